@@ -1,7 +1,5 @@
 """What only one of the platforms does."""
 
-import dataclasses
-
 import pytest
 
 import settings
@@ -10,6 +8,7 @@ from adapters.platforms import registry
 from adapters.platforms.activecampaign import ActiveCampaign
 from adapters.platforms.base import PlatformAccount, PlatformUnreachable
 from tests.support.platforms.playing import asked
+from tests.support.turning import turn
 
 ANN = "ann@example.com"
 
@@ -81,18 +80,14 @@ def test_what_is_no_address_at_activecampaign_is_refused(stage, url):
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9", "https://10.0.0.1", "https://localhost", "169.254.169.254"])
 def test_a_host_that_a_brand_typed_must_be_public(monkeypatch, url):
-    known = settings.current()
-    chosen = dataclasses.replace(known, webhooks=dataclasses.replace(known.webhooks, allow_private=False))
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    turn(monkeypatch, webhooks={"allow_private": False})
     with pytest.raises(CredentialsRefused):
         registry.named("activecampaign").check(PlatformAccount({"apiUrl": url, "apiKey": "x"}))
 
 
 @_play("activecampaign")
 def test_a_host_that_a_brand_typed_is_called_where_it_is(stage, monkeypatch):
-    known = settings.current()
-    own = dataclasses.replace(known.platforms, urls=dict.fromkeys(known.platforms.urls))
-    monkeypatch.setattr(settings, "current", lambda: dataclasses.replace(known, platforms=own))
+    turn(monkeypatch, platforms={"urls": dict.fromkeys(settings.current().platforms.urls)})
     for typed in (stage.url, f"{stage.url}/", f"{stage.url}/api/3"):
         assert stage.platform.check(_account(stage, apiUrl=typed)) is None
     stage.answer = lambda asked: (404, None)

@@ -1,6 +1,5 @@
 """A gateway played for a test: the service's settings lead to it; and the calls by which a brand connects it."""
 
-import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from domain.gateways.names import Gateway
 from tests.support.gateways.stage import Stage
 from tests.support.gateways.stages import STAGES
 from tests.support.rows.brands import Brand
+from tests.support.turning import turn
 
 
 @contextmanager
@@ -27,10 +27,8 @@ def played(name: str = "stripe") -> Iterator[Stage]:
 
 def lead_to(playing: Stage, patch: pytest.MonkeyPatch) -> None:
     """Have the service call a gateway at its stage, beside those that are led so already, until the patch ends."""
-    known = settings.current()
-    urls = dict.fromkeys(Gateway) | known.gateways.urls | {playing.gateway.name: playing.url}
-    chosen = dataclasses.replace(known, gateways=dataclasses.replace(known.gateways, urls=urls))
-    patch.setattr(settings, "current", lambda: chosen)
+    urls = dict.fromkeys(Gateway) | settings.current().gateways.urls | {playing.gateway.name: playing.url}
+    turn(patch, gateways={"urls": urls})
 
 
 def wanted(stage: Stage, **fields: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pipelines import mail
 from tests.support.databases import alter_any
 from tests.support.outside.smtp_sink import Sink
 from tests.support.rows.brands import Brand
-from tests.support.turning import turned
+from tests.support.turning import turn
 
 
 class PostOffice:
@@ -28,8 +28,7 @@ class PostOffice:
 
     def set(self, **changed: Any) -> None:
         """Change the mail settings of this process."""
-        self.settings = turned(mail=changed)
-        self._monkeypatch.setattr(settings, "current", lambda: self.settings)
+        self.settings = turn(self._monkeypatch, mail=changed)
 
     def close(self) -> None:
         """Take the server away."""

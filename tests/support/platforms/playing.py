@@ -1,6 +1,5 @@
 """A platform played for a test: the service's settings lead to it; and the calls by which a brand connects it."""
 
-import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +14,7 @@ from tests.support.platforms.kit import KitStage
 from tests.support.platforms.mailchimp import MailchimpStage
 from tests.support.platforms.stage import PlatformStage
 from tests.support.rows.brands import Brand
+from tests.support.turning import turn
 
 _PLAYED: tuple[type[PlatformStage], ...] = (KitStage, BeehiivStage, MailchimpStage, HubSpotStage, ActiveCampaignStage)
 STAGES: dict[str, type[PlatformStage]] = {stage.platform.name: stage for stage in _PLAYED}
@@ -24,11 +24,8 @@ STAGES: dict[str, type[PlatformStage]] = {stage.platform.name: stage for stage i
 def asked(name: str = "kit") -> Iterator[PlatformStage]:
     """Play a platform on a port of this machine, and have the service call it there, beside those played already."""
     playing = STAGES[name]()
-    known = settings.current()
-    urls = {**known.platforms.urls, name: playing.url}
-    chosen = dataclasses.replace(known, platforms=dataclasses.replace(known.platforms, urls=urls))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(settings, "current", lambda: chosen)
+        turn(patch, platforms={"urls": {**settings.current().platforms.urls, name: playing.url}})
         yield playing
     playing.stop()
 

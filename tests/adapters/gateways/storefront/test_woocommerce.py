@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-import settings
 from adapters.gateways.base import CredentialsRefused, GatewayAccount, GatewayUnreachable, NotProved
 from adapters.gateways.storefront.woocommerce import GATEWAY
 from domain.gateways.facts import Carrier, IgnoredFact, PaymentFact, RedeemedCode, RefundFact, UnreadableEvent
@@ -14,6 +13,7 @@ from domain.gateways.referrals import claims
 from tests.support.gateways.stage import Purchase, Sent
 from tests.support.gateways.storefront.woocommerce import signed
 from tests.support.gateways.told import account, facts, inbound, listed
+from tests.support.turning import turn
 
 _PAID = {
     "id": 727,
@@ -202,11 +202,7 @@ class TestShop:
 
 def _unplugged(monkeypatch, *, allow_private=False):
     """Have the shop called at the host that was typed."""
-    known = settings.current()
-    urls = dataclasses.replace(known.gateways, urls={})
-    guarded = dataclasses.replace(known.webhooks, allow_private=allow_private, also_allow=())
-    chosen = dataclasses.replace(known, gateways=urls, webhooks=guarded)
-    monkeypatch.setattr(settings, "current", lambda: chosen)
+    turn(monkeypatch, gateways={"urls": {}}, webhooks={"allow_private": allow_private, "also_allow": ()})
 
 
 class TestWebhooks:
