@@ -61,4 +61,4 @@ def _figure(plan: Plan, seller: brand.Brand, product_port: int, anchor_port: int
             return measured
 
         product, anchor = interleaved(lambda: turn(product_port), lambda: turn(anchor_port), rounds=_ROUNDS)
-    return Figure("sales_accepted", product, "sales/s", Target(0.6), anchor)
+    return Figure("sales_accepted", product, "sales/s", Target(0.8), anchor)
