@@ -103,7 +103,9 @@ def test_only_what_is_due_untried_not_handed_out_and_of_its_kind_tenant_and_key_
         db.db.run("update job set attempt = 1 where args ->> 'place' = '2'")
         db.db.run("update job set failed_at = now() where args ->> 'place' = '3'")
         db.db.run("update job set deadline = now() + interval '1 hour', attempt = 1 where args ->> 'place' = '4'")
-        (job_id,) = db.db.row("select id from job where organization_id = %s and args ->> 'place' = '0'", (brand.id,))
+        (job_id,) = db.db.row(
+            "select id from job where organization_id = %s and args ->> 'place' = '0' order by id", (brand.id,)
+        )
         db.db.run("update job set deadline = now() + interval '1 hour', attempt = 1 where id = %s", (job_id,))
 
     run(rows.Pointer(job_id, 1, "upkeep", _JOB.name))
