@@ -258,6 +258,7 @@ def test_a_row_that_somebody_is_at_work_on_is_left_for_the_next_time(everything,
         with other.cursor() as cursor:
             cursor.execute("select from job for update")
         busy = flask.json("secrets", "reseal")
+        other.rollback()  # a connection that is closed lets go some time later
     afterwards = flask.json("secrets", "reseal")
 
     assert busy["former"] == 1
