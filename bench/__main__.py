@@ -1,7 +1,7 @@
 """`python -m bench [--quick] [--only NAME]`: measures every figure, prints the table, writes bench/results.json.
 
-It reports and never asserts: whether a target is met is a column, not an exit status. Ctrl-C leaves nothing behind but
-the table of what was measured until then.
+It reports and never asserts: whether a target is met is a column, not an exit status. What cannot be measured is said,
+and the rest is measured. Ctrl-C leaves nothing behind but the table of what was measured until then.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,23 +64,31 @@ def main() -> int:
         signal.signal(number, _interrupt)
     started = time.monotonic()
     figures: list[Figure] = []
+    failures: list[str] = []
     try:
         with Machine() as machine:
             plan = Plan(machine, screen, _QUICK_DIVISOR if chosen.quick else 1)
-            figures.extend(_measured(plan, chosen.only or list(_FIGURES)))
+            for name in chosen.only or _FIGURES:
+                screen.say(f"{name} ...")
+                try:
+                    figures.extend(_measured(plan, name))
+                except BenchFailed as failure:
+                    failures.append(f"{name} failed: {failure}")
+                    screen.say(failures[-1])
     except KeyboardInterrupt:
         _show(screen, figures)
         screen.say("interrupted; everything is stopped, and bench/results.json is as it was")
         return 130
-    except BenchFailed as failure:
-        _show(screen, figures)
+    except BenchFailed as failure:  # there is no machine to measure on
         screen.say(f"failed: {failure}")
         return 1
     _RESULTS.write_text(json.dumps([figure.as_json() for figure in figures], indent=2) + "\n")
     _show(screen, figures)
+    for said in failures:
+        screen.say(said)
     size = "quick run, a tenth of everything" if chosen.quick else "full run"
     screen.say(f"{size}, {time.monotonic() - started:.0f} s; load average {os.getloadavg()[1]:.1f} over 5 minutes")
-    return 0
+    return 1 if failures else 0
 
 
 def _interrupt(*_: object) -> None:
@@ -94,14 +102,11 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _measured(plan: Plan, names: Sequence[str]) -> Iterator[Figure]:
-    for name in names:
-        plan.screen.say(f"{name} ...")
-        neighbours = plan.machine.neighbours()
-        measured = importlib.import_module(f"bench.{_FIGURES[name]}").measure(plan)
-        others = neighbours.share()
-        for figure in measured:
-            yield figure if figure.others is not None else replace(figure, others=others)
+def _measured(plan: Plan, name: str) -> list[Figure]:
+    neighbours = plan.machine.neighbours()
+    measured = importlib.import_module(f"bench.{_FIGURES[name]}").measure(plan)
+    others = neighbours.share()
+    return [figure if figure.others is not None else replace(figure, others=others) for figure in measured]
 
 
 def _show(screen: Screen, figures: Sequence[Figure]) -> None:

@@ -22,6 +22,7 @@ import psycopg2
 import redis
 
 import settings
+from adapters import servers
 from adapters.embedded import pair, places
 from bench.ground import cpu
 from commands.demo import certificate
@@ -86,6 +87,7 @@ class Machine:
         self.env = self._environment(url, self._servers.redis_url, name)
         os.environ.update(self.env)
         settings.current.cache_clear()
+        servers.urls.cache_clear()
         self.point_at(url)
         return url
 
