@@ -134,6 +134,6 @@ def test_a_program_that_somebody_is_at_work_on_holds_up_no_page(app, brand, prog
 
     with db.unit_of_work(brand.id):
         db.db.run("select from program where id = %s for update", (program,))
-        answer = begun(lambda: _says(app, program), for_s=5)()
+        answer = begun(lambda: _says(app, program))()
 
     assert answer.status_code == 200

@@ -91,8 +91,8 @@ def test_a_payout_run_at_work_keeps_nobody_from_their_work(dealing):
 
     with db.unit_of_work(dealing.brand.id):
         turns.take_run(dealing.brand.id)
-        submitted = begun(lambda: dealing.submit(deal_id), for_s=20)()
-        approved = begun(lambda: dealing.approve(deal_id), for_s=20)()
+        submitted = begun(lambda: dealing.submit(deal_id))()
+        approved = begun(lambda: dealing.approve(deal_id))()
 
     assert (submitted.status_code, approved.status_code) == (200, 200)
 

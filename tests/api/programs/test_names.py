@@ -1,14 +1,12 @@
 """How a program is found: its slugs, its domain, the primary flag. Through HTTP."""
 
 import itertools
-import threading
-import time
 
 import pytest
 
 from models import db
 from models.programs import programs
-from tests.support.api.racing import at_once
+from tests.support.api.racing import at_once, begun
 from tests.support.turning import turn
 
 URL = "/api/v1/programs"
@@ -168,28 +166,10 @@ def test_programs_made_primary_at_once_all_succeed_and_one_is(brand):
 def test_who_becomes_primary_with_a_new_slug_and_who_wants_the_former_one_do_not_wait_for_each_other(brand):
     first = brand.program(is_primary=True)
     second = brand.program(slug="wanted")
-    answers = []
-    change = threading.Thread(
-        target=lambda: answers.append(_change(brand, second, slug="moved-on", isPrimary=True).status_code)
-    )
 
     with db.unit_of_work(brand.id):
         programs.lock(organization_id=brand.id, program_id=first)
-        change.start()
-        _wait_until_somebody_waits()
+        changed = begun(lambda: _change(brand, second, slug="moved-on", isPrimary=True))
         is_renamed = programs.rename(organization_id=brand.id, program_id=first, slug="wanted")
-    change.join()
 
-    assert (is_renamed, answers) == (False, [200])
-
-
-def _wait_until_somebody_waits():
-    until = time.monotonic() + 5
-    while time.monotonic() < until:
-        waiting = db.db.row(
-            "select count(*) from pg_locks where not granted and pid <> pg_backend_pid() and locktype = 'transactionid'"
-        )
-        if waiting[0]:
-            return
-        time.sleep(0.02)
-    raise AssertionError("nobody waits for the lock")
+    assert (is_renamed, changed().status_code) == (False, 200)

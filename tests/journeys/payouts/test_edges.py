@@ -1,7 +1,5 @@
 """Where decisions about payouts meet each other: bans and runs, late words of rails, money that comes back."""
 
-import threading
-
 import pytest
 
 from adapters import clock
@@ -15,6 +13,7 @@ from pipelines.payouts import decisions, run
 from tests.adapters.rails import fake_processor as fake
 from tests.adapters.rails import places
 from tests.support.api.payouts import one_payout
+from tests.support.api.racing import begun
 from tests.support.draining import drain
 from tests.support.rows.paying import Payroll
 
@@ -38,24 +37,12 @@ def test_banned_by_a_change_of_status_lets_go_of_what_was_not_sent(payroll):
 def test_a_ban_waits_for_a_run_and_lets_go_of_what_it_made(payroll):
     payroll.affiliate("ann")
     payroll.sell("ann")
-    is_running, banned = threading.Event(), threading.Event()
-
-    def ban_them():
-        is_running.wait(10)
-        try:
-            payroll.brand.post(f"/api/v1/fraud-events/ban-affiliate/{payroll.affiliates['ann']}")
-        finally:
-            banned.set()
-            db.db.drop_connection()
-
-    other = threading.Thread(target=ban_them)
-    other.start()
+    ann = f"/api/v1/fraud-events/ban-affiliate/{payroll.affiliates['ann']}"
     with db.unit_of_work(payroll.brand.id):
         run.make(organization_id=payroll.brand.id, request=RunRequest(), now=clock.now())
         db.db.run("select 1")
-        is_running.set()
-        assert not banned.wait(0.5)
-    other.join(10)
+        banned = begun(lambda: payroll.brand.post(ann))
+    banned()
     assert payroll.payouts("status, failure_code") == [("Failed", "affiliate_banned")]
 
 

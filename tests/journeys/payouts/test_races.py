@@ -172,7 +172,7 @@ def test_a_refund_that_waits_for_a_run_keeps_no_sale_waiting(payroll):
     with db.unit_of_work(payroll.brand.id):
         turns.take_run(payroll.brand.id)
         refunded = begun(_refund(payroll, "new"))
-        begun(lambda: drain("sales"), for_s=120)
+        begun(lambda: drain("sales"))
         settled = db.db.run("select count(*) from conversion")
 
     assert (settled, refunded().status_code) == ([(1,)], 200)

@@ -1,5 +1,11 @@
 """What the tests of imports share."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from models import db, turns
+from tests.support.rows.brands import Brand
+
 URL = "/api/v1/conversions/import"
 AFFILIATES = "/api/v1/affiliates"
 AFFILIATES_IMPORT = f"{AFFILIATES}/import"
@@ -25,6 +31,14 @@ def import_sales(brand, *rows, url=URL, **fields):
 def import_people(brand, *rows, **fields):
     """Import rows of affiliates into the brand's last program."""
     return brand.post(AFFILIATES_IMPORT, {"programId": str(brand.programs[-1]), "affiliates": list(rows)} | fields)
+
+
+@contextmanager
+def importing(brand: Brand) -> Iterator[None]:
+    """Have the organization's one turn to import."""
+    with db.unit_of_work(brand.id):
+        assert turns.try_import(brand.id)
+        yield
 
 
 def person_row(name, **fields):

@@ -1,14 +1,29 @@
 """Runs requests at the same moment, each on a connection of its own."""
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import Any
+
+import psycopg2
 
 from models import db
 
+# Who of this process's database waits for a lock. Whoever is not a superuser sees the locks, too.
+_HELD_UP = """
+select count(distinct l.pid) from pg_locks l join pg_stat_activity a using (pid)
+where not l.granted and a.datname = current_database() and a.pid <> pg_backend_pid()
+"""
+# Longer than anything takes on any machine: the wait ends with what it is for.
+_PATIENCE_S = 120
 
-def begun(call: Callable[[], Any], *, for_s: float = 0.3) -> Callable[[], Any]:
-    """Start a call and give it time to come as far as it can; return what waits for its answer."""
+
+def begun(call: Callable[[], Any], *, until: Callable[[], bool] = bool) -> Callable[[], Any]:
+    """Start a call and return what waits for its answer, once it has ended or waits for a lock.
+
+    Where it waits for something else, `until` says whether it has come that far.
+    """
     answers: list[Any] = []
 
     def run() -> None:
@@ -16,14 +31,44 @@ def begun(call: Callable[[], Any], *, for_s: float = 0.3) -> Callable[[], Any]:
         db.db.drop_connection()
 
     thread = threading.Thread(target=run)
-    thread.start()
-    thread.join(for_s)
+    with closing(psycopg2.connect(db.db.database)) as connection, connection.cursor() as cursor:
+        connection.autocommit = True
+        waited_before = _held_up(cursor)
+        thread.start()
+        deadline = time.monotonic() + _PATIENCE_S
+        while thread.is_alive() and _held_up(cursor) <= waited_before and not until():
+            assert time.monotonic() < deadline, "it does not come as far"
+            thread.join(0.01)
 
     def answer() -> Any:
         thread.join()
         return answers[0]
 
     return answer
+
+
+@contextmanager
+def beside(block: AbstractContextManager[object]) -> Iterator[None]:
+    """Have another thread, with a connection of its own, enter a block and leave it when this one ends."""
+    has_entered, may_leave = threading.Event(), threading.Event()
+
+    def stay() -> None:
+        try:
+            with block:
+                has_entered.set()
+                may_leave.wait(_PATIENCE_S)
+        finally:
+            has_entered.set()
+            db.db.drop_connection()
+
+    thread = threading.Thread(target=stay)
+    thread.start()
+    has_entered.wait()
+    try:
+        yield
+    finally:
+        may_leave.set()
+        thread.join()
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
@@ -42,3 +87,8 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
     for thread in threads:
         thread.join()
     return answers
+
+
+def _held_up(cursor: Any) -> int:
+    cursor.execute(_HELD_UP)
+    return int(cursor.fetchone()[0])

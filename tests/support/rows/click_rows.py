@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,7 @@ from adapters.clicks.stream import FIELD, KEY
 from domain.clicks.raw_click import RawClick
 from models import db, ids, turns
 from pipelines.clicks import clicks
+from tests.support.api.racing import beside
 from tests.support.rows.brands import Brand
 from workers.clicks import ClickConsumer
 
@@ -69,24 +69,16 @@ def consume() -> int:
 @contextmanager
 def turn_taken(brand: Brand) -> Iterator[None]:
     """Let nobody write clicks of a brand meanwhile."""
-    taken, done = threading.Event(), threading.Event()
 
-    def take() -> None:
+    @contextmanager
+    def turn() -> Iterator[None]:
         with db.unit_of_work(brand.id):
             turns.stage_clicks(brand.id)
             db.db.run("select 1")
-            taken.set()
-            done.wait(30)
-        db.db.drop_connection()
+            yield
 
-    holder = threading.Thread(target=take)
-    holder.start()
-    taken.wait(10)
-    try:
+    with beside(turn()):
         yield
-    finally:
-        done.set()
-        holder.join()
 
 
 def outcomes(brand: Brand, batch: Iterable[RawClick]) -> list[str]:

@@ -66,7 +66,7 @@ def test_what_somebody_is_at_work_on_is_passed_over_and_ends_the_next_time(brand
 
     with db.unit_of_work(brand.id):
         db.db.run("select from click where id = %s for update", (held,))
-        begun(lambda: end("clicks"), for_s=10)()
+        begun(lambda: end("clicks"))()
         while_held = db.db.row("select count(*) from click")
     end("clicks")
 
@@ -103,7 +103,7 @@ def test_clicks_are_written_while_a_slice_is_open(brand, ben):
 
     with db.any_org_work():
         retention.any_org_slice("clicks", now=NOW)
-        begun(lambda: click(brand, ben), for_s=10)()
+        begun(lambda: click(brand, ben))()
 
     assert count(brand, "click") == 1
 

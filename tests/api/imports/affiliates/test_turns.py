@@ -1,35 +1,21 @@
 """Imports of affiliates at once, and beside somebody who joins: each person is there once."""
 
 import contextlib
-import threading
-import time
 from uuid import uuid4
 
 from adapters import clock
-from models import db, turns
+from models import db
 from pipelines.affiliates import joining
 from schemas.affiliates.affiliate import AffiliateBody
-from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, import_people, person_row
-from tests.support.api.racing import at_once, begun
+from tests.support.api.importing import AFFILIATES, AFFILIATES_IMPORT, import_people, importing, person_row
+from tests.support.api.racing import at_once, begun, beside
 
 
 def test_an_organization_imports_one_at_a_time(campaign, rival):
     rival.program()
-    is_running, is_over = threading.Event(), threading.Event()
 
-    def other_import():
-        with db.unit_of_work(campaign.id):
-            assert turns.try_import(campaign.id)
-            is_running.set()
-            is_over.wait(20)
-        db.db.drop_connection()
-
-    other = threading.Thread(target=other_import)
-    other.start()
-    is_running.wait(20)
-    refused, elsewhere = import_people(campaign, person_row("ann")), import_people(rival, person_row("ann"))
-    is_over.set()
-    other.join()
+    with beside(importing(campaign)):
+        refused, elsewhere = import_people(campaign, person_row("ann")), import_people(rival, person_row("ann"))
 
     assert (refused.status_code, refused.json["error"]) == (409, "migration_already_in_progress")
     assert elsewhere.status_code == 200
@@ -37,23 +23,13 @@ def test_an_organization_imports_one_at_a_time(campaign, rival):
 
 
 def test_an_import_waits_for_somebody_who_is_joining(campaign):
-    is_joining = threading.Event()
     wanted = AffiliateBody().load({"programId": str(campaign.programs[-1]), "email": "ann@example.com"})
 
-    def join():
-        with db.unit_of_work(campaign.id):
-            joining.create(organization_id=campaign.id, wanted=wanted, is_test=False, now=clock.now())
-            is_joining.set()
-            time.sleep(0.5)
-        db.db.drop_connection()
+    with db.unit_of_work(campaign.id):
+        joining.create(organization_id=campaign.id, wanted=wanted, is_test=False, now=clock.now())
+        answer = begun(lambda: import_people(campaign, person_row("ann"), person_row("ben")))
 
-    thread = threading.Thread(target=join)
-    thread.start()
-    is_joining.wait(20)
-    answer = import_people(campaign, person_row("ann"), person_row("ben"))
-    thread.join()
-
-    assert (answer.status_code, answer.json["reasons"]) == (200, {"already_exists": 1})
+    assert (answer().status_code, answer().json["reasons"]) == (200, {"already_exists": 1})
 
 
 def test_a_person_who_joins_while_they_are_imported_is_there_once(campaign):

@@ -1,13 +1,11 @@
 """The import of conversions, through HTTP. Source: core spec, "Conversions" (conversion import), import safeguards."""
 
-import threading
 from datetime import UTC, date, datetime
 
 import pytest
 
-from models import db, turns
-from tests.support.api.importing import URL, import_sales, past_sale
-from tests.support.api.racing import at_once
+from tests.support.api.importing import URL, import_sales, importing, past_sale
+from tests.support.api.racing import at_once, beside
 
 CONVERSIONS = "/api/v1/conversions"
 
@@ -236,22 +234,10 @@ def test_payments_of_the_past_anchor_the_window_and_are_counted(campaign, drain)
 def test_an_organization_imports_one_at_a_time(campaign, rival):
     rival.program()
     rival.affiliate("ben")
-    is_running, is_over = threading.Event(), threading.Event()
 
-    def other_import():
-        with db.unit_of_work(campaign.id):
-            assert turns.try_import(campaign.id)
-            is_running.set()
-            is_over.wait(20)
-        db.db.drop_connection()
-
-    other = threading.Thread(target=other_import)
-    other.start()
-    is_running.wait(20)
-    refused, elsewhere = import_sales(campaign, past_sale()), import_sales(rival, past_sale())
-    looked = import_sales(campaign, past_sale(), url=f"{URL}/preview")
-    is_over.set()
-    other.join()
+    with beside(importing(campaign)):
+        refused, elsewhere = import_sales(campaign, past_sale()), import_sales(rival, past_sale())
+        looked = import_sales(campaign, past_sale(), url=f"{URL}/preview")
 
     assert (refused.status_code, refused.json["error"]) == (409, "migration_already_in_progress")
     assert (elsewhere.status_code, looked.status_code) == (200, 200)

@@ -1,6 +1,5 @@
 """Taking an import back. Source: core spec, "Shared import safeguards"; decisions page 11 of this project."""
 
-import threading
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -8,11 +7,11 @@ import peewee
 import pytest
 
 from adapters import clock
-from models import db, turns
+from models import db
 from models.conversions import conversions, refunds
 from models.ledger import entries
-from tests.support.api.importing import import_sales, past_sale
-from tests.support.api.racing import at_once, begun
+from tests.support.api.importing import import_sales, importing, past_sale
+from tests.support.api.racing import at_once, begun, beside
 from tests.support.rows.program_rows import click, conversion
 
 URL = "/api/imports"
@@ -158,21 +157,9 @@ def test_an_import_is_undone_once(campaign):
 def test_an_undo_waits_for_no_import(campaign):
     made = import_sales(campaign, past_sale())
     admin = campaign.person("Admin")
-    is_running, is_over = threading.Event(), threading.Event()
 
-    def other_import():
-        with db.unit_of_work(campaign.id):
-            assert turns.try_import(campaign.id)
-            is_running.set()
-            is_over.wait(20)
-        db.db.drop_connection()
-
-    other = threading.Thread(target=other_import)
-    other.start()
-    is_running.wait(20)
-    answer = admin.post(f"{URL}/{made.json['jobId']}/undo")
-    is_over.set()
-    other.join()
+    with beside(importing(campaign)):
+        answer = admin.post(f"{URL}/{made.json['jobId']}/undo")
 
     assert (answer.status_code, answer.json["error"]) == (409, "migration_already_in_progress")
 

@@ -1,6 +1,6 @@
 """stripe's coupons and promotion codes for the tests, by the rules of the demo's gateway."""
 
-import time
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -26,7 +26,8 @@ class StripeCodes(CodeBooks):
         self.promotion_codes: list[dict[str, Any]] = []
         self._by_key: dict[str, Answer] = {}
         self._at_it: set[str] = set()
-        self.waits_s = 0.0
+        self.is_asked, self.may_answer = threading.Event(), threading.Event()
+        self.may_answer.set()
 
     def answer(self, asked: Asked) -> Answer | None:
         """Act on a call about coupons or promotion codes; None for any other."""
@@ -88,7 +89,8 @@ class StripeCodes(CodeBooks):
         if key and key in self._at_it:
             return 409, words.error("Another request with this key is at it.")
         self._at_it.add(key)
-        time.sleep(self.waits_s)
+        self.is_asked.set()
+        self.may_answer.wait()
         answer = self._made(asked, kind)
         if key:
             self._by_key[key] = answer
