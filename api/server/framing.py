@@ -18,7 +18,9 @@ MOST_CHUNKS = 64 * KIB
 _HEAD_END = b"\r\n\r\n"
 _LINE_END = b"\r\n"
 _LONGEST_SIZE_LINE_BYTES = 8 * KIB
-_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,18})[ \t]*(?=\r\n)", re.IGNORECASE)
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]+)[ \t]*(?=\r\n)", re.IGNORECASE)
+# A number may have any zeros in front; with more digits than this behind them it is larger than any body.
+_LENGTH_DIGITS = 18
 _CODING = re.compile(rb"\r\ntransfer-encoding:([^\r\n]*)", re.IGNORECASE)
 _ASKS_FIRST = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]{1,15}[ \t]*(;.*)?")
@@ -101,7 +103,7 @@ class RequestBytes:
         if coding:  # another coding than chunks, or a length besides them, is nothing that the parser takes
             self.is_chunked = not lengths and b"chunked" in coding[1].lower()
         elif len(lengths) == 1:
-            self.declared_bytes = int(lengths[0])
+            self.declared_bytes = _length(lengths[0])
         self.asks_first = _ASKS_FIRST.search(head) is not None
         if not self.is_chunked:
             self._end = self._body + self.declared_bytes
@@ -131,3 +133,8 @@ class RequestBytes:
             self._end = found + len(_HEAD_END)
         elif len(self._bytes) - last_size_end > LARGEST_HEAD_BYTES:
             self._end = len(self._bytes)
+
+
+def _length(digits: bytes) -> int:
+    meant = digits.lstrip(b"0")
+    return int(meant or b"0") if len(meant) <= _LENGTH_DIGITS else LARGEST_BODY_BYTES + 1

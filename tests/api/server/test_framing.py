@@ -66,9 +66,26 @@ def test_the_parser_reads_of_a_chunked_body_what_was_sent(chunks, places):
     assert _parsed(message.split()[0]) == ("/x", b"".join(chunks))
 
 
-@pytest.mark.parametrize("length", [b"", b"-1", b"+5", b"5, 5", b"0x5", b"1e1", b"9" * 19])
+@pytest.mark.parametrize("length", [b"", b"-1", b"+5", b"5, 5", b"0x5", b"1e1"])
 def test_a_length_that_is_no_number_is_the_parsers_to_refuse(length):
     assert _fed(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + b"\r\n\r\n").is_whole
+
+
+@pytest.mark.parametrize("zeros", [1, 17, 18, 400])
+def test_zeros_before_a_length_do_not_make_the_body_another_request(zeros):
+    whole = _POST.replace(b"Length: 5", b"Length: " + b"0" * zeros + b"5")
+    message = _fed(whole[:-5])
+    assert not message.is_whole
+
+    message.add(whole[-5:] + _PLAIN)
+
+    assert message.split() == (whole, _PLAIN)
+    assert _parsed(whole) == ("/x", b"hello")
+
+
+@pytest.mark.parametrize("length", [b"9" * 19, b"9" * 5_000, b"0" * 30 + b"9" * 19])
+def test_a_length_beyond_all_measure_is_too_large(length):
+    assert _fed(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + b"\r\n\r\n").is_too_large
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Raw sockets against the real web server: pieces, chunks, and what is no request."""
 
 import json
+import re
 
 import pytest
 
@@ -47,6 +48,17 @@ def test_who_asks_before_sending_a_body_is_told_to_go_ahead_once(web):
         connected.sendall(body)
 
         assert read_until(connected, b"\r\n\r\n").startswith(b"HTTP/1.1 401 ")
+
+
+def test_a_body_is_no_request_however_its_length_is_written(web):
+    body = b"GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n"
+    length = str(len(body)).zfill(30).encode()
+    head = b"GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: " + length + b"\r\n\r\n"
+    last = HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    with web.socket(head + body + last) as connected:
+        read = b"".join(iter(lambda: connected.recv(65536), b""))
+
+    assert re.findall(rb"HTTP/1\.1 (\d+)", read) == [b"200", b"200"]
 
 
 @pytest.mark.parametrize(
