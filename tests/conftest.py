@@ -249,7 +249,7 @@ def receiver(request: pytest.FixtureRequest) -> Iterator["receivers.Receiver"]:
 
 
 @pytest.fixture
-def alone(app: object) -> Iterator[None]:
-    """A database without the organizations of other tests."""
-    with databases.alone():
-        yield
+def alone(app: object) -> Iterator[str]:
+    """Give the owner's URL of a database without the organizations of other tests, in which this one's are."""
+    with databases.alone() as owner_url:
+        yield owner_url

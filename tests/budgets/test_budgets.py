@@ -157,6 +157,7 @@ def test_settling_a_sale_to_a_lead_converts_it_with_the_commit(shop):
     assert shop.rows("select count(*) from lead where state = 'Converted'") == [(2,)]
 
 
+@pytest.mark.usefixtures("alone")
 def test_the_lead_of_a_sale_is_found_by_its_index_even_with_a_plan_of_an_empty_table(shop):
     conversion_id = _accept(shop, "order-a")
     _settle(shop, conversion_id)

@@ -89,6 +89,7 @@ def test_booking_an_event_that_says_all(brand, stage, connection, drain):
     assert brand.rows("select count(*) from conversion where source = 'stripe'") == [(2,)]
 
 
+@pytest.mark.usefixtures("alone")
 def test_what_is_known_and_what_waits_is_found_by_index_even_with_a_plan_of_an_empty_table(
     brand, stage, connection, drain
 ):

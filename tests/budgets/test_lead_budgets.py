@@ -81,6 +81,7 @@ def test_taking_a_paid_lead_asks_the_same_of_whoever_is_known(brand):
     assert len(counted_known.trips) == 17 - 2, counted_known
 
 
+@pytest.mark.usefixtures("alone")
 def test_the_plans_of_leads_read_no_whole_table(shop):
     _post(shop, "ada@example.com")
     with db.unit_of_work(shop.id):

@@ -163,6 +163,7 @@ def test_applications_are_narrowed_to_a_program(campaign, rival):
     assert campaign.get(f"{URL}/applications?programId={rival.program()}").json == []
 
 
+@pytest.mark.usefixtures("alone")
 def test_applications_are_found_by_the_index_of_those_who_wait(campaign):
     _applicant(campaign)
     sent = []

@@ -120,6 +120,7 @@ def test_an_order_costs_the_same_for_one_affiliate_and_for_many(campaign, query)
     assert trips_of(lambda: campaign.get(f"{URL}?{query}")) == one
 
 
+@pytest.mark.usefixtures("alone")
 def test_one_status_by_name_is_read_out_of_an_index_and_not_sorted(campaign):
     campaign.affiliate("a")
     trips = []

@@ -190,6 +190,7 @@ def test_a_list_names_its_affiliates_and_programs_in_one_statement(brand, people
     assert many == few == trips_of(lambda: brand.get(URL))
 
 
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
     ("query", "index"),
     [

@@ -32,6 +32,7 @@ def family(brand):
         yield made
 
 
+@pytest.mark.usefixtures("alone")
 def test_a_redeemed_code_is_found_by_its_text(brand, family):
     with db.unit_of_work(brand.id):
         creditable.named(

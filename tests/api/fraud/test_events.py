@@ -122,6 +122,7 @@ def test_the_list_ends_at_500_and_costs_the_same_for_many(brand, affiliate_id):
     assert trips_of(lambda: brand.get(URL)) == one
 
 
+@pytest.mark.usefixtures("alone")
 def test_the_lists_are_read_by_index(brand, affiliate_id):
     for where in ("", " and status = 'open'", " and program_id = gen_random_uuid()"):
         plan = brand.rows(

@@ -1,13 +1,11 @@
 """The audit log in pages. Source: core spec, "Audit log" and "Other resources" (audit log item)."""
 
-import os
-from contextlib import closing
 from datetime import timedelta
 
-import psycopg2
 import pytest
 
 from models import db
+from tests.support import databases
 from tests.support.api.auditing import START, URL, enter, fill
 from tests.support.api.racing import at_once
 from tests.support.rows.brands import Brand
@@ -218,14 +216,9 @@ def test_a_reading_key_reads_it(pro):
     assert pro.other_key(scope="read").get(URL).status_code == 200
 
 
-def test_a_deep_page_is_counted_in_the_index(owner):
+def test_a_deep_page_is_counted_in_the_index(alone, owner):
     fill(owner, 20_000)
-    with (
-        closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as connection,
-        connection,
-        connection.cursor() as cursor,
-    ):
-        cursor.execute("analyze audit_entry")  # as the server does by itself before long
+    databases.run(alone, "analyze audit_entry")  # as the server does by itself before long
     sent = []
 
     db.db.trip_hooks.append(sent.append)

@@ -50,6 +50,7 @@ def _history(brand, endpoint, status):
     return outbox.history(organization_id=brand.id, endpoint_id=endpoint.id, wanted=wanted, after=None, limit=50)
 
 
+@pytest.mark.usefixtures("alone")
 def test_failed_ones_are_listed_by_an_index_of_their_own(brand, endpoint):
     failed, plan = _plan(brand, lambda: _history(brand, endpoint, "Failed"))
     every, whole = _plan(brand, lambda: _history(brand, endpoint, None))
@@ -61,6 +62,7 @@ def test_failed_ones_are_listed_by_an_index_of_their_own(brand, endpoint):
     assert "Scan using delivery_history" in whole, whole
 
 
+@pytest.mark.usefixtures("alone")
 def test_a_window_of_failed_ones_is_found_by_it_too(brand, endpoint):
     now = datetime.now(UTC)
     window = DeliveryWindow(brand.id, endpoint.id, now - timedelta(days=1), now, "Failed")
@@ -71,6 +73,7 @@ def test_a_window_of_failed_ones_is_found_by_it_too(brand, endpoint):
     assert "delivery_failed" in plan, plan
 
 
+@pytest.mark.usefixtures("alone")
 def test_what_is_sent_again_leaves_the_index(brand, endpoint):
     failed, _ = _plan(brand, lambda: _history(brand, endpoint, "Failed"))
     with db.unit_of_work(brand.id):

@@ -1,0 +1,34 @@
+"""What makes a test fail by chance is not written: each is right whatever else its process and its machine do."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tests.support import trees
+
+_FILES = [path for path in trees.files("tests") if path.name.startswith(("test_", "conftest"))]
+_PLAN = re.compile(r"(^|[;\s])explain (\(|select|execute|\{|$)", re.IGNORECASE)
+
+
+def test_a_plan_is_read_in_a_database_of_its_own():
+    """What a statement costs depends on the size of tables, which in the shared database other tests fill."""
+    shared = [
+        trees.named(path)
+        for path in _FILES
+        if any(_PLAN.search(text) for text in _texts(trees.parsed(path))) and "alone" not in _names(trees.parsed(path))
+    ]
+
+    assert shared == [], "plans are asked for without the fixture `alone`"
+
+
+def _texts(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _names(tree: ast.Module) -> set[str]:
+    """Return the names of parameters, attributes and marks that occur in a file."""
+    found = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    found |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return found | set(_texts(tree))
