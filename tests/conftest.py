@@ -21,7 +21,7 @@ from hypothesis import HealthCheck
 from adapters.embedded import pair
 from tests.support import databases
 from tests.support.outside import receiver as receivers
-from tests.support.running import bytecode, clusters, durations, spreading
+from tests.support.running import bytecode, clusters, durations, midnight, spreading
 
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
 # The first process of a run names the place and the others inherit it, so that who ends last knows what to stop.
@@ -149,6 +149,12 @@ def _point_at_servers() -> None:
         WEBHOOK_TIMEOUT_S="2",
         WEBHOOK_CA_BUNDLE=str(receivers.certificate(_HOME / f"receiver-{_WORKER}")),
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let no test begin just before midnight."""
+    midnight.wait_past()
 
 
 @pytest.fixture(scope="session")

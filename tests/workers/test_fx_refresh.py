@@ -11,8 +11,6 @@ from pipelines import schedule, work
 from tests.support.rows.rates import published, stored
 from tests.support.turning import turn
 
-DAY = datetime.now(UTC).date()
-
 
 @pytest.fixture
 def feed(app, monkeypatch):
@@ -35,12 +33,13 @@ def _left():
 
 
 def test_the_feed_is_stored(feed, drain):
-    with published(f"currency,perUsd,date\nDZD,134.5,{DAY}\n".encode()) as url:
+    today = datetime.now(UTC).date()
+    with published(f"currency,perUsd,date\nDZD,134.5,{today}\n".encode()) as url:
         feed(url)
         _ask()
         drain()
 
-    assert stored("DZD") == [("DZD", DAY, Decimal("134.5"))]
+    assert stored("DZD") == [("DZD", today, Decimal("134.5"))]
     assert _left() == []
 
 

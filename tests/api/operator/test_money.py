@@ -9,7 +9,9 @@ from tests.support.rows.program_rows import conversion
 from tests.support.rows.rates import stored
 from tests.support.turning import turn
 
-_TODAY = datetime.now(UTC).date()
+
+def _today():
+    return datetime.now(UTC).date()
 
 
 def _asked(job):
@@ -66,14 +68,14 @@ def _rate(console, currency):
 def test_a_currency_in_use_says_how_old_its_rate_is_and_what_waits_for_one(console, brand):
     brand.program()
     conversion(brand, brand.affiliate("ben"), currency="KGS", commission_cents=700)
-    console.post("rates", {"content": f"currency,perUsd,date\nKGS,87,{_TODAY - timedelta(days=9)}"})
+    console.post("rates", {"content": f"currency,perUsd,date\nKGS,87,{_today() - timedelta(days=9)}"})
     stale = _rate(console, "KGS")
-    console.post("rates", {"content": f"currency,perUsd,date\nKGS,88,{_TODAY}"})
+    console.post("rates", {"content": f"currency,perUsd,date\nKGS,88,{_today()}"})
     fresh = _rate(console, "KGS")
 
     assert stale == {
         "currency": "KGS",
-        "newest": (_TODAY - timedelta(days=9)).isoformat(),
+        "newest": (_today() - timedelta(days=9)).isoformat(),
         "ageDays": 9,
         "isStale": True,
         "waitingCents": 700,

@@ -11,7 +11,9 @@ from pipelines import fx_intake
 from tests.support.rows.program_rows import conversion
 from tests.support.rows.rates import published, stored
 
-TODAY = datetime.now(UTC).date()
+
+def _today():
+    return datetime.now(UTC).date()
 
 
 @pytest.fixture
@@ -70,7 +72,7 @@ def test_one_wrong_line_stores_nothing_and_is_named(flask, file):
 
 
 def test_tomorrows_rate_is_refused(flask, file):
-    today, tomorrow = TODAY, TODAY + timedelta(days=1)
+    today, tomorrow = _today(), _today() + timedelta(days=1)
 
     assert flask("fx", "load", file(f"BMD,1,{tomorrow + timedelta(days=1)}"))[0] == 1
     assert flask("fx", "load", file(f"BMD,1,{today}"))[0] == 0
@@ -78,11 +80,11 @@ def test_tomorrows_rate_is_refused(flask, file):
 
 def test_a_history_of_many_portions_is_stored(flask, file, monkeypatch):
     monkeypatch.setattr(fx_intake, "_AT_ONCE", 7)
-    first = TODAY - timedelta(days=49)
+    first = _today() - timedelta(days=49)
 
     code, said = flask("fx", "load", file(*(f"BOB,{6 + n / 100},{first + timedelta(days=n)}" for n in range(50))))
 
-    assert (code, said.splitlines()[0]) == (0, f"50 new, 0 replaced, 0 known already; up to {TODAY}")
+    assert (code, said.splitlines()[0]) == (0, f"50 new, 0 replaced, 0 known already; up to {_today()}")
     assert len(stored("BOB")) == 50
 
 
@@ -141,13 +143,18 @@ def test_status_names_the_currencies_in_use_and_which_are_stale(flask, file, bra
     flask(
         "fx",
         "load",
-        file(*(f"{code},2,{TODAY - timedelta(days=age)}" for code, age in days.items()), f"CZK,22,{TODAY}"),
+        file(*(f"{code},2,{_today() - timedelta(days=age)}" for code, age in days.items()), f"CZK,22,{_today()}"),
     )
-    flask("fx", "load", file(f"CDF,2800,{TODAY}"))
+    flask("fx", "load", file(f"CDF,2800,{_today()}"))
 
     found = {age["currency"]: age for age in flask.json("fx", "status")}
 
-    assert found["BYN"] == {"currency": "BYN", "newest": str(TODAY - timedelta(days=3)), "ageDays": 3, "stale": False}
+    assert found["BYN"] == {
+        "currency": "BYN",
+        "newest": str(_today() - timedelta(days=3)),
+        "ageDays": 3,
+        "stale": False,
+    }
     assert (found["BZD"]["ageDays"], found["BZD"]["stale"]) == (4, True)
     assert (found["CDF"]["ageDays"], found["CDF"]["stale"]) == (0, False)
     assert (found["CRC"]["newest"], found["CRC"]["ageDays"], found["CRC"]["stale"]) == (None, None, True)
@@ -177,7 +184,7 @@ def test_the_age_of_rates_is_a_metric(app, brand, flask, file):
     ben = brand.affiliate("ben")
     conversion(brand, ben, currency="DKK")
     conversion(brand, ben, currency="DOP")
-    flask("fx", "load", file(f"DKK,6.4,{TODAY - timedelta(days=2)}"))
+    flask("fx", "load", file(f"DKK,6.4,{_today() - timedelta(days=2)}"))
 
     page = app.test_client().get("/metrics").text
 

@@ -5,12 +5,15 @@ from decimal import Decimal
 
 import pytest
 
+from adapters import clock
 from domain.payouts.plan import Blocked
 from models import db
 from pipelines import fx_intake
 from tests.support.rows.paying import Payroll
 
-NOW = datetime.now(UTC)
+
+def _day(days_ago):
+    return (datetime.now(UTC) - timedelta(days=days_ago)).date()
 
 
 @pytest.fixture
@@ -21,7 +24,7 @@ def payroll(app):
 
 
 def _published(payroll, currency, per_usd, days_ago):
-    payroll.rate(currency, per_usd, (NOW - timedelta(days=days_ago)).date())
+    payroll.rate(currency, per_usd, _day(days_ago))
 
 
 @pytest.mark.parametrize(("currency", "days_ago", "is_paid"), [("ETB", 3, True), ("GEL", 4, False)])
@@ -36,7 +39,7 @@ def test_a_rate_pays_for_its_day_and_three_more(payroll, currency, days_ago, is_
     assert planned.unavailable == ([] if is_paid else [currency])
     assert planned.native_totals == ({currency: 2_000} if is_paid else {})
     assert receipt is None or receipt.total_cents == 1_000
-    expected = [(1_000, (NOW - timedelta(days=days_ago)).date())] if is_paid else []
+    expected = [(1_000, _day(days_ago))] if is_paid else []
     assert payroll.lines("amount_cents, fx_rate_date") == expected
 
 
@@ -55,9 +58,9 @@ def test_a_rate_that_is_published_again_changes_nothing_that_was_run(payroll):
     payroll.run()
     before = payroll.lines("fx_rate, amount_cents")
 
-    content = f"currency,perUsd,date\nGNF,4000,{NOW.date()}".encode()
+    content = f"currency,perUsd,date\nGNF,4000,{_day(0)}".encode()
     with db.any_org_work():
-        loaded = fx_intake.store(fx_intake.read(content, now=NOW))
+        loaded = fx_intake.store(fx_intake.read(content, now=clock.now()))
     payroll.brand.refund("first", 5_000_000)
     payroll.pay()
 

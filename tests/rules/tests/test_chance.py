@@ -21,6 +21,28 @@ def test_a_plan_is_read_in_a_database_of_its_own():
     assert shared == [], "plans are asked for without the fixture `alone`"
 
 
+def test_which_day_it_is_is_asked_by_the_test_itself():
+    """What is said of a module or in a mark holds from the beginning of a run, which may end on another day."""
+    early = [
+        f"{trees.named(path)}:{call.lineno}"
+        for path in _FILES
+        for call in _calls_at_import(trees.parsed(path))
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ("date", "today") and not call.args
+    ]
+
+    assert early == [], "a day is kept from when the module was read"
+
+
+def _calls_at_import(tree: ast.AST) -> Iterator[ast.Call]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Call):
+            yield node
+        if isinstance(node, ast.FunctionDef):
+            yield from (call for mark in node.decorator_list for call in _calls_at_import(mark))
+        elif not isinstance(node, ast.Lambda):
+            yield from _calls_at_import(node)
+
+
 def _texts(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
