@@ -20,7 +20,8 @@ from domain.statuses import UNPAID, ConversionStatus
 SOURCE = "cpc"
 METHOD = "cpc_aggregation"
 
-_MOST_SUCCESSORS = 3
+# An hour may be paid every few minutes. All of their names are looked for at once where its first row takes no more.
+_MOST_SUCCESSORS = 24
 
 
 @dataclass(frozen=True, slots=True)

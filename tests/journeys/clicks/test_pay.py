@@ -150,6 +150,15 @@ def test_a_paid_hour_has_a_successor(paying, ben):
     assert [(cents, status) for _, cents, _, status in aggregates(paying)] == [(10, "Paid"), (20, "Pending")]
 
 
+def test_clicks_earn_however_often_their_hour_is_paid(paying, ben):
+    for minute in range(8):
+        write(paying, raw(paying, ben, at=minutes_on(minute)))
+        paying.rows("update conversion set status = 'Paid' returning id")
+
+    assert [(cents, status) for _, cents, _, status in aggregates(paying)] == [(10, "Paid")] * 8
+    assert paying.rows("select outcome, count(*) from click group by 1") == [("earned", 8)]
+
+
 def test_a_cpc_program_pays_its_fee_and_an_affiliates_own_comes_first(brand):
     brand.program(
         default_commission_model="Cpc", default_commission_type="Fixed", default_commission_value=Decimal("0.25")
