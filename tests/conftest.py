@@ -146,7 +146,7 @@ def _point_at_servers() -> None:
         COPILOT_MODEL="scripted",
         **{f"RATE_LIMIT_{bucket}_PER_MIN": "1000000" for bucket in _BUCKETS},
         WEBHOOK_ALLOW_PRIVATE="on",
-        WEBHOOK_TIMEOUT_S="2",
+        WEBHOOK_TIMEOUT_S="30",
         WEBHOOK_CA_BUNDLE=str(receivers.certificate(_HOME / f"receiver-{_WORKER}")),
     )
 
@@ -252,6 +252,20 @@ def receiver(request: pytest.FixtureRequest) -> Iterator["receivers.Receiver"]:
         described = request.getfixturevalue("app").extensions["description"]
         for received in started.received:
             described.check_event(received.body)
+
+
+@pytest.fixture
+def hasty(app: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have deliveries given up after two seconds: all others have longer than a busy machine takes to answer."""
+    from pipelines.webhooks import deliver
+    from tests.support.turning import turn
+
+    turn(monkeypatch, webhooks={"timeout_s": 2})
+    usual = deliver._client
+    made = usual.__wrapped__()
+    monkeypatch.setattr(deliver, "_client", lambda: made)
+    yield
+    made.close()
 
 
 @pytest.fixture

@@ -68,10 +68,11 @@ def test_a_deleted_endpoint_is_listed_no_more(flask, brand, failing):
     assert len(flask.json("webhook", "deliveries", "--endpoint", failing["id"])) == 2
 
 
+@pytest.mark.usefixtures("hasty")
 def test_deliveries_are_narrowed_by_organization_endpoint_status_and_age(
     flask, brand, rival, *, failing, receiver, drain
 ):
-    receiver.answers = [receivers.hang(4)]
+    receiver.answers = [receivers.hang(60)]
     other = brand.endpoint(f"{receiver.url}/other")
     (waiting,) = _send(brand, other, drain, until_settled=False)
     receiver.answers = [receivers.status(204, b"")]

@@ -143,8 +143,9 @@ def test_list_is_narrowed_by_state_queue_organization_and_name(flask, brand, riv
 
 @pytest.mark.parametrize(
     ("script", "told"),
-    [(receivers.status(503), "answered 503"), (receivers.hang(4), "no complete answer within 2 s")],
+    [(receivers.status(503), "answered 503"), (receivers.hang(60), "no complete answer within 2 s")],
 )
+@pytest.mark.usefixtures("hasty")
 def test_list_tells_why_a_delivery_is_tried_again(flask, brand, receiver, drain, *, script, told):
     endpoint = brand.endpoint(receiver.url)
     receiver.answers = [script]

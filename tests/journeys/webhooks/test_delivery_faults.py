@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-import settings
 from tests.support.endpoints import Endpoint
 from tests.support.outside.receiver import hang, status
 
@@ -47,7 +46,7 @@ def _drip(handler):
     handler.close_connection = True
     try:
         handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-        for _ in range(100):
+        for _ in range(1000):
             handler.wfile.write(b"x")
             time.sleep(0.1)
     except OSError:
@@ -70,14 +69,13 @@ def _flood(code):
     return answer
 
 
-@pytest.mark.parametrize("script", [hang(4), _drip], ids=["silence", "a byte at a time"])
+@pytest.mark.parametrize("script", [hang(60), _drip], ids=["silence", "a byte at a time"])
+@pytest.mark.usefixtures("hasty")
 def test_an_answer_that_takes_too_long_is_given_up(endpoint, receiver, drain, script):
     receiver.answers = [script, status(200)]
-    started = time.monotonic()
 
     _sell(endpoint, drain)
 
-    assert time.monotonic() - started < settings.current().webhooks.timeout_s + 1.5
     assert _state(endpoint) == ("Pending", 1, None, False)
     assert endpoint.deliveries("failure_reason") == [("no complete answer within 2 s",)]
     _again(endpoint, drain)

@@ -72,9 +72,10 @@ def _read(brand, flask):
     ("script", "outcome", "code", "reason"),
     [
         (status(503, b"a secret of theirs"), "refused", 503, None),
-        (hang(4), "unreachable", None, "no complete answer within 2 s"),
+        (hang(60), "unreachable", None, "no complete answer within 2 s"),
     ],
 )
+@pytest.mark.usefixtures("hasty")
 def test_a_failed_attempt_is_counted_and_is_one_line_of_the_log(
     endpoint, receiver, drain, lines, *, script, outcome, code, reason
 ):
