@@ -109,6 +109,11 @@ def is_held_up(error: Exception) -> bool:
     return code_of(error) in _HELD_UP
 
 
+def took_too_long(error: Exception) -> bool:
+    """Say whether the database gave up on a statement that took longer than any may."""
+    return code_of(error) == errorcodes.QUERY_CANCELED
+
+
 def code_of(error: Exception) -> str | None:
     """Return PostgreSQL's code of an error; None of one that it did not tell."""
     code: str | None = getattr(getattr(error, "orig", None), "pgcode", None)

@@ -34,6 +34,8 @@ _log = structlog.get_logger(__name__)
 _BATCH = 4_000
 _WAIT_MS = 1_000
 _CLAIM_EVERY_S = 15.0
+# What so few clicks wait for is not that there are too many of them.
+_FEW = 100
 # While the database or the stream is away.
 _AWAY_S = 0.5
 # How long the others wait for an organization whose clicks somebody else is at work on.
@@ -146,7 +148,10 @@ class ClickConsumer:
         return self._intake.claim(count=_BATCH, idle_ms=idle_ms)
 
     def _write(self, batch: Sequence[_Read]) -> None:
-        """Write clicks of one organization; of a batch that fails each half, down to the click that is at fault."""
+        """Write clicks of one organization; of a batch that fails each half, down to the click that is at fault.
+
+        So is a large one that takes too long, which would take as long each time it comes again.
+        """
         organization_id = _uuid(batch[0].click.organization_id)
         if organization_id is None:
             for read in batch:
@@ -155,16 +160,21 @@ class ClickConsumer:
         try:
             with db.unit_of_work(organization_id):
                 written = clicks.write([read.click for read in batch], clock.now(), wait_ms=_TURN_MS)
-        except db.UNAVAILABLE:
-            raise
+        except db.UNAVAILABLE as error:
+            if len(batch) <= _FEW or not db.took_too_long(error):
+                raise
+            self._write_halves(batch)
         except Exception as error:  # the others' clicks do not wait, no matter what it is
             if len(batch) == 1:
                 self._bury(batch[0].entry, organization_id, error)
-                return
-            for half in (batch[: len(batch) // 2], batch[len(batch) // 2 :]):
-                self._write(half)
+            else:
+                self._write_halves(batch)
         else:
             metrics.count_clicks(new=written.new, duplicates=written.duplicates)
+
+    def _write_halves(self, batch: Sequence[_Read]) -> None:
+        for half in (batch[: len(batch) // 2], batch[len(batch) // 2 :]):
+            self._write(half)
 
     def _bury(self, entry: StreamEntry, organization_id: UUID | None, error: Exception) -> None:
         entry_id, why = entry.id.decode(), "".join(traceback.format_exception(error))

@@ -3,7 +3,9 @@
 import os
 import threading
 import time
+from contextlib import closing, contextmanager
 
+import psycopg2
 import pytest
 import redis
 
@@ -169,6 +171,55 @@ def test_an_organization_that_is_held_up_holds_up_nobody_else(paying, rival, ben
     consumer.run_once(idle_ms=0)
     assert outcomes(paying, [own]) == ["earned"]
     assert valkey.xlen(KEY) == 0
+
+
+_TAKES_TOO_LONG = """
+create function take_too_long() returns trigger language plpgsql as $$ begin
+  if (select count(*) from added where organization_id = '{org}') > {most} then
+    raise 'canceling statement due to statement timeout' using errcode = 'query_canceled';
+  end if;
+  return null;
+end $$;
+create trigger take_too_long after insert on click referencing new table as added
+for each statement execute function take_too_long();
+"""
+
+
+@contextmanager
+def _more_take_too_long(brand, most):
+    """Let the database give up on writing more of a brand's clicks at once."""
+    with closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as connection, connection.cursor() as cursor:
+        connection.autocommit = True
+        cursor.execute(_TAKES_TOO_LONG.format(org=brand.id, most=most))
+        yield
+        cursor.execute("drop function take_too_long cascade")
+
+
+def test_a_batch_that_takes_the_database_too_long_is_written_in_smaller_ones(paying, ben, valkey):
+    sent = [raw(paying, ben) for _ in range(450)]
+    send(*sent)
+
+    with _more_take_too_long(paying, most=120):
+        consume()
+
+    assert set(outcomes(paying, sent)) == {"earned"}
+    assert sum(cents for _, cents, _, _ in aggregates(paying)) == 4_500
+    assert valkey.xlen(KEY) == 0
+
+
+def test_a_few_clicks_that_take_the_database_too_long_stay_in_hand(paying, rival, ben, valkey):
+    rival.program()
+    own, foreign = [raw(paying, ben) for _ in range(2)], raw(rival, rival.affiliate("ann"))
+    send(*own, foreign)
+    consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
+
+    with _more_take_too_long(paying, most=0):
+        consumer.run_once()
+        assert outcomes(rival, [foreign]) == ["recorded"]
+        assert valkey.xpending(KEY, GROUP)["pending"] == 2
+
+    consumer.run_once(idle_ms=0)
+    assert outcomes(paying, own) == ["earned"] * 2
 
 
 def _run_apart(consumer, told):
