@@ -12,8 +12,8 @@ from uuid import UUID
 from models import conditions
 from models.table import Rows
 
-_OURS = "with mine as (select %(org)s::uuid as organization_id, unnest(%(affiliates)s::uuid[]) as id)"
-_MINE = f"with mine as materialized (select m.organization_id, m.id from affiliate m where {conditions.EVER_OF_PERSON})"
+_OURS = "mine as (select %(org)s::uuid as organization_id, unnest(%(affiliates)s::uuid[]) as id)"
+_MINE = f"mine as materialized (select m.organization_id, m.id from affiliate m where {conditions.EVER_OF_PERSON})"
 _OF_CONVERSION = "on c.organization_id = mine.organization_id and c.affiliate_id = mine.id"
 _FREE = """not exists (select from payout_line l
     where l.organization_id = c.organization_id and l.conversion_id = c.id and l.is_open)"""
@@ -44,8 +44,8 @@ class _Share(NamedTuple):
 
 _BALANCES_ROWS = Rows(_Share)
 # Imported history that is never payable is in the ledger only where it was refunded, so that is taken off again.
-_BALANCES = f"""
-, part (id, currency, owed, held, sent, paid) as (
+_PARTS = f"""
+part (id, currency, owed, held, sent, paid) as (
   select mine.id, l.currency, coalesce(sum(l.amount_cents) filter (where l.milestone_id is null), 0),
     0::numeric, 0::numeric,
     coalesce(-sum(l.amount_cents) filter (where l.kind in ('pay', 'clawback', 'escrow_out')), 0)
@@ -71,11 +71,13 @@ _BALANCES = f"""
   join deal_release r on r.organization_id = p.organization_id and r.payout_id = p.id
   where p.status <> 'Paid' and p.voided_at is null group by mine.id, r.native_currency
 )
+"""
+_EACH = """
 select id, currency, sum(held)::bigint, sum(owed - held - sent)::bigint, sum(sent)::bigint, sum(paid)::bigint
 from part group by id, currency
 having sum(held) <> 0 or sum(owed - held - sent) <> 0 or sum(sent) <> 0 or sum(paid) <> 0
-order by id, currency
 """
+_BALANCES = f"with {_OURS}, {_PARTS} {_EACH} order by id, currency"
 
 
 def of_affiliates(
@@ -87,24 +89,9 @@ def of_affiliates(
     """
     found: dict[UUID, list[CurrencyBalance]] = {affiliate_id: [] for affiliate_id in affiliate_ids}
     params = {"org": organization_id, "affiliates": list(affiliate_ids), "now": now}
-    for one in _BALANCES_ROWS.all(_OURS + _BALANCES, params):
+    for one in _BALANCES_ROWS.all(_BALANCES, params):
         found[one.affiliate_id].append(one.balance)
     return found
-
-
-_PERSONS_ROWS = Rows(CurrencyBalance)
-_OF_PERSON = f"""
-select currency, sum(held)::bigint, sum(payable)::bigint, sum(sent)::bigint, sum(paid)::bigint
-from ({_MINE}{_BALANCES}) each (id, currency, held, payable, sent, paid) group by currency order by currency
-"""
-
-
-def any_org_balances(*, account_id: UUID | None, email: str | None, now: datetime) -> list[CurrencyBalance]:
-    """Return what a person has in each currency that anything is in. `email` is their verified one, or None.
-
-    Budget: 1 statement.
-    """
-    return _PERSONS_ROWS.all(_OF_PERSON, {"account": account_id, "email": email, "now": now})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +104,50 @@ class ComingMoney:
     payable_at: datetime
 
 
-_COMING_ROWS = Rows(ComingMoney)
-_COMING = f"""
-{_MINE}
-select (c.hold_until at time zone 'UTC')::date::text as day, c.currency, sum({_LEFT})::bigint, max(c.hold_until)
-from mine join conversion c {_OF_CONVERSION}
-where {_UNPAID} and c.status = 'Pending' and c.hold_until > %(now)s and c.disputed_at is null and {_FREE}
-group by 1, 2 having sum({_LEFT}) <> 0 order by 1, 2 limit %(limit)s
+@dataclass(frozen=True, slots=True)
+class PersonsMoney:
+    """What a person has in each currency that anything is in, and on which days more is payable, soonest first."""
+
+    balances: Sequence[CurrencyBalance]
+    coming: Sequence[ComingMoney]
+
+
+class _Line(NamedTuple):
+    """One of the two."""
+
+    balance: CurrencyBalance | None
+    coming: ComingMoney | None
+
+
+_LINES = Rows(_Line)
+# Both in one statement, which sees one moment: between two, a hold is added or ends, and what waits is no longer what
+# comes.
+_OF_PERSON = f"""
+with {_MINE}, {_PARTS}, each (id, currency, held, payable, sent, paid) as ({_EACH}),
+balance as (
+  select currency, sum(held)::bigint, sum(payable)::bigint, sum(sent)::bigint, sum(paid)::bigint
+  from each group by currency
+),
+coming (day, currency, cents, payable_at) as (
+  select (c.hold_until at time zone 'UTC')::date::text, c.currency, sum({_LEFT})::bigint, max(c.hold_until)
+  from mine join conversion c {_OF_CONVERSION}
+  where {_UNPAID} and c.status = 'Pending' and c.hold_until > %(now)s and c.disputed_at is null and {_FREE}
+  group by 1, 2 having sum({_LEFT}) <> 0 order by 1, 2 limit %(days)s
+)
+select b.*, null as day, null as of_day, null::bigint, null::timestamptz from balance b
+union all
+select null, null, null, null, null, c.* from coming c
+order by currency, day, of_day
 """
 
 
-def any_org_coming(*, account_id: UUID | None, email: str | None, now: datetime, limit: int) -> list[ComingMoney]:
-    """Return the next up to `limit` days on which a person's money becomes payable, as the stored holds say.
+def any_org_of_person(*, account_id: UUID | None, email: str | None, now: datetime, days: int) -> PersonsMoney:
+    """Return what a person has, and the next up to `days` days on which more is payable, as the stored holds say.
 
-    Budget: 1 statement.
+    `email` is their verified one, or None. Budget: 1 statement.
     """
-    return _COMING_ROWS.all(_COMING, {"account": account_id, "email": email, "now": now, "limit": limit})
+    lines = _LINES.all(_OF_PERSON, {"account": account_id, "email": email, "now": now, "days": days})
+    return PersonsMoney(
+        balances=[line.balance for line in lines if line.balance is not None],
+        coming=[line.coming for line in lines if line.coming is not None],
+    )

@@ -13,7 +13,7 @@ _MOST = {
     "/api/me/programs": 1,
     "/api/me/programs/offers": 1,
     "/api/me/network": 1,
-    "/api/me/balance": 2,
+    "/api/me/balance": 1,
     "/api/me/stats/daily": 1,
     "/api/me/stats/channels": 1,
     "/api/me/links": 1,
