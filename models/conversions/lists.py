@@ -97,8 +97,8 @@ class ExportedConversion(NamedTuple):
 _IDS = {"id": "c.id::text", "affiliate_id": "c.affiliate_id::text", "program_id": "c.program_id::text"}
 _NET = "c.commission_cents - c.reversed_cents"
 # Said per row by their keys and not joined: the rows come in the order of their index whatever the plan was made of.
-_AFFILIATE = "(select a.{} from affiliate a where a.id = c.affiliate_id)"
-_PROGRAM = "(select p.name from program p where p.id = c.program_id)"
+_AFFILIATE = "(select a.{} from affiliate a where a.organization_id = c.organization_id and a.id = c.affiliate_id)"
+_PROGRAM = "(select p.name from program p where p.organization_id = c.organization_id and p.id = c.program_id)"
 _PAYOUT = """(select l.payout_id::text from payout_line l
   where l.organization_id = c.organization_id and l.conversion_id = c.id and l.released_at is null
   order by l.id desc limit 1)"""
@@ -214,13 +214,9 @@ class _List(Generic[Row]):
 
     def matching(self, known: Mapping[str, object]) -> list[Row]:
         order = _ORDERS[ConversionOrder.newest]
-        conditions = ["c.organization_id = %(organization_id)s"]
-        if known["id"] is not None:
-            conditions.append("c.id = %(id)s")
-        if known["sought"] is not None:
-            conditions.append(f"c.id = any(array({searches.KNOWN_AS}))")
-        where = " and ".join(conditions)
-        return self._rows.all(f"{self._select(order)} where {where} order by {order.columns} limit %(limit)s", known)
+        select = self._select(order) if known["sought"] is None else self._select(order, searches.KNOWN_AS)
+        where = "c.organization_id = %(organization_id)s" + (" and c.id = %(id)s" if known["id"] is not None else "")
+        return self._rows.all(f"{select} where {where} order by {order.columns} limit %(limit)s", known)
 
     @functools.cached_property
     def _found(self) -> Hot:
@@ -239,12 +235,13 @@ class _List(Generic[Row]):
         where = " and ".join(conditions)
         if is_sought:
             found = searches.found(where=where, moment=order.moment, direction=order.direction)
-            where = f"c.id = any(array({found}))"
+            return Hot(f"{self._select(order, found)} order by {order.columns} limit %(limit)s")
         # Ordered by the columns and not by what is shown under their names, which no index knows.
         return Hot(f"{self._select(order)} where {where} order by {order.columns} limit %(limit)s")
 
-    def _select(self, order: _Order) -> str:
-        return f"select {columns(self._kind, 'c', **self._selected, moment=order.moment)} from conversion c"
+    def _select(self, order: _Order, ids: str | None = None) -> str:
+        rows = "conversion c" if ids is None else searches.looked_up(ids)
+        return f"select {columns(self._kind, 'c', **self._selected, moment=order.moment)} from {rows}"
 
 
 def _sought(text: str | None) -> dict[str, object]:

@@ -28,6 +28,17 @@ select s.id from source join conversion s
 """
 
 
+def looked_up(ids: str) -> str:
+    """Return SQL for the conversions `c` of the organization with the ids that a statement brings, each by its key.
+
+    Said apart like this, it goes so whatever the plan was made of: where tenants have few rows on the average, one that
+    has a million is no reason to read through its list.
+    """
+    return f"""({ids}) known (id) cross join lateral (
+  select * from conversion where organization_id = %(organization_id)s and id = known.id offset 0
+) c"""
+
+
 def found(*, where: str, moment: str, direction: str) -> str:
     """Return SQL for the ids of up to `limit` conversions `c` that are sought, of those that a condition holds for.
 
@@ -36,10 +47,10 @@ def found(*, where: str, moment: str, direction: str) -> str:
     shown = f"select c.id, {moment} as moment from"
     order = f"order by {moment} {direction}, c.id {direction} limit %(limit)s"
     # What is looked up apart, behind an `offset 0`, goes by its own index whatever the plan was made of; so does the
-    # list, whose condition on affiliates is no condition that an index could take.
+    # list, whose condition on affiliates is no condition that an index could take. Only the few that were named are
+    # made distinct by a hash: it is laid out for the rows that the plan expects, which of a list are a share of it all.
     return f"""
-with recursive {_SOURCES}, {_WHOSE}
-select id from (
+with recursive {_SOURCES}, {_WHOSE}, named (id, moment) as materialized (
   {shown} (
     select * from conversion where organization_id = %(organization_id)s and id = %(sought_id)s offset 0
   ) c where {where}
@@ -48,14 +59,17 @@ select id from (
     select * from conversion s where s.organization_id = %(organization_id)s and s.source = source.name
       and s.external_event_id = %(sought)s offset 0
   ) c where {where}
-  union
+)
+select id from (
+  select id, moment from named
+  union all
   select k.id, k.moment from whose cross join lateral (
     {shown} conversion c where {where} and c.affiliate_id = whose.id {order}
-  ) k where not exists (select from whose offset {_FEW})
-  union
+  ) k where not exists (select from whose offset {_FEW}) and k.id not in (select id from named)
+  union all
   select k.id, k.moment from (
     {shown} conversion c where {where} and (c.affiliate_id in (select id from whose)) is true
       and exists (select from whose offset {_FEW}) {order}
-  ) k
+  ) k where k.id not in (select id from named)
 ) known order by moment {direction}, id {direction} limit %(limit)s
 """

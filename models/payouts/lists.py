@@ -90,10 +90,15 @@ _PAYOUT = {
     "hold_until": "r.hold_until",
     "line_items": "'{}'::text[]",
 }
+# What a payout belongs to is looked up row by row, whatever the plan was made of: one for tenants with few affiliates
+# would read all that a large one has.
 _SELECT = f"""
 select {columns(ListedPayout, "p", **_PAYOUT)}
-from payout p join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id
-join affiliate a on a.organization_id = p.organization_id and a.id = p.affiliate_id
+from payout p cross join lateral (
+  select review_status, hold_until from payout_run where organization_id = p.organization_id and id = p.run_id offset 0
+) r cross join lateral (
+  select full_name, email from affiliate where organization_id = p.organization_id and id = p.affiliate_id offset 0
+) a
 where p.organization_id = %(organization_id)s"""
 _CONDITIONS = {
     "payout_id": "p.id = %(payout_id)s",

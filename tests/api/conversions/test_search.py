@@ -197,8 +197,6 @@ def test_a_list_names_its_affiliates_and_programs_in_one_statement(brand, people
         ("", "conversion_list"),
         ("sort=oldest", "conversion_list"),
         ("status=Pending&sort=payable", "conversion_payable_list"),
-        ("q=ada", "conversion_pkey"),
-        ("q=ada&sort=oldest", "conversion_pkey"),
     ],
 )
 def test_a_page_is_read_by_an_index_and_nothing_is_counted(brand, people, query, index):
