@@ -2,8 +2,8 @@
 
 What is read and not acknowledged comes again, to this process or, after CLICK_CLAIM_S, to another; a click that is
 written already stays as it is. While the database or the stream is away it waits: nothing is acknowledged that is not
-kept. Behind a full batch there are more: the next is then read and taken apart, and the one before is acknowledged,
-while the database writes this one.
+kept. Behind a full batch there are more: while the database writes this one, the one before is acknowledged, and the
+next is read, taken apart and judged as far as that asks nobody.
 """
 
 import os
@@ -13,6 +13,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
@@ -23,7 +24,9 @@ from adapters import broker, clock
 from adapters.broker import RedisError
 from adapters.clicks import wire
 from adapters.clicks.intake import Intake, StreamEntry
+from domain.clicks import sightings
 from domain.clicks.raw_click import RawClick
+from domain.clicks.sightings import SeenClick
 from models import db, ids
 from pipelines.clicks import clicks, letters
 from workers import metrics
@@ -49,10 +52,14 @@ class _Read(NamedTuple):
 
 @dataclass(slots=True)
 class _Batch:
-    """Entries of the stream, and what is in them: clicks by organization, and what cannot be read, with why not."""
+    """Entries of the stream, and what is in them: clicks by organization, and what cannot be read, with why not.
+
+    `judged` are an organization's clicks as they are by one another; one of whose clicks cannot be judged is not in it.
+    """
 
     entries: Sequence[StreamEntry] = ()
     clicks: defaultdict[str, list[_Read]] = field(default_factory=lambda: defaultdict(list))
+    judged: dict[str, list[SeenClick]] = field(default_factory=dict)
     unreadable: list[tuple[StreamEntry, ValueError]] = field(default_factory=list)
 
 
@@ -67,6 +74,7 @@ class ClickConsumer:
         self._claim_due_at = 0.0
         self._reader = ThreadPoolExecutor(1, "next-clicks")
         self._ahead: Future[_Batch] | None = None
+        self._may_read_ahead = False
         self._letting_go: Future[None] | None = None
 
     def run(self, should_stop: Callable[[], bool]) -> None:
@@ -76,6 +84,7 @@ class ClickConsumer:
         while not should_stop() or (self._ahead is not None and not is_away):
             try:
                 in_hand = in_hand or self._next()
+                self._may_read_ahead = len(in_hand.entries) == _BATCH and not should_stop()
                 done = self._write_all(in_hand)
                 in_hand, is_away = None, False
                 self._let_go(done)
@@ -111,13 +120,13 @@ class ClickConsumer:
         for entry, error in batch.unreadable:
             self._bury(entry, None, error)
         left: set[bytes] = set()
-        for reads in batch.clicks.values():
+        for organization_id, reads in batch.clicks.items():
             try:
-                self._write(reads)
+                self._write(reads, batch.judged.get(organization_id))
             except db.UNAVAILABLE as held_up:
                 if not db.is_held_up(held_up):
                     raise
-                organization_id, said = reads[0].click.organization_id, str(held_up).strip()
+                said = str(held_up).strip()
                 _log.warning("clicks.held_up", organization_id=organization_id, error=said)
                 left.update(read.entry.id for read in reads)
         return [entry.id for entry in batch.entries if entry.id not in left]
@@ -129,12 +138,16 @@ class ClickConsumer:
             before.result()
 
     def _next(self) -> _Batch:
-        """Return the next batch. Where it is full more wait, and the one after it is read meanwhile."""
         ahead, self._ahead = self._ahead, None
-        batch = _taken_apart(self._read()) if ahead is None else ahead.result()
-        if len(batch.entries) == _BATCH:
+        return _taken_apart(self._read()) if ahead is None else ahead.result()
+
+    def _read_ahead(self) -> None:
+        """Begin to read the next batch where more wait. Called when this thread is about to wait for a commit.
+
+        Before that both threads would want the interpreter, and each answer of the database would wait for it.
+        """
+        if self._may_read_ahead and self._ahead is None:
             self._ahead = self._reader.submit(lambda: _taken_apart(self._read()))
-        return batch
 
     def _read(self) -> list[StreamEntry]:
         if time.monotonic() >= self._claim_due_at:
@@ -147,7 +160,7 @@ class ClickConsumer:
     def _claim(self, idle_ms: int) -> list[StreamEntry]:
         return self._intake.claim(count=_BATCH, idle_ms=idle_ms)
 
-    def _write(self, batch: Sequence[_Read]) -> None:
+    def _write(self, batch: Sequence[_Read], judged: Sequence[SeenClick] | None = None) -> None:
         """Write clicks of one organization; of a batch that fails each half, down to the click that is at fault.
 
         So is a large one that takes too long, which would take as long each time it comes again.
@@ -159,7 +172,9 @@ class ClickConsumer:
             return
         try:
             with db.unit_of_work(organization_id):
-                written = clicks.write([read.click for read in batch], clock.now(), wait_ms=_TURN_MS)
+                raw = [read.click for read in batch]
+                written = clicks.write(raw, clock.now(), wait_ms=_TURN_MS, judged=judged)
+                self._read_ahead()
         except db.UNAVAILABLE as error:
             if len(batch) <= _FEW or not db.took_too_long(error):
                 raise
@@ -201,6 +216,9 @@ def _taken_apart(entries: Sequence[StreamEntry]) -> _Batch:
             batch.unreadable.append((entry, error))
         else:
             batch.clicks[click.organization_id].append(_Read(entry, click))
+    for organization_id, reads in batch.clicks.items():
+        with suppress(ValueError):  # whoever writes them meets it again, and finds whose fault it is
+            batch.judged[organization_id] = sightings.by_one_another(read.click for read in reads)
     return batch
 
 

@@ -91,8 +91,43 @@ class ClickHistory:
         """Take in when a network clicked on a link."""
         self._networks[network, program_id, slug] += moments
 
-    def facts(self, click: RawClick, at: datetime, banned_referrers: frozenset[str]) -> tuple[ClickFacts, bool]:
+    def facts(self, click: RawClick, at: datetime) -> tuple[ClickFacts, bool]:
         """Return what a click is judged by and whether it is a duplicate, and take it in. Ask in the order of time."""
+        is_duplicate, ms_since_last, device_links = self._visit(click, at)
+        moments = self._networks[click.network, click.program_id, click.slug]
+        moments.append(at)
+        facts = ClickFacts(
+            agent=click.agent,
+            is_bot=click.is_bot,
+            is_from_data_centre=click.is_data_centre,
+            referrer_host=click.referrer_host,
+            query_names=frozenset(click.query_names),
+            network_clicks=1 if len(moments) == 1 else _near(moments, at),
+            device_links=device_links,
+            ms_since_last=ms_since_last,
+            languages=click.languages,
+            country=click.country,
+        )
+        return facts, is_duplicate
+
+    def concerns(self, click: RawClick) -> bool:
+        """Say whether anything is known of a click's visitor, or of its network on its link."""
+        return click.visitor in self._visitors or (click.network, click.program_id, click.slug) in self._networks
+
+    def revised(self, click: RawClick, at: datetime, known: ClickFacts, is_duplicate: bool) -> tuple[ClickFacts, bool]:
+        """Return `facts` that another history says of a click, with what is known here on top.
+
+        That other history was of nothing but the batch, and this one is of nothing in it. Ask in the order of time.
+        """
+        before = _near(self._networks.get((click.network, click.program_id, click.slug), ()), at)
+        known = known._replace(network_clicks=known.network_clicks + before)
+        if click.visitor not in self._visitors:
+            return known, is_duplicate
+        is_duplicate, ms_since_last, device_links = self._visit(click, at)
+        return known._replace(ms_since_last=ms_since_last, device_links=device_links), is_duplicate
+
+    def _visit(self, click: RawClick, at: datetime) -> tuple[bool, int | None, int]:
+        """Take in a visit; return whether it is a duplicate, the milliseconds since the last, its device's links."""
         visitor = self._visitors.get(click.visitor)
         is_duplicate, ms_since_last = False, None
         if visitor is None:
@@ -103,25 +138,8 @@ class ClickHistory:
             if visitor.last_at <= at:
                 ms_since_last = (at - visitor.last_at) // _MILLISECOND
                 visitor.last_at = at
-        device_links = visitor.add(click.program_id, click.affiliate_id, click.slug, (at, at))
-        facts = ClickFacts(
-            agent=click.agent,
-            is_bot=click.is_bot,
-            is_from_data_centre=click.is_data_centre,
-            referrer_host=click.referrer_host,
-            banned_referrers=banned_referrers,
-            query_names=frozenset(click.query_names),
-            network_clicks=self._network_clicks(click, at),
-            device_links=device_links,
-            ms_since_last=ms_since_last,
-            languages=click.languages,
-            country=click.country,
-        )
-        return facts, is_duplicate
+        return is_duplicate, ms_since_last, visitor.add(click.program_id, click.affiliate_id, click.slug, (at, at))
 
-    def _network_clicks(self, click: RawClick, at: datetime) -> int:
-        moments = self._networks[click.network, click.program_id, click.slug]
-        moments.append(at)
-        if len(moments) == 1:
-            return 1
-        return sum(at - WINDOW < moment < at + WINDOW for moment in moments)
+
+def _near(moments: Iterable[datetime], at: datetime) -> int:
+    return sum(at - WINDOW < moment < at + WINDOW for moment in moments)

@@ -9,8 +9,10 @@
         the stream is away               written at once; where others hold the organization's turn, the job click.late
     flask clicks (workers.clicks)      a batch from the stream, one transaction per organization
       clicks.write                       takes the organization's turn; what is written already stays as it is
-        domain.clicks.history            what visitor and network did before: is it a duplicate, what is it judged by
-        domain.fraud.score               the verdict
+        domain.clicks.sightings          judged by one another (behind a full batch while that is written), and where
+                                         visitor or network is known by what they did before
+          domain.clicks.history            is it a duplicate, what is it judged by
+          domain.fraud.score               the verdict
         terms_of                         what one click of each affiliate pays now
         pay.settle                       locks budgets and rows, decides, and writes what follows
           domain.clicks.fates              facts in, fates out: duplicate, blocked, held, unscored, recorded,

@@ -12,12 +12,12 @@ from uuid import UUID
 import orjson
 
 from adapters.fraud import scorer
-from domain import fraud, jobs
-from domain.clicks import fates, history
+from domain import jobs
+from domain.clicks import fates, history, sightings
 from domain.clicks.fates import ClickTerms, JudgedClick
 from domain.clicks.history import ClickHistory
 from domain.clicks.raw_click import RawClick
-from domain.fraud import ClickFacts
+from domain.clicks.sightings import SeenClick
 from models import turns
 from models.clicks import batches
 from models.clicks.batches import ClickKind, NewClick
@@ -41,26 +41,32 @@ class WrittenClicks:
 
 
 class _Seen(NamedTuple):
-    """A click as it came, what it was judged by, and the verdict with what else its fate depends on."""
+    """A click with what it was judged by, and what its fate depends on."""
 
-    raw: RawClick
-    facts: ClickFacts
+    sighting: SeenClick
     judged: JudgedClick
 
 
-def write(batch: Sequence[RawClick], now: datetime, *, wait_ms: int | None = None) -> WrittenClicks:
+def write(
+    batch: Sequence[RawClick],
+    now: datetime,
+    *,
+    wait_ms: int | None = None,
+    judged: Sequence[SeenClick] | None = None,
+) -> WrittenClicks:
     """Write clicks of one organization, in the unit of work of that organization or of all.
 
     Nobody else writes the organization's clicks until the transaction ends: duplicates, aggregates and budgets are the
-    same however many write. `wait_ms` is how long to wait for those who do (None: as long as for any lock).
+    same however many write. `wait_ms` is how long to wait for those who do (None: as long as for any lock). `judged`
+    are the clicks as they are `by_one_another`, where the caller had the time for it.
     Raises ValueError for clicks of several organizations, for what is not an id and for what is not a time.
     Budget: 1 round trip for a batch that is known; 5 and the commit where nothing is paid, and where clicks are paid
     what `pay.settle` says on top. Networks that did much within the hour cost one more, affiliates whose fee depends on
-    a performance tier three each.
+    a performance tier three each, and a batch among whose ids lie many others' one.
     """
     organization_id = _organization(batch)
     turns.stage_clicks(organization_id, wait_ms=wait_ms)
-    new = _new(organization_id, batch)
+    new = _new(organization_id, batch, judged)
     if not new:
         return WrittenClicks()
     settings = fraud_settings.of(organization_id)
@@ -72,8 +78,8 @@ def write(batch: Sequence[RawClick], now: datetime, *, wait_ms: int | None = Non
         waits_for_scorer=scorer.is_configured(),
         now=now,
     )
-    _ask_scorer(organization_id, [one for one in seen if found[one.raw.id].outcome == "unscored"])
-    written = [_written(one, found[one.raw.id]) for one in seen]
+    _ask_scorer(organization_id, [one for one in seen if found[one.judged.id].outcome == "unscored"])
+    written = [_written(one, found[one.judged.id]) for one in seen]
     batches.stage_insert(organization_id=organization_id, clicks=written, now=now)
     return WrittenClicks(new=len(new), duplicates=sum(one.judged.is_duplicate for one in seen))
 
@@ -85,49 +91,42 @@ def _organization(batch: Sequence[RawClick]) -> UUID:
     return UUID(found.pop())
 
 
-def _new(organization_id: UUID, batch: Sequence[RawClick]) -> list[tuple[RawClick, datetime]]:
-    """Return the clicks that are not written yet, once each, with their moments, in the order of time."""
-    by_id = {click.id: click for click in batch}
-    known = batches.known(organization_id=organization_id, click_ids=list(by_id))
-    new = [(click, _moment(click.occurred_at)) for click_id, click in by_id.items() if click_id not in known]
-    return sorted(new, key=lambda one: (one[1], one[0].id))
+def _new(organization_id: UUID, batch: Sequence[RawClick], judged: Sequence[SeenClick] | None) -> Sequence[SeenClick]:
+    """Return the clicks that are not written yet, judged by one another."""
+    known = batches.known(organization_id=organization_id, click_ids=[click.id for click in batch])
+    if judged is not None and not known:
+        return judged
+    return sightings.by_one_another(click for click in batch if click.id not in known)
 
 
-def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        raise ValueError("a click's time needs a time zone")
-    return moment
-
-
-def _seen(organization_id: UUID, new: Sequence[tuple[RawClick, datetime]], settings: FraudSettings) -> list[_Seen]:
-    """Judge clicks in the order of time, each by what came before it in the database and in the batch."""
-    before = _history(organization_id, new)
-    terms = terms_of(organization_id, {click.affiliate_id for click, _ in new})
+def _seen(organization_id: UUID, new: Sequence[SeenClick], settings: FraudSettings) -> list[_Seen]:
+    """Judge clicks by what came before them in the database, too."""
+    past = _history(organization_id, new)
+    terms = terms_of(organization_id, {one.click.affiliate_id for one in new})
     seen = []
-    for click, at in new:
-        facts, is_duplicate = before.facts(click, at, settings.banned_referrers)
+    for one in sightings.by_the_past(new, past, settings.banned_referrers):
+        click = one.click
         judged = JudgedClick(
-            id=click.id,
-            program_id=click.program_id,
-            affiliate_id=click.affiliate_id,
-            sub_id=click.sub_id,
-            occurred_at=at,
-            verdict=fraud.score(facts),
-            terms=terms.get((click.program_id, click.affiliate_id)),
-            is_duplicate=is_duplicate,
+            click.id,
+            click.program_id,
+            click.affiliate_id,
+            click.sub_id,
+            one.at,
+            one.verdict,
+            terms.get((click.program_id, click.affiliate_id)),
+            one.is_duplicate,
         )
-        seen.append(_Seen(click, facts, judged))
+        seen.append(_Seen(one, judged))
     return seen
 
 
-def _history(organization_id: UUID, new: Sequence[tuple[RawClick, datetime]]) -> ClickHistory:
-    before, start = ClickHistory(), new[0][1]
+def _history(organization_id: UUID, new: Sequence[SeenClick]) -> ClickHistory:
+    before, start = ClickHistory(), new[0].at
     for seen in batches.visits(
         organization_id=organization_id,
-        visitors={click.visitor for click, _ in new},
+        visitors={one.click.visitor for one in new},
         since=start - history.DEVICE_WINDOW,
-        near=(start - history.WINDOW, new[-1][1] + history.WINDOW),
+        near=(start - history.WINDOW, new[-1].at + history.WINDOW),
     ):
         before.add_visits(
             visitor=seen.visitor,
@@ -140,7 +139,7 @@ def _history(organization_id: UUID, new: Sequence[tuple[RawClick, datetime]]) ->
         )
     for seen_by in batches.network_visits(
         organization_id=organization_id,
-        links={(click.network, click.program_id, click.slug) for click, _ in new},
+        links={(one.click.network, one.click.program_id, one.click.slug) for one in new},
         since=start - history.WINDOW,
         enough=history.ENOUGH,
     ):
@@ -187,7 +186,7 @@ def preview(click: RawClick) -> ClickPreview:
     """
     organization_id = _organization([click])
     settings = fraud_settings.of(organization_id)
-    (one,) = _seen(organization_id, [(click, _moment(click.occurred_at))], settings)
+    (one,) = _seen(organization_id, sightings.by_one_another([click]), settings)
     outcome = fates.outcome(one.judged, strictness=settings.strictness)
     return ClickPreview(outcome, one.judged.verdict.score, one.judged.verdict.reasons)
 
@@ -195,7 +194,7 @@ def preview(click: RawClick) -> ClickPreview:
 def _ask_scorer(organization_id: UUID, waiting: Sequence[_Seen]) -> None:
     """Stage the jobs that ask the operator's scorer: no call to the outside inside a transaction."""
     for start in range(0, len(waiting), _ASKED_AT_ONCE):
-        facts = {one.raw.id: one.facts._asdict() for one in waiting[start : start + _ASKED_AT_ONCE]}
+        facts = {one.judged.id: one.sighting.facts._asdict() for one in waiting[start : start + _ASKED_AT_ONCE]}
         work.enqueue(
             jobs.CLICKS_RESCORE, organization_id=organization_id, clicks=orjson.dumps(facts, default=sorted).decode()
         )
@@ -203,7 +202,7 @@ def _ask_scorer(organization_id: UUID, waiting: Sequence[_Seen]) -> None:
 
 def _written(one: _Seen, fate: Fate) -> NewClick:
     """Return a click as it is written."""
-    raw, judged = one.raw, one.judged
+    raw, judged = one.sighting.click, one.judged
     kind = ClickKind(
         raw.program_id,
         raw.affiliate_id,

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from models import db
+from models.clicks import batches
 from pipelines.clicks import clicks
 from tests.support.rows.click_rows import raw, write
 
@@ -81,6 +82,20 @@ def test_a_batch_that_is_known_costs_one(brand):
 
     assert "1 round trip for a batch that is known" in _said(clicks.write)
     assert _trips(brand, batch) == 1 + 1
+
+
+def test_a_batch_among_whose_ids_lie_many_others_costs_one_more_and_knows_its_own(brand, monkeypatch):
+    monkeypatch.setattr(batches, "_MOST_BETWEEN", 10)
+    brand.program()
+    people = [brand.affiliate("ben")]
+    first, *others, last = _batch(brand, people, 30)
+    write(brand, *others)
+
+    assert "a batch among whose ids lie many others' one" in _said(clicks.write)
+    assert _trips(brand, [first, others[3], last]) == 6 + 1 + 1  # one prepares the statement
+    written = write(brand, first, others[3], last)
+
+    assert written.new == 0
 
 
 def test_busy_networks_cost_one_more(brand, monkeypatch):

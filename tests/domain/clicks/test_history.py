@@ -19,7 +19,7 @@ def _click(**fields):
 
 
 def _ask(history, at=NOON, **fields):
-    return history.facts(_click(**fields), at, frozenset())
+    return history.facts(_click(**fields), at)
 
 
 def _visited(history, last_at, first, last, slug="ben"):
@@ -101,11 +101,8 @@ def test_a_networks_clicks_of_an_hour_are_counted_per_link():
 
 def test_what_the_edge_saw_is_passed_on():
     facts, _ = ClickHistory().facts(
-        _click(is_bot=True, is_data_centre=True, referrer_host="h", query_names=("q",), languages=("de",)),
-        NOON,
-        frozenset({"h"}),
+        _click(is_bot=True, is_data_centre=True, referrer_host="h", query_names=("q",), languages=("de",)), NOON
     )
 
     assert (facts.agent, facts.is_bot, facts.is_from_data_centre) == ("Firefox", True, True)
-    assert (facts.referrer_host, facts.banned_referrers) == ("h", frozenset({"h"}))
-    assert (facts.query_names, facts.languages) == (frozenset({"q"}), ("de",))
+    assert (facts.referrer_host, facts.query_names, facts.languages) == ("h", frozenset({"q"}), ("de",))
