@@ -41,12 +41,17 @@ _NOTHING: Mapping[str, str] = {}
 
 def page(template: str, *, status: int = 200, allows: Mapping[str, str] = _NOTHING, **shown: Any) -> Response:
     """Return a template filled with what is `shown`; `allows` is as in `headers`."""
-    return Response(
-        TEMPLATES.get_template(template).render(shown),
-        status=status,
-        content_type="text/html; charset=utf-8",
-        headers=headers(allows),
-    )
+    return answer(filled(template, **shown), status=status, allows=allows)
+
+
+def filled(template: str, **shown: Any) -> str:
+    """Return what a template comes to."""
+    return TEMPLATES.get_template(template).render(shown)
+
+
+def answer(said: str | bytes, *, status: int = 200, allows: Mapping[str, str] = _NOTHING) -> Response:
+    """Return a page that is written already; `allows` is as in `headers`."""
+    return Response(said, status=status, content_type="text/html; charset=utf-8", headers=headers(allows))
 
 
 def notice(heading: str, said: str, *, title: str | None = None, status: int = 200) -> Response:

@@ -2,6 +2,7 @@
 
 campaign   /p/{handle}/{campaign}: the page and its form; on a brand's own host / and /{campaign}
 shown      the page as it looks, for strangers and for the preview of its brand
+written    pages as they were written, known by all that they say
 theme      its style, in the brand's colour
 crawlers   /robots.txt and the sitemap, for each host its own
 """

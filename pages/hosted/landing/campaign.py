@@ -143,7 +143,8 @@ def _typed(name: str) -> str:
 
 
 def _recruiter() -> str:
-    sent = request.form.get(_RECRUITER) or request.args.get(_RECRUITER) or ""
+    typed = request.form.get(_RECRUITER) if request.method == "POST" else None
+    sent = typed or request.args.get(_RECRUITER) or ""
     return sent if len(sent) <= _LONGEST_RECRUITER else ""
 
 

@@ -1,13 +1,15 @@
 """A landing page as it looks: for strangers, and for its brand before strangers see it.
 
-It is not kept anywhere, though everybody sees the same: its form has a key of its own that stands for one application,
-and what a brand changes or ends is to be seen at once.
+No answer is kept anywhere, though everybody sees the same: its form has a key of its own that stands for one
+application, and what a brand changes or ends is to be seen at once. Kept is what the same words were written as before.
 """
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+import orjson
 from flask import Response
 
 import settings
@@ -16,6 +18,7 @@ from api.storefront.landing_page import LandingPage
 from pages import documents, forms, statics
 from pages.forms import FormState
 from pages.hosted.landing import theme
+from pages.hosted.landing.written import PAGES
 
 _OWN = "'self'"
 _ALLOWED = {"style-src": _OWN, "img-src": _OWN}
@@ -33,13 +36,29 @@ def landing(
     is_preview: bool = False,
 ) -> Response:
     """Return the page. `recruiter` is who sent the visitor; a preview has a form that sends nothing."""
+
+    def write(key: str) -> str:
+        return _filled(page, form=form, key=key, recruiter=recruiter, is_applied=is_applied, is_preview=is_preview)
+
+    if form is forms.EMPTY and not (recruiter or is_applied or is_preview):
+        said: str | bytes = PAGES.page(_known_by(page), write)
+    else:
+        said = write(forms.new_key())
+    return _settled(documents.answer(said, status=status, allows=_ALLOWED), page.record, is_preview)
+
+
+def _known_by(page: LandingPage) -> bytes:
+    """Return what tells a page from all others, and from itself before a change. What it says is in its record."""
+    told = [page.record, page.earns, page.color, page.path, page.address, settings.current().web.url]
+    return hashlib.blake2b(orjson.dumps(told), digest_size=32).digest()
+
+
+def _filled(page: LandingPage, *, form: FormState, key: str, recruiter: str, is_applied: bool, is_preview: bool) -> str:
     record = page.record
-    answer = documents.page(
+    return documents.filled(
         "hosted/landing/page.html",
-        status=status,
-        allows=_ALLOWED,
         static=statics.url,
-        new_key=forms.new_key,
+        new_key=lambda: key,
         here=page.path,
         form=form,
         page=page,
@@ -55,7 +74,6 @@ def landing(
         is_preview=is_preview,
         is_found=record["isPubliclyDiscoverable"] and not is_preview,
     )
-    return _settled(answer, record, is_preview)
 
 
 def nothing() -> Response:
@@ -70,8 +88,7 @@ def nothing() -> Response:
 def _settled(answer: Response, record: Mapping[str, Any], is_preview: bool) -> Response:
     if record["isPubliclyDiscoverable"] and not is_preview:
         del answer.headers["X-Robots-Tag"]
-    answer.vary.add("Cookie")
-    answer.vary.add("Accept-Encoding")
+    answer.headers["Vary"] = "Cookie, Accept-Encoding"
     if (answer.calculate_content_length() or 0) >= _LONG_BYTES and compression.is_taken():
         compression.mark(answer, compression.packed(answer.get_data()))
     return answer
