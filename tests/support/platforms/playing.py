@@ -1,12 +1,14 @@
 """A platform played for a test: the service's settings lead to it; and the calls by which a brand connects it."""
 
+import functools
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
 import pytest
 
 import settings
+from adapters.safe_http import typed_hosts
 from tests.support.platforms.activecampaign import ActiveCampaignStage
 from tests.support.platforms.beehiiv import BeehiivStage
 from tests.support.platforms.hubspot import HubSpotStage
@@ -24,10 +26,20 @@ STAGES: dict[str, type[PlatformStage]] = {stage.platform.name: stage for stage i
 def asked(name: str = "kit") -> Iterator[PlatformStage]:
     """Play a platform on a port of this machine, and have the service call it there, beside those played already."""
     playing = STAGES[name]()
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, _ending(patch):
         turn(patch, platforms={"urls": {**settings.current().platforms.urls, name: playing.url}})
         yield playing
     playing.stop()
+
+
+@contextmanager
+def _ending(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have the connections that are kept to hosts that a brand typed end with the block, and not with the process."""
+    with ExitStack() as made:
+        usual = typed_hosts._guarded.__wrapped__
+        ending = functools.cache(lambda policy: made.enter_context(closing(usual(policy))))
+        patch.setattr(typed_hosts, "_guarded", ending)
+        yield
 
 
 def wanted(platform: PlatformStage, **fields: Any) -> dict[str, Any]:
