@@ -21,7 +21,7 @@ def server():
     made.close()
 
 
-def _read(monkeypatch, *addresses, longest_s=0.3):
+def _read(monkeypatch, *addresses, longest_s=60.0):
     split = [address.rpartition(":") for address in addresses]
     turn(monkeypatch, web={"dns_servers": tuple((host, int(port)) for host, _, port in split)})
     return name_servers.read(_WANTED, longest_s=longest_s)
@@ -52,7 +52,7 @@ class _Odd:
 
 def test_a_name_that_is_silent_failing_empty_or_not_there_are_four_things(server, monkeypatch):
     server.silent = {_WANTED.name}
-    silent = _read(monkeypatch, server.address).end.kind
+    silent = _read(monkeypatch, server.address, longest_s=0.3).end.kind
     server.silent, server.broken = set(), {_WANTED.name}
     failed = _read(monkeypatch, server.address).end.kind
     server.broken, server.zone = set(), {(_WANTED.name, "MX"): ["10 mx.adapters.example."]}
@@ -96,7 +96,7 @@ def test_the_chain_ends_at_the_wanted_host_and_addresses_are_told_of_a_name_with
 )
 def test_what_cannot_be_read_says_nothing_of_the_name(monkeypatch, answer):
     odd = _Odd(answer)
-    read = _read(monkeypatch, odd.address)
+    read = _read(monkeypatch, odd.address, longest_s=0.3)
     odd.close()
 
     assert {reply.is_definite for reply in (read.texts, read.end)} == {False}
@@ -107,7 +107,7 @@ def test_the_next_server_is_asked_where_the_first_is_silent(server, monkeypatch)
     mute = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     mute.bind(("127.0.0.1", 0))
 
-    read = _read(monkeypatch, f"127.0.0.1:{mute.getsockname()[1]}", server.address, longest_s=3.0)
+    read = _read(monkeypatch, f"127.0.0.1:{mute.getsockname()[1]}", server.address, longest_s=9.0)
     mute.close()
 
     assert read.chain == (_WANTED.target,)

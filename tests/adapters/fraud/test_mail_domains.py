@@ -103,16 +103,14 @@ def test_silence_says_nothing_after_two_seconds_and_is_not_waited_for_again_at_o
     started = time.monotonic()
 
     first = hosts.has_mx("quiet.example")
-    took_s = time.monotonic() - started
-    again = hosts.has_mx("quiet.example")
-    at_once_s = time.monotonic() - started - took_s
+    took_s, asked = time.monotonic() - started, len(server.asked)
+    again, asked_again = hosts.has_mx("quiet.example"), len(server.asked) - asked
     now[0], server.silent = 31, set()
     server.zone["quiet.example", "MX"] = ["10 mx.quiet.example."]
     later = hosts.has_mx("quiet.example")
 
-    assert (first, again, later) == (None, None, True)
-    assert 1.5 < took_s < 10
-    assert at_once_s < 1
+    assert (first, again, asked_again, later) == (None, None, 0, True)
+    assert took_s > 1.5
 
 
 def test_a_silent_domain_says_nothing_about_others(hosts, server):

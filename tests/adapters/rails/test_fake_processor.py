@@ -1,7 +1,7 @@
 """The fake payment service as a process of its own, for tests that kill ours."""
 
+import contextlib
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -13,19 +13,19 @@ import pytest
 from adapters.rails.processor_connect import ProcessorConnectRail
 from domain.payouts.transfers import Paid, Unknown
 from tests.adapters.rails import fake_processor, places
+from tests.support.running import ports
 
 _ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
 def url():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen([sys.executable, "-m", fake_processor.__name__, str(port)], cwd=_ROOT)
-    yield f"http://127.0.0.1:{port}"
-    process.kill()
-    process.wait()
+    with contextlib.closing(ports.hold()) as held:
+        port = ports.number(held)
+        process = subprocess.Popen([sys.executable, "-m", fake_processor.__name__, str(port)], cwd=_ROOT)
+        yield f"http://127.0.0.1:{port}"
+        process.kill()
+        process.wait()
 
 
 def _ask(url, told=None):

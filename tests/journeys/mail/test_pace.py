@@ -14,7 +14,7 @@ from tests.support.outside.post_office import hurry, jobs_of, message, stage, wa
 
 
 def test_messages_leave_one_by_one_at_the_pace(office, brand, drain):
-    office.set(per_min=60)
+    office.set(per_min=1)
     subjects = [str(number) for number in range(5)]
     stage(brand, *subjects)
 
@@ -25,31 +25,31 @@ def test_messages_leave_one_by_one_at_the_pace(office, brand, drain):
 
     assert ran == 5
     assert at_once == 1
-    assert [later - sooner for sooner, later in pairwise(waits)] == pytest.approx([1, 1, 1])
-    assert 0 < waits[0] <= 1
+    assert [later - sooner for sooner, later in pairwise(waits)] == pytest.approx([60, 60, 60])
+    assert 0 < waits[0] <= 60
     assert sorted(office.subjects) == subjects
 
 
 def test_who_comes_later_waits_longer(office, brand, rival, drain):
-    office.set(per_min=60)
+    office.set(per_min=1)
     for sender in (brand, rival, brand, rival):
         stage(sender)
         drain()
 
     (third,), (second, fourth) = waits_of(brand), waits_of(rival)
 
-    assert [third - second, fourth - third] == pytest.approx([1, 1], abs=0.2)
+    assert [third - second, fourth - third] == pytest.approx([60, 60], abs=20)
 
 
 def test_five_hundred_waiting_messages_run_once_for_their_slot_and_use_up_no_attempt(office, brand, drain):
-    office.set(per_min=60)
+    office.set(per_min=1)
     stage(brand, *map(str, range(500)))
 
     ran = drain()
 
-    assert 500 <= ran <= 520  # those whose second has come meanwhile ran again, to be sent
+    assert 500 <= ran <= 505  # those whose minute has come meanwhile ran again, to be sent
     assert set(jobs_of(brand)) == {(jobs.MAIL_SEND.max_attempts, False)}
-    assert max(waits_of(brand)) == pytest.approx(499, abs=20)
+    assert max(waits_of(brand)) == pytest.approx(499 * 60, abs=5 * 60)
 
 
 def test_the_pace_is_one_for_all_tenants(office, brand, rival, drain):
@@ -60,11 +60,11 @@ def test_the_pace_is_one_for_all_tenants(office, brand, rival, drain):
     drain()
 
     assert len(office.subjects) == 1
-    assert waits_of(brand) + waits_of(rival) == pytest.approx([60], abs=5)
+    assert waits_of(brand) + waits_of(rival) == pytest.approx([60], abs=30)
 
 
 def test_slots_that_were_missed_do_not_leave_in_a_burst(office, brand, drain):
-    office.set(per_min=60)
+    office.set(per_min=1)
     alter_any("update mail_pace set next_at = now() + interval '1 hour'")
     stage(brand, "0", "1", "2")
     drain()
@@ -75,7 +75,7 @@ def test_slots_that_were_missed_do_not_leave_in_a_burst(office, brand, drain):
     drain()
 
     assert len(office.subjects) == 1
-    assert all(0 < wait_s <= 2 for wait_s in waits_of(brand))
+    assert all(0 < wait_s <= 120 for wait_s in waits_of(brand))
 
 
 def test_a_job_that_is_run_too_early_keeps_its_slot(office, brand, drain):
@@ -101,7 +101,7 @@ def test_a_further_attempt_waits_for_a_slot_as_well(office, brand, drain):
     drain()
 
     assert message(brand)[:2] == ("Queued", 1)
-    assert waits_of(brand) == pytest.approx([3600], abs=5)
+    assert waits_of(brand) == pytest.approx([3600], abs=60)
 
 
 def test_workers_that_ask_at_the_same_time_get_slots_of_their_own(office):

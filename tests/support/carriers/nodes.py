@@ -97,9 +97,12 @@ def end(process: subprocess.Popen[bytes] | None) -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports nobody listens on, low enough for the second port that each node of a cluster takes 10,000 above."""
+    """Return ports nobody listens on, with the second port that each node of a cluster takes 10,000 above.
+
+    Both are below those that the kernel gives to whoever asks for any, and each process looks for them elsewhere.
+    """
     found: list[int] = []
-    port = 20_000 + os.getpid() % 10_000
+    port = 12_000 + os.getpid() * 37 % 10_000
     while len(found) < count:
         port += 1
         if all(_is_free(wanted) for wanted in (port, port + 10_000)):
