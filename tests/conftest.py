@@ -88,6 +88,7 @@ def pytest_configure(config: pytest.Config) -> None:
             bytecode.make(config)
     if hasattr(config, "workerinput") or not _is_distributed(config):
         _point_at_servers()
+        _be_patient()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -125,6 +126,16 @@ def _servers() -> pair.EmbeddedServers:
 
 def _is_distributed(config: pytest.Config) -> bool:
     return bool(getattr(config.option, "numprocesses", None))
+
+
+def _be_patient() -> None:
+    """Wait longer than the product does for a server that is there: a busy machine is no outage.
+
+    One that is away is not waited for at all.
+    """
+    from adapters import broker
+
+    broker._PROMPT_S = 20.0
 
 
 def _point_at_servers() -> None:

@@ -99,8 +99,8 @@ for pointer in handed_out:
     fleet.connected.enqueue(
         dramatiq.Message(pointer.queue, pointer.name, (), {"job_id": pointer.job_id, "attempt": pointer.attempt}, {})
     )
-fleet.connected.join("upkeep", timeout=5000)
-worker.stop(timeout=2000)
+fleet.connected.join("upkeep", timeout=60_000)
+worker.stop(timeout=60_000)
 secrets = [brand.api_key, brand.signing_secret, EMAIL, "Secretname", "secretname", "whsec_", "a" * 64]
 print(json.dumps({"secrets": secrets, "answers": [getattr(answer, "status_code", 0) for answer in answers]}))
 """
@@ -116,7 +116,7 @@ def test_no_line_at_debug_level_shows_a_customer_or_a_secret(app, log_format):
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=200,
     )
     told = json.loads(done.stdout)
 

@@ -1,6 +1,5 @@
 """Round trips of an import, beside the budget written in its docstring."""
 
-import time
 from uuid import uuid4
 
 from adapters import clock
@@ -20,11 +19,9 @@ def _import(brand, rows):
 def test_a_thousand_rows_cost_as_many_round_trips_as_one(brand):
     brand.program()
     rows = [{"email": f"number-{number}@example.com", "slug": f"slug-{number}"} for number in range(1000)]
-    began = time.monotonic()
 
     trips = trips_of(lambda: _import(brand, rows))
 
     assert "Budget: 7 round trips" in (affiliates.run.__doc__ or "")
     assert trips == trips_of(lambda: _import(brand, [{"email": "one@example.com", "slug": "one"}])) == 7
     assert brand.rows("select count(*) from affiliate") == [(1001,)]
-    assert time.monotonic() - began < 10

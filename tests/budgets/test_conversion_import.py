@@ -1,6 +1,5 @@
 """Round trips of an import of conversions and of its undoing, beside the budgets written in their docstrings."""
 
-import time
 from uuid import UUID, uuid4
 
 from adapters import clock
@@ -24,14 +23,12 @@ def test_a_thousand_rows_cost_as_many_round_trips_as_one(brand):
     brand.program()
     brand.affiliate("ben")
     rows = [past_sale(externalId=f"order-{number}", processorCustomerId=f"cus-{number}") for number in range(1000)]
-    began = time.monotonic()
 
     trips = trips_of(lambda: _import(brand, rows))
 
     assert "Budget: 5 round trips" in (conversions.run.__doc__ or "")
     assert trips == trips_of(lambda: _import(brand, [past_sale(externalId="one")])) == 5
     assert brand.rows("select count(*) from conversion") == [(1001,)]
-    assert time.monotonic() - began < 10
 
 
 def test_a_look_at_a_thousand_rows_costs_as_many_round_trips_as_at_one(brand):
@@ -72,14 +69,12 @@ def test_a_thousand_rows_are_taken_back_in_as_many_round_trips_as_one(brand):
     brand.affiliate("ben")
     rows = [past_sale(externalId=f"order-{number}", processorCustomerId=f"cus-{number}") for number in range(1000)]
     many, one = _import(brand, rows[1:]).job.id, _import(brand, rows[:1]).job.id
-    began = time.monotonic()
 
     trips = trips_of(lambda: _undo(brand, many))
 
     assert "Budget: 5 round trips" in (undo.run.__doc__ or "")
     assert trips == trips_of(lambda: _undo(brand, one)) == 5
     assert brand.rows("select count(*) from conversion") == [(0,)]
-    assert time.monotonic() - began < 10
 
 
 def test_affiliates_are_taken_back_in_seven_round_trips(brand):

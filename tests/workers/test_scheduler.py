@@ -1,5 +1,6 @@
 """The schedule on a real database: each tick once, whoever fires it and whenever."""
 
+import dataclasses
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,7 +13,8 @@ from pipelines.schedule import ScheduledTick
 from tests.support.api.racing import at_once
 from workers import scheduler
 
-_MINUTELY = ScheduledTick("* * * * *", jobs.FORGET)
+# None falls due while a test runs: none begins just before midnight.
+_DAILY = ScheduledTick("0 0 * * *", jobs.FORGET)
 _CATCHING_UP = ScheduledTick("*/10 * * * *", jobs.FORGET, catches_up=True)
 _LATEST_ONLY = ScheduledTick("*/10 * * * *", jobs.FORGET)
 
@@ -31,29 +33,18 @@ def _database_now() -> datetime:
         return db.db.row("select now()")[0]
 
 
-@pytest.fixture
-def steady_minute(app):
-    """Enough of the database's minute left for a test."""
-    left = 60 - _database_now().second
-    if left < 3:
-        with db.any_org_work():
-            db.db.run("select pg_sleep(%s)", (left,))
-
-
-@pytest.mark.usefixtures("steady_minute")
-def test_twelve_schedulers_at_once_fire_a_tick_once():
-    fired = at_once(*[lambda: scheduler.fire(_MINUTELY)] * 12)
+def test_twelve_schedulers_at_once_fire_a_tick_once(app):
+    fired = at_once(*[lambda: scheduler.fire(_DAILY)] * 12)
 
     assert sorted(fired) == [0] * 11 + [1]
     assert _staged() == 1
 
 
-@pytest.mark.usefixtures("steady_minute")
-def test_twelve_schedulers_at_once_fire_every_missed_tick_once():
-    latest = _database_now().replace(second=0, microsecond=0)
+def test_twelve_schedulers_at_once_fire_every_missed_tick_once(app):
+    latest = _database_now().replace(hour=0, minute=0, second=0, microsecond=0)
     with db.any_org_work():
-        ticks.fire(name="upkeep.forget", scheduled_for=latest - timedelta(minutes=5))
-    entry = ScheduledTick("* * * * *", jobs.FORGET, catches_up=True)
+        ticks.fire(name="upkeep.forget", scheduled_for=latest - timedelta(days=5))
+    entry = dataclasses.replace(_DAILY, catches_up=True)
 
     fired = at_once(*[lambda: scheduler.fire(entry)] * 12)
 
@@ -61,10 +52,9 @@ def test_twelve_schedulers_at_once_fire_every_missed_tick_once():
     assert _staged() == 5
 
 
-@pytest.mark.usefixtures("steady_minute")
-def test_a_tick_that_was_fired_is_not_fired_again():
-    first = scheduler.fire(_MINUTELY)
-    again = scheduler.fire(_MINUTELY)
+def test_a_tick_that_was_fired_is_not_fired_again(app):
+    first = scheduler.fire(_DAILY)
+    again = scheduler.fire(_DAILY)
 
     assert (first, again) == (1, 0)
     assert _staged() == 1

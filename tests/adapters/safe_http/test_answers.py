@@ -8,7 +8,7 @@ import time
 import pytest
 
 from adapters.safe_http.client import Client, ReceiverUnreachable
-from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post
+from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post, until_stirred
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_connection_whose_end_of_answer_is_in_doubt_is_not_kept(
 def test_connection_that_speaks_while_idle_is_not_used_again(client: Client, receive: StartReceiver) -> None:
     receiver = receive(answering(OK, b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlies", pause_s=0.1))
     post(client, receiver.url)
-    time.sleep(0.2)
+    until_stirred(client)
 
     assert post(client, receiver.url).excerpt == "ok"
     assert receiver.connections == 2

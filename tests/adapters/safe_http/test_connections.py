@@ -5,7 +5,6 @@ import socket
 import ssl
 import struct
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from adapters.safe_http import client as safe_http
 from adapters.safe_http.addresses import UrlRefused
 from adapters.safe_http.client import Client, Policy, ReceiverUnreachable
 from adapters.safe_http.wire import HttpWire
-from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post
+from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post, until_stirred
 from tests.support.threads import in_threads
 
 
@@ -42,7 +41,7 @@ def test_kept_connection_that_breaks_before_a_byte_was_sent_is_replaced(
 
     receiver = receive(reset_soon)
     post(client, receiver.url)
-    time.sleep(0.5)
+    until_stirred(client)
     monkeypatch.setattr(HttpWire, "is_quiet", lambda wire: True)  # it broke just after it was looked at
 
     assert post(client, receiver.url, b"two").excerpt == "ok"
@@ -67,7 +66,7 @@ def test_kept_connection_is_not_used_close_to_the_end_that_the_receiver_named(
 def test_connection_closed_while_idle_costs_no_second_request(client: Client, receive: StartReceiver) -> None:
     receiver = receive(answering(OK, keep=False))
     post(client, receiver.url)
-    time.sleep(0.1)
+    until_stirred(client)
 
     post(client, receiver.url)
 

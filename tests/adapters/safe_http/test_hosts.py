@@ -149,7 +149,10 @@ def silent_dns(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     over.set()
 
 
-def test_name_server_that_is_silent_is_waited_for_by_few_and_for_a_second(silent_dns: list[str]) -> None:
+def test_name_server_that_is_silent_is_waited_for_by_few_and_not_for_long(
+    silent_dns: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(safe_http, "_EARLY_S", 3.0)
     before, started = threading.active_count(), time.monotonic()
     waited: list[float] = []
 
@@ -164,9 +167,9 @@ def test_name_server_that_is_silent_is_waited_for_by_few_and_for_a_second(silent
 
     assert len(waited) == 16
     assert len(silent_dns) == 2
-    assert sorted(waited)[13] < 0.9 <= sorted(waited)[14]
+    assert sorted(waited)[13] < 2.9 <= sorted(waited)[14]
     assert threading.active_count() <= before + 2
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 50  # none of the thousand waited, nor two for the name server's minute
 
 
 def test_private_address_is_refused_while_name_servers_are_silent(silent_dns: list[str]) -> None:
@@ -180,12 +183,14 @@ def test_private_address_is_refused_while_name_servers_are_silent(silent_dns: li
 def test_names_are_asked_for_again_once_the_silence_is_over(
     silent_dns: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(safe_http, "_askers", threading.BoundedSemaphore(1))
+    askers = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(safe_http, "_askers", askers)
     with monkeypatch.context() as brief:
         brief.setattr(safe_http, "_EARLY_S", 0.01)
         brief.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(0.3))
         safe_http.check_url("https://silent.test/", Policy())
-    time.sleep(0.6)
+    with askers:  # who asked is over it
+        pass
 
     with pytest.raises(UrlRefused, match="url_not_allowed"):
         safe_http.check_url("https://localhost/", Policy())
@@ -196,7 +201,7 @@ def test_one_private_address_may_be_let_in_and_no_other_and_no_name_that_leads_t
 ) -> None:
     receiver, neighbour = receive(), receive()
     place = ("127.0.0.1", receiver.port)
-    client = Client(Policy(also_allow=frozenset({place}), ca_bundle=str(folder / "ca.pem"), timeout_s=1))
+    client = Client(Policy(also_allow=frozenset({place}), ca_bundle=str(folder / "ca.pem"), timeout_s=20))
     dns.append(["127.0.0.1"])
 
     assert post(client, f"https://127.0.0.1:{receiver.port}/hook").status == 200

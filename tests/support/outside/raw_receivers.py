@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from adapters.embedded.places import wait_until
 from adapters.safe_http.client import Answer, Client
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -134,6 +135,12 @@ def answering(*pieces: bytes, keep: bool = True, pause_s: float = 0) -> Script:
 
 def dribbling(head: bytes) -> Script:
     return answering(head, *[b"a"] * 60, pause_s=0.2)
+
+
+def until_stirred(client: Client) -> None:
+    """Wait until the receiver ended or said something over every connection that a client keeps."""
+    kept = list(client._own_idle()._by_age)
+    assert wait_until(lambda: not any(wire.is_quiet() for wire in kept), timeout_s=60)
 
 
 def post(client: Client, url: str, body: bytes = b"{}") -> Answer:

@@ -4,17 +4,35 @@ A port that was found free and let go of is anybody's: the next server of anothe
 """
 
 import socket
+from contextlib import ExitStack
 
 
-def hold() -> socket.socket:
+def hold(port: int = 0) -> socket.socket:
     """Return what keeps a port: nobody is given it by chance, and who asks for it by its number may listen there.
 
-    Until somebody does, whoever calls is refused. It is given back with `close`.
+    Until somebody does, whoever calls is refused. It is given back with `close`. Raises OSError where `port` is taken.
     """
     held = socket.socket()
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    held.bind(("127.0.0.1", 0))
+    try:
+        held.bind(("127.0.0.1", port))
+    except BaseException:
+        held.close()
+        raise
     return held
+
+
+def hold_row(count: int) -> list[socket.socket]:
+    """Return what keeps so many ports that follow one another."""
+    while True:
+        with ExitStack() as stack:
+            held = [stack.enter_context(hold())]
+            try:
+                held += [stack.enter_context(hold(number(held[0]) + place)) for place in range(1, count)]
+            except (OSError, OverflowError):
+                continue
+            stack.pop_all()
+            return held
 
 
 def number(held: socket.socket) -> int:

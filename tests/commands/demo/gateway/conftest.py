@@ -23,6 +23,7 @@ from commands.demo.gateway import books, player
 from models import db
 from tests.support.draining import drain
 from tests.support.rows.brands import Brand
+from tests.support.running import ports
 from tests.support.serving import served
 from tests.support.turning import turn
 
@@ -37,6 +38,7 @@ class Demo:
     monkeypatch: Any
     facts: dict[str, str] = field(default_factory=dict)
     said: list[str] = field(default_factory=list)
+    held: list[socket.socket] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         with click.Context(click.Group("flask")):
@@ -65,7 +67,9 @@ class Demo:
 
     def move(self) -> None:
         """Let PORT be another one from now on."""
-        port = _free_ports()
+        held = ports.hold_row(3)
+        self.held += held
+        port = ports.number(held[0])
         turn(self.monkeypatch, web={"port": port}, gateways={"urls": {"stripe": f"http://127.0.0.1:{port + 2}"}})
 
     @contextmanager
@@ -98,20 +102,6 @@ class Demo:
         drain("gateways", "sales", "refunds")
 
 
-def _free_ports() -> int:
-    """Return a port that is free as are the two after it."""
-    while True:
-        with socket.socket() as first, socket.socket() as second, socket.socket() as third:
-            first.bind(("127.0.0.1", 0))
-            port = int(first.getsockname()[1])
-            try:
-                second.bind(("127.0.0.1", port + 1))
-                third.bind(("127.0.0.1", port + 2))
-            except (OSError, OverflowError):
-                continue
-            return port
-
-
 @pytest.fixture
 def demo(app, tmp_path, monkeypatch):
     """Return the demo of an empty data folder, on a machine that is private."""
@@ -122,7 +112,9 @@ def demo(app, tmp_path, monkeypatch):
     found = Demo(app, monkeypatch)
     found.move()
     assert loopback.is_gateway_called(settings.current())
-    return found
+    yield found
+    for held in found.held:
+        held.close()
 
 
 class _Listener(HTTPServer):
