@@ -164,8 +164,11 @@ def _point_at_servers() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Let no test begin just before midnight."""
+    """Let no test begin just before midnight, or with the settings of another."""
+    from tests.support import turning
+
     midnight.wait_past()
+    turning.forget_others()
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """Runs queued work in the test's own process, through the real job rows and the real actors."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import dramatiq
 
@@ -40,3 +40,13 @@ def hand_out(queues: Sequence[str]) -> list[rows.Pointer]:
             for queue in queues
             for pointer in rows.any_org_hand_out(queue=queue, per_thread=16, share=1_000, lease_s=30)
         ]
+
+
+def waits_after(act: Callable[[], object]) -> tuple[float, float]:
+    """Act; return for how many seconds the only job waits at least and at most, as it was put off in between."""
+    with db.any_org_work():
+        ((before,),) = db.db.run("select clock_timestamp()")
+    act()
+    with db.any_org_work():
+        ((after, run_at),) = db.db.run("select clock_timestamp(), run_at from job")
+    return (run_at - after).total_seconds(), (run_at - before).total_seconds()

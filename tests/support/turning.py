@@ -1,6 +1,7 @@
 """Settings of this process that tests turn, several at a time, in whichever order they are turned back."""
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,8 +13,26 @@ _known = settings.current
 _turned: dict[object, settings.Settings] = {}
 
 
+_environment: dict[str, str] = {}
+
+
 def _current() -> settings.Settings:
-    return next(reversed(_turned.values())) if _turned else _known()
+    if _turned:
+        return next(reversed(_turned.values()))
+    if not _known.cache_info().currsize:
+        _environment.clear()
+        _environment.update(_told())
+    return _known()
+
+
+def _told() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+
+
+def forget_others() -> None:
+    """Have the settings read anew where they are of another environment, as a test before this one changed it."""
+    if _environment != _told():
+        _known.cache_clear()
 
 
 def turned(**concerns: Mapping[str, Any]) -> settings.Settings:

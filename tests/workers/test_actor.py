@@ -12,9 +12,8 @@ from models import db, ids
 from models.jobs import desk, processes, rows
 from pipelines import work
 from pipelines.work import GiveUp, TryAgain
-from tests.support.draining import run
+from tests.support.draining import run, waits_after
 from tests.support.turning import turn
-from tests.support.waits import waits_after
 from workers.actor import calling_job, database_job
 
 _JOB = Job("test.job", queue="upkeep", max_attempts=2)

@@ -104,7 +104,7 @@ def test_the_loop_ends_when_told_and_leaves_no_consumer_behind(paying, ben, valk
     _until(lambda: paying.rows("select count(*) from click") == [(1,)])
 
     told.set()
-    loop.join(10)
+    loop.join(60)
 
     assert not loop.is_alive()
     assert valkey.xinfo_consumers(KEY, GROUP) == []
@@ -151,7 +151,7 @@ def test_while_the_database_is_away_nothing_is_acknowledged(monkeypatch, paying,
     monkeypatch.undo()
     _until(lambda: valkey.xlen(KEY) == 0)
     told.set()
-    loop.join(10)
+    loop.join(60)
 
     assert in_hand == 1
     assert outcomes(paying, [click]) == ["earned"]
@@ -229,7 +229,7 @@ def _run_apart(consumer, told):
         db.db.drop_connection()
 
 
-def _until(is_so, within_s=15):
+def _until(is_so, within_s=60):
     deadline = time.monotonic() + within_s
     while not is_so():
         assert time.monotonic() < deadline
@@ -276,6 +276,6 @@ def test_a_stream_that_is_away_is_waited_for(monkeypatch, paying, ben):
     monkeypatch.undo()
     _until(lambda: paying.rows("select count(*) from click") == [(1,)])
     told.set()
-    loop.join(10)
+    loop.join(60)
 
     assert outcomes(paying, [click]) == ["earned"]

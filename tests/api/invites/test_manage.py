@@ -1,13 +1,10 @@
 """Looking at invites, sending one again, taking one back. Source: core spec, "Affiliate invites" and section 3."""
 
-import os
 from datetime import datetime, timedelta
 from uuid import uuid4
 
 import pytest
 
-import settings
-from api.access import limits
 from domain import jobs
 from models import db
 from pipelines import schedule, work
@@ -26,6 +23,7 @@ from tests.support.api.inviting import (
 )
 from tests.support.api.lists import cursors_are_refused, trips_of
 from tests.support.api.racing import at_once
+from tests.support.rows.visiting import limited
 
 
 @pytest.fixture
@@ -299,21 +297,18 @@ def test_the_schedule_asks_for_that_job_every_hour(app):
     assert (minute.isdigit(), rest) == (True, ["*"] * 4)
 
 
-@pytest.mark.parametrize("bucket", ["INVITE", "ANONYMOUS"])
+@pytest.mark.parametrize("bucket", ["invite", "anonymous"])
 def test_too_many_requests_are_stopped(campaign, monkeypatch, bucket):
     made = invite(campaign)
-    monkeypatch.setenv(f"RATE_LIMIT_{bucket}_PER_MIN", "3")
-    settings.current.cache_clear()
-    limiter = limits.Limiter(os.environ["REDIS_URL"], settings.current().web.limits_per_min)
-    monkeypatch.setitem(campaign.app.extensions, "limiter", limiter)
+    monkeypatch.setitem(campaign.app.extensions, "limiter", limited(**{bucket: 3}))
     calls = {
-        "INVITE": [
+        "invite": [
             lambda: invite(campaign),
             lambda: campaign.post(f"{URL}/bulk", {}),
             lambda: _resend(campaign.person("Owner", email="owner@example.com"), made.json["invite"]["id"]),
             lambda: invite(campaign),
         ],
-        "ANONYMOUS": [
+        "anonymous": [
             lambda: look(campaign, token_of(made)),
             lambda: accept(campaign, "unknown"),
             lambda: campaign.app.test_client().get("/invites/unknown"),
@@ -323,7 +318,6 @@ def test_too_many_requests_are_stopped(campaign, monkeypatch, bucket):
 
     answers = [call() for call in calls[bucket]]
 
-    settings.current.cache_clear()
     assert answers[-1].status_code == 429
     assert answers[-1].data == b""
     assert 429 not in {answer.status_code for answer in answers[:-1]}

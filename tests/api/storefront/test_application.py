@@ -1,17 +1,15 @@
 """The public application form, through HTTP."""
 
-import os
 from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
 
-import settings
-from api.access import limits
 from models import db
 from models.organization import organizations
 from tests.support.api.applying import applicants, apply, happened
 from tests.support.api.racing import at_once
+from tests.support.rows.visiting import limited
 
 PROBLEM = "application/problem+json"
 
@@ -151,16 +149,10 @@ def test_two_applications_at_once_are_one(campaign):
 
 
 def test_too_many_from_one_address_are_stopped(campaign, monkeypatch):
-    monkeypatch.setenv("RATE_LIMIT_APPLY_PER_MIN", "5")
-    settings.current.cache_clear()
-    extensions = campaign.app.extensions
-    monkeypatch.setitem(
-        extensions, "limiter", limits.Limiter(os.environ["REDIS_URL"], settings.current().web.limits_per_min)
-    )
+    monkeypatch.setitem(campaign.app.extensions, "limiter", limited(apply=5))
 
     answers = [apply(campaign, email=f"ada{number}@example.com") for number in range(6)]
 
-    settings.current.cache_clear()
     assert [answer.status_code for answer in answers] == [200] * 5 + [429]
     assert answers[-1].data == b""
 

@@ -1,6 +1,5 @@
 """Which campaign a public address stands for, through HTTP."""
 
-import os
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from uuid import uuid4
@@ -8,9 +7,9 @@ from uuid import uuid4
 import pytest
 
 import settings
-from api.access import limits
 from models import db, ids
 from models.organization import organizations
+from tests.support.rows.visiting import limited
 
 BASE = "/api/p/by-handle"
 CLOSED = [{"is_active": False}, {"archived_at": datetime.now(UTC)}, {"suspended_at": datetime.now(UTC)}]
@@ -285,14 +284,9 @@ class TestDomain:
 
 @pytest.mark.parametrize("path", [f"{BASE}/nobody", f"{BASE}/nobody/x", "/api/p/by-domain?host=x.test"])
 def test_too_many_from_one_address_are_stopped(app, monkeypatch, path):
-    monkeypatch.setenv("RATE_LIMIT_ANONYMOUS_PER_MIN", "2")
-    settings.current.cache_clear()
-    monkeypatch.setitem(
-        app.extensions, "limiter", limits.Limiter(os.environ["REDIS_URL"], settings.current().web.limits_per_min)
-    )
+    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous=2))
 
     answers = [app.test_client().get(path) for _ in range(3)]
 
-    settings.current.cache_clear()
     assert [answer.status_code for answer in answers] == [404, 404, 429]
     assert answers[-1].data == b""
