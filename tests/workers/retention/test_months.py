@@ -1,6 +1,6 @@
 """What grows with traffic lies in months, made ahead and dropped when they are over and empty."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from uuid import UUID
 
 import peewee
@@ -30,7 +30,8 @@ def test_months_are_made_ahead_once_and_each_row_lies_in_its_own(alone, brand, b
     _keep()
     _keep()
     said = {one["table"]: one for one in flask.json("db", "partitions")}
-    last = (NOW + timedelta(days=32 * 3)).replace(day=1)
+    year, month = divmod(NOW.year * 12 + NOW.month - 1 + partitions.MONTHS_AHEAD, 12)
+    last = date(year, month + 1, 1)
     made, stray = _id_of(f"{last:%Y-%m-%d}"), UUID(int=(1 << 128) - 1 - ids.new_id().int)
     click(brand, ben, id=made)
     click(brand, ben, id=stray)
