@@ -3,8 +3,8 @@
 import gc
 import os
 
-import adapters  # noqa: F401  # before gunicorn loads what would load more with structlog
 import settings
+from adapters import logs  # noqa: F401  # before gunicorn loads what would load more with structlog
 
 _chosen = settings.current().web
 

@@ -1,19 +1,20 @@
 """The outside world: one module per kind of system this product talks to."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
-def _load_structlog_alone() -> None:
-    """Load structlog as if rich was not installed, which some commands print with.
+@contextmanager
+def absent(*packages: str) -> Iterator[None]:
+    """Let a library that the block imports find that others are not installed, but for those that are loaded already.
 
-    It would have rich and pygments in memory for tracebacks that are text by then: three megabytes of every process.
+    The first import of a library decides what it holds: this stands where each process of the service loads it first.
     """
-    if "rich" not in sys.modules:
-        sys.modules["rich"] = None  # type: ignore[assignment]  # what importing it then says is that it is not there
-        try:
-            import structlog  # noqa: F401
-        finally:
-            del sys.modules["rich"]
-
-
-_load_structlog_alone()
+    hidden = [package for package in packages if package not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None says that it is not there
+    try:
+        yield
+    finally:
+        for package in hidden:
+            del sys.modules[package]

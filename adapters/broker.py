@@ -10,7 +10,10 @@ from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-import redis
+from adapters import absent
+
+with absent("opentelemetry"):  # for numbers of its own: three megabytes where traces are installed
+    import redis
 from redis import RedisError as RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry

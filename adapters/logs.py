@@ -12,9 +12,12 @@ import threading
 import types
 
 import orjson
-import structlog
 
+from adapters import absent
 from settings.concerns.monitoring import Monitoring
+
+with absent("rich"):  # for tracebacks, which are text by then: with pygments three megabytes of every process
+    import structlog
 
 # DETAIL carries the row, LINE the statement with its values filled in. A value may have several lines, so everything
 # goes up to the end of that exception's text.

@@ -40,7 +40,7 @@ def load() -> None:
     try:
         importlib.import_module("workers.fleet").load(named or QUEUES)
     except Exception as error:
-        import structlog  # not at the top: `adapters` loads it first, and less of it
+        import structlog  # not at the top: `adapters.logs` loads it first, and less of it
 
         structlog.get_logger(__name__).critical("fleet.does_not_start", exc_info=error)
         raise SystemExit(1) from error

@@ -9,13 +9,11 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
-import stripe
-
 from adapters import http_calls
 from adapters.funding import base
 from adapters.gateways.card import stripe_facts
 from adapters.rails import base as rail
-from adapters.rails.stripe_client import StripeClient
+from adapters.rails.stripe_client import StripeClient, stripe
 from domain.deals.funding import REFERENCE, FundingCall, FundingKind
 from domain.money import currencies
 from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected

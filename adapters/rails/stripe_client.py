@@ -6,11 +6,12 @@ Two rails speak through it: `processor_connect` (its version 1 interface) and `g
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import stripe
-
-from adapters import http_calls
+from adapters import absent, http_calls
 from adapters.rails import base
 from domain.payouts.transfers import Answer, Rejected, Transfer
+
+with absent("httpx"):  # where it is installed: for calls that go by a transport of ours, five megabytes
+    import stripe as stripe
 
 #: Seconds that a signed confirmation may be old.
 _TOLERANCE_S = 300

@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-import structlog
+from adapters import absent
+
+with absent("rich"):  # as in `adapters.logs`, which not every process loads
+    import structlog
 
 _BOUND = "traceparent"
 _NO_NAMES: Mapping[str, str] = {}

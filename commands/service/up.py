@@ -20,7 +20,7 @@ from typing import NamedTuple
 import click
 
 import settings
-from adapters import logs, servers
+from adapters import servers
 from adapters.embedded import pair, places
 from settings.concerns.web import Web
 from workers.procfile.supervisor import Supervisor, parse
@@ -40,7 +40,6 @@ def up(procfile: str, is_reloaded: bool) -> None:
         chosen = settings.current()
     except settings.BadSetting as error:
         raise SystemExit(f"finderfee: {error}") from error
-    logs.configure(dataclasses.replace(chosen.monitoring, log_level="warning"))  # the processes speak for themselves
     with _alone(chosen):
         raise SystemExit(_run(chosen, procfile, _WATCH if is_reloaded else {}))
 
@@ -92,10 +91,12 @@ def _prepare(chosen: settings.Settings) -> _Prepared:
     """Bring the tables up to date and make the demo. What all of that needs is loaded here, in a process that ends."""
     from flask import Flask
 
+    from adapters import logs
     from commands.demo import demo, loopback
     from commands.service import database
     from models import db
 
+    logs.configure(dataclasses.replace(chosen.monitoring, log_level="warning"))  # the processes speak for themselves
     db.connect_to(servers.urls().database_url, is_pooled=chosen.servers.is_pooled)
     applied = database.bring_up_to_date()
     if applied:

@@ -62,6 +62,27 @@ def test_the_service_has_no_printer_of_commands_for_its_log(tmp_path):
     assert _said(f"{as_gunicorn}\nprint(sys.modules['structlog.dev'].rich)", tmp_path) == "None"
 
 
+@pytest.mark.parametrize(
+    ("module", "needless"),
+    [
+        ("commands.service.up", {"asyncio", "dramatiq", "flask", "peewee", "psycopg2", "redis", "structlog"}),
+        ("adapters.embedded.keeper", {"asyncio", "click", "concurrent", "settings", "structlog"}),
+        ("commands.demo.played", {"flask", "httpx", "peewee", "psycopg2", "redis", "rich"}),
+    ],
+)
+def test_what_only_waits_loads_next_to_nothing(tmp_path, module, needless):
+    assert _said(f"import sys, {module}; print(sorted({needless!r} & set(sys.modules)))", tmp_path) == "[]"
+
+
+def test_the_service_loads_nothing_that_its_libraries_would_only_try(tmp_path):
+    needless = {"httpx", "opentelemetry.sdk", "pygments", "rich"}
+    as_gunicorn = (
+        "import runpy, sys; runpy.run_path('gunicorn.conf.py'); import api.server.worker, app; app.create_app()"
+    )
+
+    assert _said(f"{as_gunicorn}; print(sorted({needless!r} & set(sys.modules)))", tmp_path) == "[]"
+
+
 def test_the_service_has_what_it_needs_before_it_is_forked(tmp_path):
     missing = (
         f"print(sorted(({_HEAVY!r} - {{'dramatiq'}}) - set(sys.modules)), len(list(app.url_map.iter_rules())) > 50)"

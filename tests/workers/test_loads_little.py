@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from domain.jobs import QUEUES
+
 _ROOT = Path(__file__).parents[2]
 _WORKER = """
 import sys
@@ -24,6 +26,7 @@ _HEAVY = {
     "joserfc",
     "marshmallow",
     "nh3",
+    "opentelemetry.sdk",
     "pygments",
     "rich",
     "stripe",
@@ -44,6 +47,13 @@ def _loaded(script: str, tmp_path: Path) -> str:
 @pytest.mark.parametrize("queue", ["sales", "webhooks"])
 def test_a_worker_loads_the_actors_of_its_queues_and_what_they_need(queue, tmp_path):
     assert _loaded(_WORKER.format(queue=queue), tmp_path) == f"[] ['{queue}']"
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_a_worker_loads_nothing_that_its_libraries_would_only_try(queue, tmp_path):
+    loaded = _loaded(_WORKER.format(queue=queue), tmp_path)
+
+    assert not {"httpx", "opentelemetry.sdk", "pygments", "rich"} & set(loaded.split("'"))
 
 
 def test_the_loops_load_no_pages_and_no_gateways(tmp_path):
