@@ -275,20 +275,6 @@ def receiver(request: pytest.FixtureRequest) -> Iterator["receivers.Receiver"]:
 
 
 @pytest.fixture
-def hasty(app: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Have deliveries given up after two seconds: all others have longer than a busy machine takes to answer."""
-    from pipelines.webhooks import deliver
-    from tests.support.turning import turn
-
-    turn(monkeypatch, webhooks={"timeout_s": 2})
-    usual = deliver._client
-    made = usual.__wrapped__()
-    monkeypatch.setattr(deliver, "_client", lambda: made)
-    yield
-    made.close()
-
-
-@pytest.fixture
 def alone(app: object) -> Iterator[str]:
     """Give the owner's URL of a database without the organizations of other tests, in which this one's are."""
     with databases.alone() as owner_url:

@@ -2,6 +2,7 @@
 
 import os
 import re
+from contextlib import nullcontext
 
 import pytest
 
@@ -10,6 +11,7 @@ from models import db, ids
 from models.jobs import processes
 from pipelines import work
 from tests.support.outside import receiver as receivers
+from tests.support.outside.patience import hasty
 
 _TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\nLookupError: no [/conversion] here\n'
 
@@ -142,15 +144,18 @@ def test_list_is_narrowed_by_state_queue_organization_and_name(flask, brand, riv
 
 
 @pytest.mark.parametrize(
-    ("script", "told"),
-    [(receivers.status(503), "answered 503"), (receivers.hang(60), "no complete answer within 2 s")],
+    ("script", "patience", "told"),
+    [
+        (receivers.status(503), nullcontext, "answered 503"),
+        (receivers.hang(60), hasty, "no complete answer within 2 s"),
+    ],
 )
-@pytest.mark.usefixtures("hasty")
-def test_list_tells_why_a_delivery_is_tried_again(flask, brand, receiver, drain, *, script, told):
+def test_list_tells_why_a_delivery_is_tried_again(flask, brand, receiver, drain, *, script, patience, told):
     endpoint = brand.endpoint(receiver.url)
     receiver.answers = [script]
     brand.post(f"/api/v1/webhooks/{endpoint['id']}/test")
-    drain()
+    with patience():
+        drain()
 
     (row,) = flask.json("jobs", "list", "--state", "retrying")
 

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from tests.support.endpoints import Endpoint
+from tests.support.outside.patience import hasty
 from tests.support.outside.receiver import hang, status
 
 
@@ -70,11 +71,11 @@ def _flood(code):
 
 
 @pytest.mark.parametrize("script", [hang(60), _drip], ids=["silence", "a byte at a time"])
-@pytest.mark.usefixtures("hasty")
 def test_an_answer_that_takes_too_long_is_given_up(endpoint, receiver, drain, script):
     receiver.answers = [script, status(200)]
 
-    _sell(endpoint, drain)
+    with hasty():
+        _sell(endpoint, drain)
 
     assert _state(endpoint) == ("Pending", 1, None, False)
     assert endpoint.deliveries("failure_reason") == [("no complete answer within 2 s",)]

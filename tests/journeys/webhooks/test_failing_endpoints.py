@@ -1,5 +1,7 @@
 """An endpoint that fails is seen: in the numbers, in the log, and by a letter to the Owners after a day."""
 
+from contextlib import nullcontext
+
 import pytest
 import structlog
 from prometheus_client import REGISTRY
@@ -8,6 +10,7 @@ from domain import jobs
 from models import db
 from pipelines import work
 from tests.support.endpoints import Endpoint
+from tests.support.outside.patience import hasty
 from tests.support.outside.receiver import hang, status
 
 
@@ -69,20 +72,20 @@ def _read(brand, flask):
 
 
 @pytest.mark.parametrize(
-    ("script", "outcome", "code", "reason"),
+    ("script", "patience", "outcome", "code", "reason"),
     [
-        (status(503, b"a secret of theirs"), "refused", 503, None),
-        (hang(60), "unreachable", None, "no complete answer within 2 s"),
+        (status(503, b"a secret of theirs"), nullcontext, "refused", 503, None),
+        (hang(60), hasty, "unreachable", None, "no complete answer within 2 s"),
     ],
 )
-@pytest.mark.usefixtures("hasty")
 def test_a_failed_attempt_is_counted_and_is_one_line_of_the_log(
-    endpoint, receiver, drain, lines, *, script, outcome, code, reason
+    endpoint, receiver, drain, lines, *, script, patience, outcome, code, reason
 ):
     receiver.answers = [script]
     before = _counted(outcome)
 
-    _sell(endpoint, drain)
+    with patience():
+        _sell(endpoint, drain)
 
     ((delivery_id,),) = endpoint.deliveries("d.id::text")
     (line,) = lines
