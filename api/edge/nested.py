@@ -44,8 +44,8 @@ def ask(
     """
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # the inner request needs its own
     method = method_of(app, endpoint)
-    address = app.url_map.bind("localhost").build(endpoint, dict(path or {}), method=method)
-    environ = _environ(method, unquote_to_bytes(address).decode("latin-1"), query, body)
+    address = _address(app, endpoint, path, method) if path else _plain_address(app, endpoint)
+    environ = _environ(method, address, query, body)
     environ |= {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in (headers or {}).items()}
     environ |= carried or {}
     environ[_ENVIRON_KEY] = door
@@ -64,6 +64,17 @@ def method_of(app: Flask, endpoint: str) -> str:
     """Return the method of an operation. Raises KeyError when there is none of that name."""
     rule = next(iter(app.url_map.iter_rules(endpoint)))
     return next(iter((rule.methods or set()) - {"HEAD", "OPTIONS"}))
+
+
+@functools.lru_cache(maxsize=512)
+def _plain_address(app: Flask, endpoint: str) -> str:
+    """Return the address of an operation that has no names in it."""
+    return _address(app, endpoint, {}, method_of(app, endpoint))
+
+
+def _address(app: Flask, endpoint: str, path: Mapping[str, object], method: str) -> str:
+    address = app.url_map.bind("localhost").build(endpoint, dict(path), method=method)
+    return unquote_to_bytes(address).decode("latin-1")
 
 
 def _answered(app: Flask, environ: dict[str, Any]) -> Response:

@@ -4,6 +4,7 @@ A page whose host name suddenly leads to this machine (DNS rebinding) names a ho
 Source: Model Context Protocol, "Streamable HTTP", Security.
 """
 
+import functools
 import ipaddress
 from urllib.parse import urlsplit
 
@@ -22,12 +23,17 @@ def check() -> None:
 
 def _is_ours(address: str) -> bool:
     chosen = settings.current()
+    return _leads_to(address, chosen.web.url, is_embedded=chosen.servers.database_url is None)
+
+
+@functools.lru_cache(maxsize=64)  # agents name one of a few hosts
+def _leads_to(address: str, url: str, *, is_embedded: bool) -> bool:
     try:
         host = urlsplit(address).hostname or ""
     except ValueError:
         return False
-    public = urlsplit(chosen.web.url).hostname or ""
-    is_local = _is_loopback(public) or chosen.servers.database_url is None
+    public = urlsplit(url).hostname or ""
+    is_local = _is_loopback(public) or is_embedded
     return bool(host) and (host == public or (is_local and _is_loopback(host)))
 
 
