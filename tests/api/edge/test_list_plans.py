@@ -17,7 +17,7 @@ from tests.support.rows.brands import Brand
 
 _TAKE = 5
 # What is prepared, and what is planned for what it is asked.
-_LISTS = re.compile(r"\s*(execute\b|select [deku]\.id|select id, event_id)")
+_LISTS = re.compile(r"\s*(execute\b|select [deku]\.id|select id, event_id|select count\(\*\) from audit)")
 _AFFILIATES, _CONVERSIONS, _PAYOUTS, _OTHERS = 1_000, 4_000, 1_000, 200
 # What a list without pages shows at most.
 _WHOLE, _REVIEWED = 500, 4_000
@@ -95,7 +95,7 @@ analyze;
 def many(app):
     """A brand with two campaigns and many of everything, in a database of its own."""
     with databases.alone() as url:
-        brand = Brand.create(app)
+        brand = Brand.create(app, plan="Pro")
         known = {
             "org": brand.id,
             "programs": [brand.program(), brand.program()],
@@ -225,3 +225,11 @@ def test_a_search_looks_its_rows_up_and_lays_out_no_table_for_a_share_of_all(man
     # A hash is laid out for what the plan expects, before a row is read.
     assert max(int(rows) for rows in re.findall(r"HashAggregate  \(cost=\S+ rows=(\d+)", whole)) <= 200, whole
     assert "Seq Scan on" not in whole, whole
+
+
+def test_the_audit_log_is_counted_in_its_index_and_each_row_does_not_ask_whose_it_is(many):
+    answer, (*_, plan) = _plans(many, "/api/v1/audit-log?pageSize=5")
+
+    assert answer.status_code == 200, answer.json
+    assert "Index Only Scan using audit_entry" in plan and "Seq Scan on" not in plan, plan
+    assert not re.search(r"Filter: .*current_setting", plan), plan
