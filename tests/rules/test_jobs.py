@@ -41,6 +41,14 @@ def test_the_procfile_of_one_machine_serves_every_queue():
     assert set(jobs.QUEUES) <= set(commands)
 
 
+def test_on_one_machine_no_sale_waits_for_servers_of_others():
+    commands = parse((_ROOT / "Procfile.dev").read_text()).values()
+    calling = {"webhooks", "payouts", "gateways", "lookups", "imports", "mail", "copilot"}
+    fleets = [set(jobs.QUEUES) & set(command.split()) for command in commands]
+
+    assert [fleet & calling for fleet in fleets if fleet & {"sales", "refunds"}] == [set()]
+
+
 def test_every_job_runs_on_a_declared_queue():
     assert {job.queue for job in jobs.ALL} <= set(jobs.QUEUES)
 
