@@ -26,7 +26,7 @@ def _server(*pieces, pause_s=0.0, hold=False):
                     peer.sendall(piece)
                     done.wait(pause_s)
                 if hold:
-                    done.wait(10)
+                    done.wait(120)
             except OSError:  # who asked has left
                 pass
 
@@ -102,8 +102,8 @@ def test_an_answer_without_end_is_cut_off():
     "pieces",
     [
         (),
-        (b"HTTP/1.1 200 OK\r\n", *[b"X-More: x\r\n"] * 100),
-        (b"HTTP/1.1 200 OK\r\n\r\n", *[b"x"] * 100),
+        (b"HTTP/1.1 200 OK\r\n", *[b"X-More: x\r\n"] * 1200),
+        (b"HTTP/1.1 200 OK\r\n\r\n", *[b"x"] * 1200),
     ],
 )
 def test_a_slow_answer_ends_in_time(pieces):
@@ -111,7 +111,7 @@ def test_a_slow_answer_ends_in_time(pieces):
         began = time.monotonic()
         with pytest.raises(FeedAway, match=r"no complete answer|too slowly"):
             fx_feed.fetch(url, whole_call_s=0.4)
-        assert time.monotonic() - began < 9  # and the whole of it would take ten
+        assert time.monotonic() - began < 60  # and the whole of it would take two minutes
 
 
 def test_nobody_there_is_said_without_their_words():

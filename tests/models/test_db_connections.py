@@ -132,11 +132,11 @@ def test_threads_do_not_queue_up_for_a_server_that_does_not_answer():
             with contextlib.suppress(*db.UNAVAILABLE), dead.transaction(""):
                 dead.run("select 1")
 
-        threads = [threading.Thread(target=ask) for _ in range(3)]
+        threads = [threading.Thread(target=ask) for _ in range(20)]
         started = time.monotonic()
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
 
-    assert time.monotonic() - started < 8.5  # one after the other they would take nine
+    assert time.monotonic() - started < 50  # one after the other they would take a minute

@@ -180,11 +180,11 @@ def test_a_bad_answer_about_one_does_not_keep_the_next_from_being_asked_about(pl
 
 
 def _stays_silent(handler):
-    time.sleep(10)
+    time.sleep(60)
 
 
 def _drips_its_head(handler):
-    for _ in range(100):
+    for _ in range(600):
         time.sleep(0.1)
         handler.wfile.write(b"HTTP/1.1 200 OK\r\n" if _ == 0 else b"X-More: 1\r\n")
 
@@ -193,7 +193,7 @@ def _drips_its_body(handler):
     handler.send_response(200)
     handler.send_header("Content-Length", "1000")
     handler.end_headers()
-    for _ in range(100):
+    for _ in range(600):
         time.sleep(0.1)
         handler.wfile.write(b" ")
 
@@ -229,7 +229,7 @@ def test_who_does_not_answer_within_two_seconds_is_left_alone_for_five(place):
     place.answer = _says({"score": 3, "reasons": []})
 
     assert len(left_alone) == 3
-    assert all(1.5 < seconds < 9 for seconds in took_s)
+    assert all(1.5 < seconds < 50 for seconds in took_s)
     assert [scorer.judge(_CLICK) for scorer in left_alone] == [Verdict(3, ())] * 3
 
 
