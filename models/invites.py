@@ -241,8 +241,8 @@ def any_org_owner(token_hash: bytes) -> UUID | None:
 
 
 _ANY_ORG_EXPIRY = """
-update affiliate_invite set state = 'Expired' where id in
-  (select id from affiliate_invite where state = 'Pending' and expires_at <= %s for update skip locked)
+update affiliate_invite set state = 'Expired' where (organization_id, id) in
+  (select organization_id, id from affiliate_invite where state = 'Pending' and expires_at <= %s for update skip locked)
 """
 
 

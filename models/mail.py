@@ -201,8 +201,8 @@ update mail_message set body_sealed = null,
   last_error = case status
     when 'Queued' then 'not sent within 14 days; ' || coalesce(last_error, 'no attempt')
     else last_error end
-where id in (
-  select id from mail_message
+where (organization_id, id) in (
+  select organization_id, id from mail_message
   where body_sealed is not null and created_at < now() - interval '14 days'
   order by created_at limit %s
   for update skip locked

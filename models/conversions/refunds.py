@@ -120,7 +120,9 @@ _ROWS = Rows(Refund)
 _NOT_CASCADED = f"""
 select {columns(Refund, "r")} from refund r
 where r.organization_id = %s and r.conversion_id = %s
-  and not exists (select from reversal v where v.refund_id = r.id and v.conversion_id = %s)
+  and not exists (
+    select from reversal v
+    where v.organization_id = r.organization_id and v.refund_id = r.id and v.conversion_id = %s)
 order by r.place
 """
 

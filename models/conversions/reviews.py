@@ -41,7 +41,7 @@ def stage_late_reversal(*, organization_id: UUID, refund_id: UUID, conversion_id
 _REACHED_ROWS = Rows(Reached)
 _REACHED = """
 select r.id, r.cumulative_cents, r.is_full, r.is_restoration, v.commission_cents + v.late_cents from refund r
-join reversal v on v.refund_id = r.id and v.conversion_id = %s
+join reversal v on v.organization_id = r.organization_id and v.refund_id = r.id and v.conversion_id = %s
 where r.organization_id = %s and r.conversion_id = %s order by r.place
 """
 

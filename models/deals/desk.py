@@ -49,7 +49,8 @@ select {columns(DeskDeal, "d", **_DEAL)}
 from deal d join organization o on o.id = d.organization_id
 join deal_milestone m on m.organization_id = d.organization_id and m.deal_id = d.id
 where (%(org)s::uuid is null or d.organization_id = %(org)s) and (%(status)s::text is null or d.status = %(status)s)
-group by d.id, o.name having not %(disputed)s or count(m.id) filter (where m.status = 'Disputed') > 0
+group by d.organization_id, d.id, o.name
+having not %(disputed)s or count(m.id) filter (where m.status = 'Disputed') > 0
 order by d.created_at desc, d.id desc limit %(limit)s
 """
 _deals = Rows(DeskDeal)

@@ -66,7 +66,7 @@ select id, %(org)s, program_id, affiliate_id, 'click', subject_id, score, reason
 from json_to_recordset(%(rows)s) as r (id uuid, program_id uuid, affiliate_id uuid, subject_id uuid, score int,
   reasons text[], severity text, occurred_at timestamptz, occurrences int)
 order by id
-on conflict (id) do update set occurrences = fraud_event.occurrences + excluded.occurrences
+on conflict (organization_id, id) do update set occurrences = fraud_event.occurrences + excluded.occurrences
 """)
 
 

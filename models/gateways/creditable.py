@@ -121,8 +121,11 @@ with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at,
         order by c.revoked_at desc limit 1)
     ) k
     join affiliate a on a.id = k.affiliate_id and a.deleted_at is null
-    left join campaign_coupon f on f.id = k.campaign_coupon_id
-    left join gateway_connection g on g.id = k.connection_id
+    left join lateral (
+      select overrides_click_attribution, commission_type, commission_value from campaign_coupon
+      where organization_id = %(org)s and id = k.campaign_coupon_id offset 0
+    ) f on true
+    left join gateway_connection g on g.organization_id = %(org)s and g.id = k.connection_id
     where k.origin <> 'self_minted' or g.gateway = %(gateway)s
     order by k.place limit 1
   ) found

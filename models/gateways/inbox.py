@@ -77,7 +77,7 @@ with taken as (
   from unnest(%(ids)s::uuid[], %(keys)s::text[], %(gateway_ids)s::text[], %(types)s::text[], %(raws)s::bytea[])
     as sent (id, event_key, gateway_event_id, type, raw)
   where {condition}
-  on conflict (connection_id, event_key) do nothing
+  on conflict do nothing
   returning id
 ), asked as (
   insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)

@@ -41,7 +41,7 @@ _TABLE = Table("web_pixel", WebPixel)
 _STAGE = """
 insert into web_pixel (id, organization_id, account, public_key, state, wanted_at)
 values (%(id)s, %(org)s, %(account)s, %(key)s, 'waiting', %(at)s)
-on conflict (id) do nothing
+on conflict do nothing
 """
 
 

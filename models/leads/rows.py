@@ -201,8 +201,9 @@ def stage_restore(*, organization_id: UUID, lead_id: UUID, state: str) -> None:
 
 _EXPIRE = """
 update lead set state = 'Expired'
-where id in (
-  select id from lead where state = 'Open' and expires_at <= %s order by expires_at limit %s for update skip locked
+where (organization_id, id) in (
+  select organization_id, id from lead
+  where state = 'Open' and expires_at <= %s order by expires_at limit %s for update skip locked
 )
 returning 1
 """

@@ -34,18 +34,21 @@ where {org:m} and (m.paid_cents <> l.paid or m.returned_cents <> l.returned
 select format('deal %s (%s): charged %s by %s', d.id, d.status, d.charged_cents, coalesce(sum(r.amount_cents), 0))
 from deal d left join deal_request r on r.organization_id = d.organization_id and r.deal_id = d.id
   and r.kind = 'charge' and r.state = 'paid'
-where {org:d} group by d.id having coalesce(sum(r.amount_cents), 0) <> d.charged_cents or count(r.id) > 1""",
+where {org:d} group by d.organization_id, d.id
+having coalesce(sum(r.amount_cents), 0) <> d.charged_cents or count(r.id) > 1""",
     "what of a milestone went back was given back by one refund": """
 select format('milestone %s: %s by %s', m.id, m.returned_cents, coalesce(sum(r.amount_cents), 0))
 from deal_milestone m left join deal_request r on r.organization_id = m.organization_id and r.milestone_id = m.id
   and r.kind = 'refund' and r.state = 'paid'
-where {org:m} group by m.id having coalesce(sum(r.amount_cents), 0) <> m.returned_cents or count(r.id) > 1""",
+where {org:m} group by m.organization_id, m.id
+having coalesce(sum(r.amount_cents), 0) <> m.returned_cents or count(r.id) > 1""",
     "a milestone was paid what its Paid payout pays, and by no other": """
 select format('milestone %s: %s by %s', m.id, m.paid_cents, coalesce(sum(r.native_amount_cents), 0))
 from deal_milestone m
 left join payout p on p.organization_id = m.organization_id and p.milestone_id = m.id and p.status = 'Paid'
 left join deal_release r on r.organization_id = p.organization_id and r.payout_id = p.id
-where {org:m} group by m.id having coalesce(sum(r.native_amount_cents), 0) <> m.paid_cents or count(p.id) > 1""",
+where {org:m} group by m.organization_id, m.id
+having coalesce(sum(r.native_amount_cents), 0) <> m.paid_cents or count(p.id) > 1""",
     "a payout of a milestone is what its release says at its rate, to the deal's affiliate, without lines": """
 select format('payout %s: %s US cents', p.id, p.amount_cents) from payout p
 left join deal_release r on r.organization_id = p.organization_id and r.payout_id = p.id

@@ -88,7 +88,7 @@ having coalesce(sum(v.commission_cents + v.late_cents), 0) <> c.reversed_cents""
 select p.external_id from gateway_payment p left join gateway_refund r
   on r.organization_id = p.organization_id and r.payment_id = p.id
 left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id where {org:p}
-group by p.id, c.organization_id, c.id having coalesce(sum(r.refunded_cents), 0) <> p.refunded_cents
+group by p.organization_id, p.id, c.organization_id, c.id having coalesce(sum(r.refunded_cents), 0) <> p.refunded_cents
 or p.refunded_cents = p.paid_cents and c.refunded_cents <> c.amount_cents
 or abs(c.refunded_cents - c.amount_cents::numeric * p.refunded_cents / nullif(p.paid_cents, 0)) > 0.5""",
     "a sale refunded in full has given everything back": """
@@ -115,7 +115,8 @@ having coalesce(sum(l.amount_cents), 0) <> {earned} - c.paid_cents""",
     "a payout is the sum of its lines": """
 select format('payout %s: %s, its lines %s', p.id, p.amount_cents, coalesce(sum(l.amount_cents), 0))
 from payout p left join payout_line l on l.organization_id = p.organization_id and l.payout_id = p.id
-where {org:p} and p.milestone_id is null group by p.id having coalesce(sum(l.amount_cents), 0) <> p.amount_cents""",
+where {org:p} and p.milestone_id is null group by p.organization_id, p.id
+having coalesce(sum(l.amount_cents), 0) <> p.amount_cents""",
     "no conversion stands in two open lines": """
 select format('conversion %s: %s open lines', l.conversion_id, count(*)) from payout_line l
 where {org:l} and l.is_open group by l.organization_id, l.conversion_id having count(*) > 1""",

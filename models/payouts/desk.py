@@ -66,7 +66,7 @@ from payout_run r
 join organization o on o.id = r.organization_id
 left join payout p on p.organization_id = r.organization_id and p.run_id = r.id
 where (%(org)s::uuid is null or r.organization_id = %(org)s) and (not %(waiting)s or r.review_status = 'Pending')
-group by r.id, o.name order by r.created_at desc, r.id desc limit %(limit)s
+group by r.organization_id, r.id, o.name order by r.created_at desc, r.id desc limit %(limit)s
 """
 _runs = Rows(DeskRun)
 
@@ -144,7 +144,7 @@ union
 select {columns(DoubtfulPayout, "p", **_OPEN_ATTEMPT)} from rail_event told
 join payout p on p.organization_id = told.organization_id and p.id = told.payout_id
 join organization o on o.id = p.organization_id
-left join payout_attempt a on a.payout_id = p.id and a.number = p.attempt
+left join payout_attempt a on a.organization_id = p.organization_id and a.payout_id = p.id and a.number = p.attempt
 where told.outcome = 'Contradicts' and told.answer = 'Paid' and p.status <> 'Paid'
 order by asked_at, id limit %s
 """

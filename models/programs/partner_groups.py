@@ -41,8 +41,8 @@ left join affiliate a on a.organization_id = g.organization_id and a.program_id 
   and a.partner_group_id = g.id and a.deleted_at is null
 where g.organization_id = %s and g.program_id = %s
 """
-_OF_PROGRAM = f"{_COUNTED} group by g.id order by g.created_at, g.id"
-_FIND = f"{_COUNTED} and g.id = %s group by g.id"
+_OF_PROGRAM = f"{_COUNTED} group by g.organization_id, g.id order by g.created_at, g.id"
+_FIND = f"{_COUNTED} and g.id = %s group by g.organization_id, g.id"
 _COUNT = "select count(*) from partner_group where organization_id = %s and program_id = %s"
 _HAS_NAME = "select from partner_group where organization_id = %s and program_id = %s and name = %s"
 

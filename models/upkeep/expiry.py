@@ -109,12 +109,12 @@ _DROP_IMPORTS = f""", let_go as (
 _FORGET_LEADS = """
 with blank as (
   update lead l set email = '', name = null, email_normalized = m.made
-  from json_to_recordset(%(made)s) as m (id uuid, made text) where l.id = m.id
+  from json_to_recordset(%(made)s) as m (id text, made text)
+  where l.organization_id = split_part(m.id, ' ', 1)::uuid and l.id = split_part(m.id, ' ', 2)::uuid
   returning l.organization_id, l.id
 )
 update conversion c set customer_email = null, customer_name = null, customer_avatar_url = null
-from blank b
-where c.organization_id = b.organization_id and c.id = b.id
+from blank b where c.organization_id = b.organization_id and c.id = b.id
 """
 _FORGET_ADDRESSES = """
 update audit_entry a set ip = m.made
@@ -185,7 +185,7 @@ KINDS: Mapping[str, ExpiryKind] = {
         ),
         ExpiryKind(
             "leads",
-            _oldest_first("lead", "expires_at", more=", id, email_normalized as text"),
+            _oldest_first("lead", "expires_at", more=", organization_id || ' ' || id as id, email_normalized as text"),
             there="state = 'Expired' and email <> ''",
             over=f"expires_at < %(before)s and {_NO_SALE_WAITS}",
             forget=_forget_leads,

@@ -40,7 +40,7 @@ def _column(name: str, table: str, column: str, *, where: str = "true", at_once:
     return SealedKind(
         name=name,
         table=table,
-        key=("id",),
+        key=("organization_id", "id"),
         sealed=column,
         belongs_to="id::text",
         where=f"{column} is not null and {where}",

@@ -202,14 +202,14 @@ def test_with_a_wrong_key_nothing_is_written(everything, flask, keys, former):
 
 
 def test_one_value_that_no_key_opens_any_more_holds_everything_up_until_it_is_left(everything, flask, keys):
-    damaged = everything.rows("update webhook_endpoint set secret_sealed = '\\x01aa' returning id")[0][0]
+    damaged = everything.rows("update webhook_endpoint set secret_sealed = '\\x01aa' returning organization_id, id")[0]
     keys(_NEW, _FORMER)
 
     refused, why = flask("secrets", "reseal")
     said = flask.json("secrets", "reseal", "--leave-unreadable")
 
     assert refused == 1
-    assert f"1 among the secrets of webhook endpoints ({damaged})" in why
+    assert f"1 among the secrets of webhook endpoints ({damaged[0]} {damaged[1]})" in why
     assert said["resealed"] == _ONE_EACH | {"secrets of webhook endpoints": 0}
     assert (said["former"], said["unreadable"]) == (0, 1)
 

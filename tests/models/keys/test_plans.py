@@ -27,3 +27,10 @@ def test_what_is_known_by_its_key_is_found_by_the_whole_key(plans):
     }
 
     assert {name for name, _ in astray} <= _PAGES, astray
+
+
+def test_a_lead_is_found_by_its_event_and_not_among_all_of_its_brand(plans):
+    looks = [look for look in plans["leads.rows._BY_SLUG"] if look.table == "lead"]
+
+    assert looks
+    assert all(look.goes_by("event_id") and look.goes_by("organization_id") for look in looks)
