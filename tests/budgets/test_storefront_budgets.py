@@ -58,8 +58,9 @@ def test_a_public_look_up_is_one_statement_however_many_campaigns_there_are(shop
     )
     query = {"host": domain} if path == "by-domain" else {}
 
-    with _counting() as trips:
-        answer = shop.app.test_client().get(f"/api/p/{path.format(handle)}", query_string=query)
+    for _ in range(2):  # what is asked for the first time is prepared
+        with _counting() as trips:
+            answer = shop.app.test_client().get(f"/api/p/{path.format(handle)}", query_string=query)
 
     assert answer.status_code == 200
     assert "Budget: 1 statement" in lookup.any_org_landing.__doc__
