@@ -19,8 +19,6 @@
 -- contract: payout_attempt unique btree (key, organization_id): it refuses nothing that was let in before
 -- contract: payout_attempt unique btree (organization_id, payout_id, number): it refuses nothing that was let in before
 -- contract: payout_attempt unique btree (payout_id, number): no conflict names it, and the same is unique within the organization
--- contract: sandbox_charge unique btree (key): no conflict names it, and who asks says the organization
--- contract: sandbox_transfer unique btree (key): no conflict names it, and who asks says the organization
 select key_by_organization('deal_release', 'deal_release_key');
 select key_by_organization('deal_request', 'deal_request_by_id');
 alter table deal_request drop constraint deal_request_key_key;
@@ -29,9 +27,6 @@ drop index deal_request_charge, deal_request_refund;
 alter index deal_request_one_charge rename to deal_request_charge;
 alter index deal_request_one_refund rename to deal_request_refund;
 select key_by_organization('embed_token', 'embed_token_key');
--- Their keys by organization were there; nobody looks for one by its key alone.
-alter table sandbox_charge drop constraint sandbox_charge_key_key;
-alter table sandbox_transfer drop constraint sandbox_transfer_key_key;
 -- A payout is of one organization, and so is a key that it was asked under.
 select key_by_organization('payout_attempt', 'payout_attempt_number');
 alter table payout_attempt drop constraint payout_attempt_key_key;
