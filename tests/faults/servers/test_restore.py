@@ -188,7 +188,11 @@ def test_a_server_of_ones_own_goes_back_with_the_copy_that_pruning_left(machine:
         following.send_signal(signal.SIGINT)
         following.wait()
         machine.until(lambda: machine.counted(*is_read) == 0, "nobody follows, and the page says so")
-        assert machine.counted("finderfee_log_slot_kept_bytes{", 'slot="finderfee_backup"') > 0
+        machine.execute("select pg_logical_emit_message(true, 'note', '3')")
+        kept = ("finderfee_log_slot_kept_bytes{", 'slot="finderfee_backup"')
+        machine.until(
+            lambda: machine.counted(*kept) > 0, "what is written is kept for who follows, and the page says so"
+        )
         _drop_slot(machine)
         machine.execute("drop table if exists note")
 
