@@ -1,8 +1,8 @@
 """Resident megabytes of each process after 50,000 sales were accepted and settled through them. Lower is better.
 
-In: VmRSS of the gunicorn master and its one worker (8 threads), the relay, the scheduler, and both processes of
-`python -m workers -Q sales -p 1 -t 8`, master and worker. RSS counts pages that a fork shares with its parent for both;
-PSS, which splits them, stands under the table where the kernel tells.
+In: VmRSS of the gunicorn master and its one worker (8 threads), the relay, the scheduler, and
+`python -m workers -Q sales -p 1 -t 8`. RSS counts pages that a fork shares with its parent for both; PSS, which splits
+them, stands under the table where the kernel tells.
 The tenant has a past of 10,000 conversions, because PostgreSQL plans for what is there.
 Out: PostgreSQL, Valkey, the load generator. Nobody subscribes, so no deliveries are made; sales name no customer.
 """
@@ -54,8 +54,7 @@ def measure(plan: Plan) -> list[Figure]:
             "web_worker": _worker(web),
             "relay": relay.pid,
             "scheduler": scheduler.pid,
-            "worker_master": fleet.pid,
-            "worker": _worker(fleet),
+            "worker": fleet.pid,
         }
         return [_figure(plan, name, pid) for name, pid in processes.items()]
 
@@ -70,7 +69,7 @@ def _sell(plan: Plan, seller: brand.Brand, port: int) -> None:
 
 
 def _worker(master: "Popen[Any]") -> int:
-    """Return the child that does the work: a master's largest."""
+    """Return the child of gunicorn that does the work: its largest."""
     return max(children(master.pid), key=lambda pid: kb(pid, "status", "VmRSS") or 0)
 
 

@@ -69,7 +69,7 @@ def _wait(plan: Plan, cursor: Any, supervisor: "Popen[Any]", queue: str) -> None
     with plan.screen.phase(f"jobs of the queue {queue}", total=plan.size(_SALES)) as report:
         fleets.wait_until_done(
             cursor,
-            lambda left: report(plan.size(_SALES) - left),
+            lambda left: report(max(plan.size(_SALES) - left, 0)),  # a sale is told of more than once
             lambda: plan.machine.check(supervisor),
             queue=queue,
         )

@@ -90,7 +90,7 @@ class ChildProgram:
     def ask_to_end(self) -> None:
         """Send SIGTERM to the first process of the group only.
 
-        gunicorn and dramatiq pass it on, and a dramatiq worker that is asked twice drops the job in its hands.
+        gunicorn and Dramatiq pass it on, and a fleet's process that is asked twice drops the job in its hands.
         """
         if self.process is not None:
             self.process.send_signal(signal.SIGTERM)

@@ -16,7 +16,6 @@ from typing import cast
 from urllib.parse import parse_qsl, urlsplit
 
 import settings
-from adapters import http_calls
 from commands.demo import loopback
 from commands.demo.gateway import books, words
 from commands.demo.gateway.account import StripeAccount
@@ -137,6 +136,8 @@ def _send_all(
 
 def _sent(body: bytes, address: str, secret: str) -> str:
     """Send an event until it is taken or the pauses are used up; return what became of it."""
+    from adapters import http_calls  # five megabytes, of which nobody has need before there is something to send
+
     said = ""
     for pause_s in _PAUSES_S:
         time.sleep(pause_s)

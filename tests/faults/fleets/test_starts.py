@@ -1,4 +1,4 @@
-"""A fleet is a process that watches others: what happens when these die, and what both say of it."""
+"""Fleets that begin and end: of one process, and of one that watches others. What is said of it is a line each."""
 
 import json
 import os
@@ -17,18 +17,18 @@ _SOON_S = 25
 @pytest.mark.parametrize("is_up", [False, True], ids=["before it is up", "when it is up"])
 def test_a_fleet_whose_worker_is_killed_ends_within_seconds(machine: Machine, is_up: bool) -> None:
     # given
-    fleet = machine.launch("payouts-2")
-    machine.until(lambda: bool(fleet.children), "it starts its worker")
+    fleet = machine.launch("pair")
+    machine.until(lambda: bool(fleet.children), "it starts its workers")
     if is_up:
-        alive = "select from worker_process where queues = '{payouts}' having count(*) = 2"
-        machine.until(lambda: bool(machine.rows(alive)), "the worker announces itself")
+        alive = "select from worker_process where queues = '{payouts}' and threads = 1 having count(*) = 2"
+        machine.until(lambda: bool(machine.rows(alive)), "the workers announce themselves")
 
     # when
     os.kill(fleet.children[0], signal.SIGKILL)
 
     # then
     machine.until(lambda: fleet.has_ended, "the fleet ends", within_s=_SOON_S)
-    last = [line for line in _lines(machine, "payouts-2") if "exited unexpectedly" in line["event"]][-1]
+    last = [line for line in _lines(machine, "pair") if "exited unexpectedly" in line["event"]][-1]
     assert (last["level"], last["logger"].partition(".")[0]) == ("critical", "dramatiq")
 
 

@@ -1,10 +1,13 @@
 """What a fleet may load beside its own actors: `python -m workers tests.support.installation.actors -Q sales`.
 
-A kind of work that only a newer release knows, and one that kills whoever does it.
+A kind of work that only a newer release knows, one that kills whoever does it, and one without an end.
 """
 
 import os
 import signal
+import threading
+
+import structlog
 
 from domain.jobs import Job
 from models.jobs.rows import Claimed
@@ -12,6 +15,7 @@ from workers.actor import database_job
 
 NEWER = Job("sale.newer", queue="sales")
 POISON = Job("sale.poison", queue="sales")
+ENDLESS = Job("sale.endless", queue="sales")
 
 
 @database_job(NEWER)
@@ -23,3 +27,10 @@ def newer(job: Claimed) -> None:
 def poison(job: Claimed) -> None:
     """Take the whole process along, as running out of memory does."""
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+@database_job(ENDLESS)
+def endless(job: Claimed) -> None:
+    """Say that it begins."""
+    structlog.get_logger(__name__).error("endless.begins")
+    threading.Event().wait()

@@ -32,8 +32,12 @@ COMMANDS = {
     "payouts": [*_FLEET, "-Q", "payouts", "-t", "4", *_OURS],
     "gateways": [*_FLEET, "-Q", "gateways", "imports", "-t", "8", *_OURS],
 }
-# As `make run` has the relay, the scheduler and the writer of clicks: together. It runs where a test wants it.
-_LOOPS = {"loops": shlex.split(supervisor.parse((ROOT / "Procfile.dev").read_text())["loops"])}
+# What runs where a test wants it: the relay, the scheduler and the writer of clicks together, as `make run` has them,
+# and a fleet of two processes.
+_WANTED = {
+    "loops": shlex.split(supervisor.parse((ROOT / "Procfile.dev").read_text())["loops"]),
+    "pair": [*_FLEET, "-Q", "payouts", "-t", "1", *_OURS, "-p", "2"],
+}
 _FLEETS = tuple(name for name, command in COMMANDS.items() if command[: len(_FLEET)] == _FLEET)
 # As if every tick of today and tomorrow had fired.
 _NO_TICKS = """
@@ -78,7 +82,7 @@ class Machine(Ground):
 
     def launch(self, name: str, *, modules: Sequence[str] = (), told: Mapping[str, str] | None = None) -> Process:
         """Start a process as `start` does, and return at once."""
-        command = (COMMANDS | _LOOPS)[name.partition("-")[0]]
+        command = (COMMANDS | _WANTED)[name.partition("-")[0]]
         place = len(_FLEET) if command[: len(_FLEET)] == _FLEET else len(command)
         self.processes[name] = Process(
             name,

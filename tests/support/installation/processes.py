@@ -51,9 +51,9 @@ class Process:
         self._signal_group(signal.SIGKILL)
         self._popen.wait()
 
-    def ask_to_end(self) -> None:
-        """SIGTERM the first process, as a supervisor does."""
-        self._popen.send_signal(signal.SIGTERM)
+    def ask_to_end(self, by: signal.Signals = signal.SIGTERM) -> None:
+        """Send a signal, as a supervisor does, to the first process alone."""
+        self._popen.send_signal(by)
 
     def wait(self) -> int:
         """Wait for its end and return its exit code; what is left of its group is killed."""
