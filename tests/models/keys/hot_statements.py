@@ -19,7 +19,7 @@ _SAID = ("Index Cond", "Recheck Cond", "Filter", "Join Filter", "Hash Cond", "Me
 # What row security adds to each look at a table says nothing of the statement.
 _WALL = re.compile(
     r"\(\((\w+\.)?(organization_)?id = \(NULLIF\(current_setting\('app\.org'::text, true\), ''::text\)\)::uuid\)"
-    r" OR \(current_setting\('app\.any_org'::text, true\) = 'on'::text\)\)"
+    r" OR (COALESCE\()?\(current_setting\('app\.any_org'::text, true\) = 'on'::text\)(, false\))?\)"
 )
 # A partition is looked at for its table.
 _PARTITION = re.compile(rf"^({'|'.join(partitions.TABLES)})_(earlier|default|\d{{4}}_\d{{2}})$")
@@ -78,7 +78,9 @@ def _looks(node: Mapping[str, Any], *, above: str) -> Iterator[Look]:
         taken = " ".join(str(node.get(name, "")) for name in ("Index Cond", "Recheck Cond"))
         yield Look(_PARTITION.sub(r"\1", node["Relation Name"]), node["Alias"], node.get("Index Name"), taken, said)
     for inner in node.get("Plans", ()):
-        yield from _looks(inner, above=said)
+        # The outer side of a nested loop is read whatever the inner one holds.
+        is_first = node["Node Type"] == "Nested Loop" and inner["Parent Relationship"] == "Outer"
+        yield from _looks(inner, above=above if is_first else said)
 
 
 def _equals(alias: str, column: str, said: str) -> bool:

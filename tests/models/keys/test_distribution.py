@@ -43,8 +43,12 @@ _REFERRING_ELSEWHERE = {"organization", "rail_event"}
 _OF_ANY_ORGANIZATION = {
     "affiliates.own_links._ANY_ORG_LINKS",
     "clicks.doors._FIND",
+    "clicks.public_links._FIND",
+    "clicks.public_links._FIND_BARE",
+    "clicks.public_links._FIND_BY_ID",
     "clicks.public_links._FIND_BY_PIXEL",
     "gateways.connections._BY_TOKEN",
+    "payouts.receipts._FIND",
     "payouts.receipts._OF_PERSON",
     "programs.own_numbers._BY_DAY",
     "programs.own_numbers._BY_CHANNEL",
