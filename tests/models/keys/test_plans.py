@@ -6,7 +6,17 @@ from models import db
 from tests.models.keys import hot_statements
 
 # Tables whose primary key is (organization_id, id), and that nothing else knows by the id.
-_KEYED = ("click", "conversion", "conversion_event", "event", "ledger_entry", "sale")
+_KEYED = (
+    "campaign_coupon",
+    "click",
+    "conversion",
+    "conversion_event",
+    "event",
+    "ledger_entry",
+    "refund",
+    "sale",
+    "webhook_endpoint",
+)
 # What is read for an operator's page of payout lines is joined in whichever order there are fewer of.
 _PAGES = {"payouts.lists._LINES", "payouts.lists._FIRST_LINES", "payouts.lists._NEXT_LINES", "payouts.receipts._LINES"}
 
@@ -34,3 +44,10 @@ def test_a_lead_is_found_by_its_event_and_not_among_all_of_its_brand(plans):
 
     assert looks
     assert all(look.goes_by("event_id") and look.goes_by("organization_id") for look in looks)
+
+
+def test_a_conversions_refunds_are_found_by_it_and_not_among_all_of_its_brand(plans):
+    looks = [look for look in plans["conversions.refunds._INSERT_REFUND"] if look.table == "refund"]
+
+    assert looks
+    assert all(look.goes_by("conversion_id") and look.goes_by("organization_id") for look in looks)
