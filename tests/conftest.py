@@ -173,7 +173,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Let no test begin just before an hour is over, or with the settings of another."""
     from tests.support import turning
 
-    hours.wait_past()
+    hours.begin()
     turning.forget_others()
 
 

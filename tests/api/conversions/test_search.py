@@ -11,7 +11,8 @@ import pytest
 from models import db
 from models.conversions import lists, searches
 from tests.support.api.lists import trips_of
-from tests.support.rows.program_rows import NOW, ago, conversion
+from tests.support.rows.program_rows import ago, conversion
+from tests.support.running.hours import began
 
 URL = "/api/v1/conversions"
 
@@ -142,7 +143,7 @@ def test_the_oldest_come_first_when_asked(brand, people):
 def test_what_is_payable_next_comes_first_when_asked(brand, people):
     affiliate_id = brand.affiliate("zoe")
     made = [
-        str(conversion(brand, affiliate_id, hold_until=NOW + timedelta(days=days), created_at=ago(hours=days)))
+        str(conversion(brand, affiliate_id, hold_until=began() + timedelta(days=days), created_at=ago(hours=days)))
         for days in (5, 1, 3)
     ]
     conversion(brand, affiliate_id, hold_until=ago(days=9), status="Approved")

@@ -10,7 +10,8 @@ from domain.programs.numbers import Money
 from models import db
 from pipelines import upkeep
 from pipelines.programs import numbers
-from tests.support.rows.program_rows import NOW, ago, click, conversion, rate
+from tests.support.rows.program_rows import ago, click, conversion, rate
+from tests.support.running.hours import began
 
 URL = "/api/v1/programs/stats"
 COUNTS = ("conversions30d", "sales30d", "leads30d", "paidClicks30d")
@@ -63,7 +64,7 @@ def test_an_organization_without_programs_has_an_empty_list(brand):
 
 def test_there_is_one_entry_per_program_newest_first_and_none_for_archived_ones(brand):
     first, second, third = (brand.program(created_at=ago(days=days)) for days in (3, 2, 1))
-    brand.rows("update program set archived_at = %s where id = %s", NOW, second)
+    brand.rows("update program set archived_at = %s where id = %s", began(), second)
 
     assert [entry["programId"] for entry in brand.get(URL).json] == [str(third), str(first)]
 
@@ -86,7 +87,7 @@ def test_another_organization_sees_nothing_of_it(brand, rival, ben):
 
 def test_affiliates_of_any_status_count_unless_deleted_or_for_tests(brand, ben):
     brand.affiliate("pat", status="Pending")
-    brand.affiliate("del", deleted_at=NOW)
+    brand.affiliate("del", deleted_at=began())
     brand.affiliate("tess", is_test=True)
 
     assert _shown(brand, "affiliatesCount") == (2,)
@@ -274,7 +275,7 @@ def test_the_database_values_every_row_as_the_rules_do(brand, home):
             expected += valued
 
     with db.unit_of_work(brand.id):
-        (found,) = numbers.stats(organization_id=brand.id, now=NOW)
+        (found,) = numbers.stats(organization_id=brand.id, now=began())
     assert found.pending == Money(expected, None)
 
 

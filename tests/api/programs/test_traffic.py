@@ -5,7 +5,8 @@ from uuid import uuid4
 import pytest
 
 from models import db
-from tests.support.rows.program_rows import NOW, ago, click, conversion
+from tests.support.rows.program_rows import ago, click, conversion
+from tests.support.running.hours import began
 
 
 @pytest.fixture
@@ -183,6 +184,6 @@ def test_another_organizations_program_is_404(brand, rival, what):
 
 @pytest.mark.parametrize("what", ["tracking-status", "recent-events", "budget-status"])
 def test_an_archived_program_is_still_readable(brand, ben, what):
-    brand.rows("update program set archived_at = %s where id = %s", NOW, brand.programs[-1])
+    brand.rows("update program set archived_at = %s where id = %s", began(), brand.programs[-1])
 
     assert _get(brand, what).status_code == 200

@@ -11,7 +11,8 @@ from models.conversions import reviews
 from pipelines import schedule, work
 from pipelines.conversions import release
 from tests.support.api.racing import at_once, begun
-from tests.support.rows.program_rows import NOW, ago, conversion
+from tests.support.rows.program_rows import ago, conversion
+from tests.support.running.hours import began
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def _statuses(brand):
 
 def test_what_has_passed_its_hold_is_approved_and_the_rest_waits(brand, ben):
     passed = conversion(brand, ben, hold_until=ago(seconds=1))
-    held = conversion(brand, ben, hold_until=NOW + timedelta(hours=1))
+    held = conversion(brand, ben, hold_until=began() + timedelta(hours=1))
 
     _release()
 

@@ -15,21 +15,22 @@ from models.leads import rows
 from pipelines.leads import lifecycle
 from tests.support.rows.lead_rows import DAY, expire, record
 from tests.support.rows.leads import emails, signed, states
-from tests.support.rows.program_rows import NOW, ago, conversion
+from tests.support.rows.program_rows import ago, conversion
+from tests.support.running.hours import began
 
 
 def _reward(currency):
     return Reward(Fee(750, currency), Decimal("7.50"), "program")
 
 
-def _match(brand, email="ada@example.com", *, at=NOW, **options):
+def _match(brand, email="ada@example.com", *, at=None, **options):
     with db.unit_of_work(brand.id):
-        return lifecycle.match_by_email(organization_id=brand.id, email=email, at=at, **options)
+        return lifecycle.match_by_email(organization_id=brand.id, email=email, at=at or began(), **options)
 
 
 def _convert(brand, lead_id, conversion_id):
     with db.unit_of_work(brand.id):
-        lifecycle.stage_convert(organization_id=brand.id, lead_id=lead_id, conversion_id=conversion_id, now=NOW)
+        lifecycle.stage_convert(organization_id=brand.id, lead_id=lead_id, conversion_id=conversion_id, now=began())
 
 
 def test_a_buyer_is_matched_with_their_lead(brand, ben):
@@ -71,7 +72,7 @@ def test_the_newest_lead_is_the_match(brand, ben):
     ids=["of this moment", "within 90 days", "of 90 days", "older", "after the sale"],
 )
 def test_a_lead_of_the_ninety_days_before_the_sale_is_a_match(brand, ben, age, is_found):
-    record(brand, ben, occurred_at=NOW - age)
+    record(brand, ben, occurred_at=began() - age)
 
     assert (_match(brand) is not None) == is_found
 
@@ -117,7 +118,9 @@ def test_a_sale_converts_an_open_lead_once(brand, ben):
     _convert(brand, lead_id, first)
     _convert(brand, lead_id, second)
 
-    assert brand.rows("select state, converted_by_conversion_id, converted_at from lead") == [("Converted", first, NOW)]
+    assert brand.rows("select state, converted_by_conversion_id, converted_at from lead") == [
+        ("Converted", first, began())
+    ]
 
 
 @pytest.mark.parametrize("state", ["Expired", "Invalidated"])

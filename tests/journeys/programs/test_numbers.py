@@ -5,8 +5,9 @@ import pytest
 from tests.support.rows import leads as lead_calls
 from tests.support.rows import paid_leads
 from tests.support.rows.click_rows import consume
-from tests.support.rows.program_rows import NOW, rate
+from tests.support.rows.program_rows import rate
 from tests.support.rows.visiting import BROWSER, click, new_slug
+from tests.support.running.hours import began
 
 # Ten of these are a US dollar; of the other nobody ever publishes a rate.
 VALUED, UNKNOWN = "SCR", "WST"
@@ -15,7 +16,7 @@ HEADLESS = BROWSER.replace("Firefox", "HeadlessFirefox")
 
 @pytest.fixture(autouse=True)
 def _rates(app):
-    rate(VALUED, "10", NOW)
+    rate(VALUED, "10", began())
 
 
 @pytest.fixture

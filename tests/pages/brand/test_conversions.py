@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.rows.program_rows import NOW, ago, conversion
+from tests.support.rows.program_rows import ago, conversion
+from tests.support.running.hours import began
 
 _HERE = "/dashboard/conversions"
 
@@ -48,7 +49,7 @@ def test_each_conversion_stands_there_and_leads_to_its_page(campaign, made, peop
     assert "10,000 JPY" in shown
     assert "Spring" in shown
     assert '<span class="chip wait">Pending</span>' in shown
-    assert f'<time datetime="{(NOW + timedelta(days=29)):%Y-%m-%d}">' in shown
+    assert f'<time datetime="{(began() + timedelta(days=29)):%Y-%m-%d}">' in shown
     assert visitor.open(f"{_HERE}/{_rows(shown)[0]}").status_code == 200
 
 

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.program_rows import NOW, ago, conversion
+from tests.support.rows.program_rows import ago, conversion
+from tests.support.running.hours import began
 
 _HERE = "/dashboard/review"
 
@@ -32,8 +33,8 @@ def cases(campaign, ada):
     lead = conversion(campaign, ada, type="LeadReward", status="Invalidated", amount_cents=0)
     found = {
         "lead": lead,
-        "held": flagged(campaign, ada, subject="lead", subject_id=lead, action="held", at=NOW + timedelta(hours=2)),
-        "blocked": flagged(campaign, ada, "headless", at=NOW + timedelta(hours=1)),
+        "held": flagged(campaign, ada, subject="lead", subject_id=lead, action="held", at=began() + timedelta(hours=2)),
+        "blocked": flagged(campaign, ada, "headless", at=began() + timedelta(hours=1)),
     }
     assert campaign.sale(affiliateSlug="ben", amountCents=4_900, currency="EUR").status_code == 400
     ((found["sale"],),) = campaign.rows("select id from uncredited_conversion")

@@ -3,7 +3,8 @@
 from models import db
 from pipelines import retention
 from tests.support.databases import alter
-from tests.support.rows.program_rows import NOW, ago
+from tests.support.rows.program_rows import ago
+from tests.support.running.hours import began
 
 
 def end(*kinds: str) -> dict[str, int]:
@@ -13,7 +14,7 @@ def end(*kinds: str) -> dict[str, int]:
         ended[kind] = 0
         while True:
             with db.any_org_work():
-                of_slice = retention.any_org_slice(kind, now=NOW)
+                of_slice = retention.any_org_slice(kind, now=began())
             ended[kind] += of_slice
             if of_slice < retention.SLICE:
                 break

@@ -6,17 +6,17 @@ from adapters import clock
 from domain.leads import LeadMethod
 from models import db
 from pipelines.leads import lifecycle
-from tests.support.rows.program_rows import NOW
+from tests.support.running.hours import began
 
 DAY = timedelta(days=1)
 
 
-def record(brand, affiliate_id, email="ada@example.com", *, occurred_at=NOW, event_id=None, sub_id=None, **options):
+def record(brand, affiliate_id, email="ada@example.com", *, occurred_at=None, event_id=None, sub_id=None, **options):
     """Record a lead; options are those of `lifecycle.record`, and is_test and method."""
     signup = lifecycle.NewLead(
         email=email,
         name=None,
-        occurred_at=occurred_at,
+        occurred_at=occurred_at or began(),
         is_test=options.pop("is_test", False),
         external_event_id=event_id,
         sub_id=sub_id,
@@ -25,7 +25,9 @@ def record(brand, affiliate_id, email="ada@example.com", *, occurred_at=NOW, eve
     with db.unit_of_work(brand.id):
         ((program_id,),) = db.db.run("select program_id from affiliate where id = %s", (affiliate_id,))
         referral = lifecycle.referral(organization_id=brand.id, program_id=program_id, affiliate_id=affiliate_id)
-        return lifecycle.record(organization_id=brand.id, referral=referral, signup=signup, now=NOW, **options).lead_id
+        return lifecycle.record(
+            organization_id=brand.id, referral=referral, signup=signup, now=began(), **options
+        ).lead_id
 
 
 def expire():

@@ -1,6 +1,6 @@
 """Rows of a program's past, written straight: conversions of any kind and moment, clicks, rates."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import count
 from typing import Any
@@ -9,14 +9,14 @@ from uuid import UUID
 from models import db, ids
 from models.conversions import conversions
 from tests.support.rows.brands import Brand
+from tests.support.running.hours import began
 
-NOW = datetime.now(UTC)
 _NUMBERS = count(1)
 
 
 def ago(**span: float) -> datetime:
-    """Return a moment that long ago."""
-    return NOW - timedelta(**span)
+    """Return a moment that long before the test began: of a day that follows from today's."""
+    return began() - timedelta(**span)
 
 
 def conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
@@ -39,8 +39,8 @@ def conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
         "rate_value": Decimal(10),
         "is_test": False,
         "occurred_at": ago(days=1),
-        "hold_until": NOW + timedelta(days=29),
-        "created_at": NOW,
+        "hold_until": began() + timedelta(days=29),
+        "created_at": began(),
     }
     with db.unit_of_work(brand.id):
         conversions.stage_insert([conversions.Conversion(**values | columns)])
@@ -57,7 +57,7 @@ def click(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
         "affiliate_id": affiliate_id,
         "slug": "ben",
         "occurred_at": ago(hours=1),
-        "created_at": NOW,
+        "created_at": began(),
     }
     with db.unit_of_work(brand.id):
         names, marks = ", ".join(values | columns), ", ".join(["%s"] * len(values | columns))

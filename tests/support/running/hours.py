@@ -10,10 +10,22 @@ from datetime import UTC, datetime
 # Hardly a test takes longer; those that do say nothing of hours.
 _LATE_S = 20
 
+_began = datetime.now(UTC)
 
-def wait_past() -> None:
-    """Return at once, unless the hour ends within seconds: then at its end."""
-    now = datetime.now(UTC)
-    left_s = 3600 - (now - now.replace(minute=0, second=0, microsecond=0)).total_seconds()
-    if left_s < _LATE_S:
+
+def begin() -> None:
+    """Note that a test begins now; if the hour ends within seconds, then at its end."""
+    global _began
+    while (left_s := _left_s()) < _LATE_S:  # once more, where the clock was put right meanwhile
         time.sleep(left_s)
+    _began = datetime.now(UTC)
+
+
+def began() -> datetime:
+    """Return when the test began; before the first one, when tests were collected."""
+    return _began
+
+
+def _left_s() -> float:
+    now = datetime.now(UTC)
+    return 3600 - (now - now.replace(minute=0, second=0, microsecond=0)).total_seconds()

@@ -8,7 +8,8 @@ from pipelines.imports import undo
 from tests.support.databases import alter
 from tests.support.rows.ending import count, end
 from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.program_rows import NOW, ago, click, conversion
+from tests.support.rows.program_rows import ago, click, conversion
+from tests.support.running.hours import began
 
 
 def test_old_clicks_become_counts_and_every_number_stays(brand, ben):
@@ -93,5 +94,5 @@ def test_an_affiliate_who_once_had_a_click_is_not_taken_back_with_an_import(bran
     end("clicks")
 
     with db.unit_of_work(brand.id):
-        undone = undo.run(organization_id=brand.id, import_id=UUID(str(import_id)), now=NOW)
+        undone = undo.run(organization_id=brand.id, import_id=UUID(str(import_id)), now=began())
     assert (undone.removed, undone.kept) == (0, 1)

@@ -7,7 +7,8 @@ from tests.support.databases import alter
 from tests.support.gateways.playing import connected, played
 from tests.support.rows.ending import count, end
 from tests.support.rows.fraud_rows import flagged
-from tests.support.rows.program_rows import NOW, ago
+from tests.support.rows.program_rows import ago
+from tests.support.running.hours import began
 
 
 def test_mail_invites_rail_events_and_fraud_events_end(brand, ben):
@@ -22,7 +23,7 @@ def test_mail_invites_rail_events_and_fraud_events_end(brand, ben):
             status,
             b"x" if status == "Queued" else None,
             ago(days=days),
-            NOW if status == "Sent" else None,
+            began() if status == "Sent" else None,
         )
     for state, days in (("Expired", 91), ("Revoked", 91), ("Expired", 89), ("Pending", 91)):
         alter(
@@ -158,7 +159,7 @@ def test_imports_that_left_nothing_end_and_those_that_brought_something_stay(bra
             imported,
             1 - imported,
             ago(days=400),
-            NOW if status == "Undone" else None,
+            began() if status == "Undone" else None,
         )
     alter(brand, "update affiliate set import_job_id = (select id from import_job where status = 'Undone')")
 

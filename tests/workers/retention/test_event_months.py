@@ -13,7 +13,8 @@ from pipelines.webhooks import deliver
 from tests.support import databases
 from tests.support.rows.brands import Brand
 from tests.support.rows.ending import count, end, event
-from tests.support.rows.program_rows import NOW, ago
+from tests.support.rows.program_rows import ago
+from tests.support.running.hours import began
 
 TABLES = ("event", "delivery", "delivery_attempt")
 _FIRST_OF = "date_trunc('month', %s::timestamptz at time zone 'UTC') at time zone 'UTC'"
@@ -62,13 +63,13 @@ def _delivery_of(brand, endpoint, event_id, *, at: datetime, attempt: UUID | Non
 
 def test_what_came_of_an_event_lies_in_its_month_and_ends_with_it(alone, brand, endpoint):
     with db.any_org_work():
-        partitions.any_org_keep(now=NOW)
-    happened = _event_at(brand, NOW + timedelta(days=64))
+        partitions.any_org_keep(now=began())
+    happened = _event_at(brand, began() + timedelta(days=64))
     for attempt in (happened, None):
-        other = happened if attempt else _event_at(brand, NOW)
+        other = happened if attempt else _event_at(brand, began())
         _delivery_of(brand, endpoint, other, at=ago(days=100), attempt=attempt)
     brand.rows("update event set created_at = %s returning id", ago(days=100))
-    month = f"_{NOW + timedelta(days=64):%Y_%m}"
+    month = f"_{began() + timedelta(days=64):%Y_%m}"
 
     for table, key in (("event", "id"), ("delivery", "event_id"), ("delivery_attempt", "event_id")):
         assert (table + month,) in brand.rows(
@@ -80,14 +81,14 @@ def test_what_came_of_an_event_lies_in_its_month_and_ends_with_it(alone, brand, 
 
 def test_a_job_that_names_no_event_finds_its_delivery_in_whichever_month(brand, endpoint):
     sent = {
-        _delivery_of(brand, endpoint, event_id, at=NOW, attempt=event_id): event_id
-        for event_id in (_event_at(brand, NOW), event(brand))
+        _delivery_of(brand, endpoint, event_id, at=began(), attempt=event_id): event_id
+        for event_id in (_event_at(brand, began()), event(brand))
     }
     brand.rows("update delivery set status = 'Pending', settled_at = null returning id")
     wanted = [deliver.WantedAttempt(id, None) for id in (*sent, ids.new_id())]
 
     with db.unit_of_work(brand.id):
-        *prepared, unknown = deliver.prepare(organization_id=brand.id, wanted=wanted, now=NOW)
+        *prepared, unknown = deliver.prepare(organization_id=brand.id, wanted=wanted, now=began())
 
     assert unknown is None
     assert {one.attempt.delivery_id: one.attempt.event_id for one in prepared} == sent
@@ -111,7 +112,7 @@ def test_months_that_are_over_are_dropped_in_the_order_in_which_they_refer_to_ea
 
         for _ in range(2):
             with db.any_org_work():
-                partitions.any_org_keep(now=NOW)
+                partitions.any_org_keep(now=began())
 
         there = {name for (name,) in databases.rows(url, "select part::text from partition_bounds")}
         with pytest.raises(peewee.IntegrityError, match="event_id_fkey"):

@@ -7,7 +7,8 @@ from pipelines import retention, schedule, upkeep, work
 from tests.support.api.racing import at_once, begun
 from tests.support.databases import alter
 from tests.support.rows.ending import count, end, old_clicks
-from tests.support.rows.program_rows import NOW, ago, click
+from tests.support.rows.program_rows import ago, click
+from tests.support.running.hours import began
 
 
 def test_no_transaction_ends_more_rows_than_a_slice(brand, ben, in_tens):
@@ -29,7 +30,7 @@ def test_a_run_goes_on_slice_by_slice_as_jobs_until_it_is_done(brand, ben, in_te
     old_clicks(brand, ben, 35)
 
     with db.any_org_work():
-        retention.any_org_start(now=NOW)
+        retention.any_org_start(now=began())
     waiting = _jobs_waiting()
     ran = drain("upkeep")
 
@@ -44,7 +45,7 @@ def test_a_run_goes_on_slice_by_slice_as_jobs_until_it_is_done(brand, ben, in_te
 def test_a_run_is_not_begun_beside_itself(brand, drain):
     for _ in range(2):
         with db.any_org_work():
-            retention.any_org_start(now=NOW)
+            retention.any_org_start(now=began())
 
     assert _jobs_waiting() == len(retention.kinds())
 
@@ -73,7 +74,7 @@ def test_what_somebody_is_at_work_on_is_passed_over_and_ends_the_next_time(brand
 
 
 def test_a_slice_is_read_off_an_index_in_its_order(alone):
-    params = {"limit": 10, "before": NOW, "queues": ["mail"]}
+    params = {"limit": 10, "before": began(), "queues": ["mail"]}
     plans = {}
 
     with db.any_org_work():
@@ -99,7 +100,7 @@ def test_clicks_are_written_while_a_slice_is_open(brand, ben):
     old_clicks(brand, ben, 50)
 
     with db.any_org_work():
-        retention.any_org_slice("clicks", now=NOW)
+        retention.any_org_slice("clicks", now=began())
         begun(lambda: click(brand, ben))()
 
     assert count(brand, "click") == 1
@@ -111,7 +112,7 @@ def test_what_is_kept_for_ever_never_ends(brand, ben, kept):
 
     end("clicks")
     with db.any_org_work():
-        retention.any_org_start(now=NOW)
+        retention.any_org_start(now=began())
 
     assert count(brand, "click") == 3
     assert _jobs_waiting() == len(retention.kinds()) - 1
