@@ -38,7 +38,7 @@ from api import (
 )
 from api.access import limits
 from api.clicks import express, visits
-from api.edge import compression, cors, errors, trace, wake
+from api.edge import compression, cors, errors, nested, trace, wake
 from api.edge.reading import places
 from api.server.asked import AtOnceRequests
 
@@ -130,12 +130,17 @@ def _begin() -> Response | None:
 
 
 def _end(response: Response) -> Response:
+    rule = request.url_rule
+    trace.end(g.trace, request.method, rule.rule if rule else "(none)", response.status_code)
+    response.headers.add("X-Request-Id", g.request_id)
+    # What is answered within a request goes to nobody on the network: the outer answer is dressed for the way.
+    return response if nested.is_within() else _dressed(response)
+
+
+def _dressed(response: Response) -> Response:
     headers = response.headers
     chosen = {name.lower() for name, _ in headers}
-    headers.add("X-Request-Id", g.request_id)
     for name, value in _UNLESS_CHOSEN:
         if name.lower() not in chosen:
             headers.add(name, value)
-    rule = request.url_rule
-    trace.end(g.trace, request.method, rule.rule if rule else "(none)", response.status_code)
     return cors.mark(compression.compress(response))

@@ -53,6 +53,11 @@ def ask(
     return Context().run(_answered, app, environ)
 
 
+def is_within() -> bool:
+    """Say whether this request is asked from within another."""
+    return _ENVIRON_KEY in request.environ
+
+
 def door() -> SideDoor | None:
     """Return through which door this request came; None for one from the network and for a page's."""
     found: SideDoor | None = request.environ.get(_ENVIRON_KEY)
