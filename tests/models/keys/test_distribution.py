@@ -29,7 +29,7 @@ _JOINED_BY_ID = {"affiliate", "partner_group", "program"}
 # The sandbox is one rail and one processor for all brands: a key that one of them used is taken.
 _OF_ONE_RAIL = {"sandbox_charge", "sandbox_transfer"}
 # A table goes from these lists, none comes onto them.
-_WITH_TRIGGERS = {"click", "conversion", "day_change", "ledger_entry", "payout_line"}
+_WITH_TRIGGERS = {"click", "conversion", "day_change", "payout_line"}
 _REFERRING_ELSEWHERE = {"organization", "rail_event"}
 # Asked before it is known whose a thing is, or by a person who has it at several brands.
 _OF_ANY_ORGANIZATION = {
@@ -119,14 +119,20 @@ def test_what_is_not_ready_is_refused_with_its_reason(empty_database):
         "create table part (organization_id uuid not null, id uuid not null, thing_id uuid not null unique,"
         "  primary key (organization_id, id),"
         "  foreign key (organization_id, thing_id) references thing (organization_id, id));"
-        "create table other (id int primary key); create table job (id int primary key);",
+        "create table other (id int primary key); create table job (id int primary key);"
+        "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'kept'; end $$;"
+        "create trigger kept before truncate on thing for each statement execute function refuse();"
+        "create trigger counted after insert on part for each statement execute function refuse();",
     )
 
     with owners.connected(empty_database) as connection, connection.cursor() as cursor:
         found = {plan.table: plan for plan in distribution.plan(cursor)}
 
     assert found["member"].refusals == ["unique index member_pkey has no organization_id"]
-    assert found["part"].refusals == ["unique index part_thing_id_key has no organization_id"]
+    assert found["part"].refusals == [
+        "unique index part_thing_id_key has no organization_id",
+        "trigger counted goes once per statement",
+    ]
     assert found["other"].refusals == [
         "it has no organization_id, and nobody said where it is to lie",
         "unique index other_pkey has no organization_id",
