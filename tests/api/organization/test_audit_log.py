@@ -1,5 +1,6 @@
 """The audit log in pages. Source: core spec, "Audit log" and "Other resources" (audit log item)."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -230,3 +231,24 @@ def test_a_deep_page_is_counted_in_the_index(alone, owner):
     assert _numbers(answer) == list(range(50, 0, -1))
     assert "Scan using audit_entry_list" in plan, plan
     assert plan.count("Sort  (") <= 1, plan
+
+
+def test_what_is_rare_is_counted_and_found_without_a_look_at_the_rest(alone, owner):
+    fill(owner, 20_000)
+    rare = [enter(owner, "api_key.created", at=START + timedelta(days=day)) for day in range(3)]
+    databases.run(alone, "analyze audit_entry")
+    read = []
+
+    for query in ("entityType=api_key", f"actorUserId={rare[0]['actor_user_id']}"):
+        sent = []
+        db.db.trip_hooks.append(sent.append)
+        answer = owner.get(f"{URL}?{query}")
+        db.db.trip_hooks.remove(sent.append)
+        asked = [part for trip in sent for part in trip.decode().split(";") if "from audit_entry" in part]
+        plans = ["\n".join(line for (line,) in owner.rows("explain (analyze, timing off) " + one)) for one in asked]
+
+        assert {item["action"] for item in answer.json["items"]} == {"api_key.created"}, query
+        assert len(plans) == 2, query
+        read += [int(rows) for rows in re.findall(r"(?:actual rows=|Rows Removed by Filter: )(\d+)", "\n".join(plans))]
+
+    assert max(read) == 3
