@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from models.table import Rows, columns
+from models.webhooks.outbox import FAILED_ALONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +75,12 @@ class DeliveryRow:
 
 _DELIVERY_ROWS = Rows(DeliveryRow)
 
-# The history has an index per endpoint; of each no more is read than may be shown.
+# The history has indexes per endpoint; of each no more is read than may be shown.
 _DELIVERIES = f"""
 select {columns(DeliveryRow, "d")} from webhook_endpoint w cross join lateral (
   select * from delivery d where d.organization_id = w.organization_id and d.endpoint_id = w.id
     and (%(since)s::timestamptz is null or d.created_at >= %(since)s)
-    and (%(status)s::text is null or d.status = %(status)s)
+    and (%(status)s::text is null or d.status = %(status)s) and {FAILED_ALONE}
   order by d.created_at desc, d.id desc limit %(limit)s
 ) d
 where (%(org)s::uuid is null or w.organization_id = %(org)s) and (%(endpoint)s::uuid is null or w.id = %(endpoint)s)

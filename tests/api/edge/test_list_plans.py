@@ -75,8 +75,9 @@ insert into uncredited_conversion (id, organization_id, program_id, affiliate_id
 insert into webhook_endpoint (id, organization_id, url, events, secret_sealed)
   values (%(endpoint)s, %(org)s, 'https://x.test', '{*}', '');
 insert into delivery (id, organization_id, event_id, endpoint_id, event_type, status, created_at)
-  select uuidv7(), %(org)s, uuidv7(), %(endpoint)s, 'conversion.created',
-    case when i %% 100 = 7 then 'Failed' else 'Delivered' end, now() - i * interval '1 s'
+  select uuidv7(), %(org)s, uuidv7(), %(endpoint)s,
+    case when i %% 10 = 7 then 'payout.paid' else 'conversion.created' end,
+    case when i %% 50 between 41 and 47 then 'Failed' else 'Delivered' end, now() - i * interval '1 s'
   from generate_series(1, %(reviewed)s) i;
 insert into affiliate (id, organization_id, program_id, email, email_normalized, full_name, status, source, applied_at,
     created_at)
@@ -143,7 +144,9 @@ def _asked(brand):
     yield from _each("deals", ["", by_program, f"affiliateId={owner}", "status=Draft"], [""])
 
     ((endpoint,),) = brand.rows("select id from webhook_endpoint")
-    yield from _each(f"webhooks/{endpoint}/deliveries", ["", dated, "status=Delivered", "status=Failed"], [""])
+    told = ["", "status=Delivered", "status=Failed", "eventType=payout.paid"]
+    told += ["eventType=payout.paid&status=Delivered", "eventType=payout.paid&status=Failed"]
+    yield from _each(f"webhooks/{endpoint}/deliveries", [*told, *(f"{one}&{dated}" for one in told)], [""])
 
 
 def _asked_whole(brand):

@@ -1,5 +1,7 @@
 """A table that is put into months stays as it lies."""
 
+import os
+
 import pytest
 
 from models import ids, migrate
@@ -60,6 +62,17 @@ def test_what_the_last_release_writes_is_taken_and_a_delivery_still_needs_its_ev
         twice = again.replace(str(_DELIVERY), str(ids.new_id())).replace(str(_EVENT), str(other))
         with pytest.raises(Exception, match=refused):
             databases.run(empty_database, _SEEN + twice)
+
+
+# Who builds an index of what lies in the first partition beside traffic, and of the table then, has it built once.
+_LONE_INDEXES = """
+select indexrelid::regclass::text from pg_index join pg_class on pg_class.oid = indrelid
+where relispartition and not exists (select from pg_inherits where inhrelid = indexrelid)
+"""
+
+
+def test_each_index_of_a_partition_is_a_part_of_its_tables():
+    assert databases.rows(os.environ["DATABASE_OWNER_URL"], _LONE_INDEXES) == []
 
 
 def _file_of(url, table):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from models import db
-from models.webhooks import outbox, redeliveries
+from models.webhooks import desk, outbox, redeliveries
 from models.webhooks.outbox import WantedDeliveries
 from models.webhooks.redeliveries import DeliveryWindow
 from tests.support.databases import alter, owner, run
@@ -53,7 +53,8 @@ def _plan(brand, ask):
 
 def _indexes(brand, plan):
     """Return the indexes that a plan looks at, by the names they have for the whole table."""
-    return {brand.rows(_WHOLE, part)[0][0] for part in re.findall(r"(?:Scan using|Index Scan on) (\w+)", plan)}
+    read = re.findall(r"(?:Scan using|Index Scan on) (\w+)", plan)
+    return {whole for part in read for (whole,) in brand.rows(_WHOLE, part)}
 
 
 def _history(brand, endpoint, status):
@@ -81,6 +82,15 @@ def test_a_window_of_failed_ones_is_found_by_it_too(brand, endpoint):
     counted, plan = _plan(brand, lambda: redeliveries.count(window))
 
     assert counted == len(_plan(brand, lambda: _history(brand, endpoint, "Failed"))[0])
+    assert _indexes(brand, plan) == {"delivery_failed"}, plan
+
+
+@pytest.mark.usefixtures("alone")
+def test_an_operator_is_shown_them_by_it_too(brand, endpoint):
+    asked = {"organization_id": brand.id, "endpoint_id": endpoint.id, "status": "Failed", "since": None, "limit": 50}
+    shown, plan = _plan(brand, lambda: desk.any_org_deliveries(**asked))
+
+    assert [one.id for one in shown] == [one.id for one in _plan(brand, lambda: _history(brand, endpoint, "Failed"))[0]]
     assert _indexes(brand, plan) == {"delivery_failed"}, plan
 
 
