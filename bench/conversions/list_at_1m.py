@@ -5,6 +5,8 @@ rendered by the database.
 Every filter matches more than a page in both databases, but for the one id that is sought. Out: HTTP, rendering.
 screen_at_1m. In: the whole answer of the dashboard's list of conversions to somebody who is signed in, through the
 application, as `bench.conversions.screen` asks for it. Out: sockets, the browser.
+told_at_1m. In: `models.webhooks.outbox.history` of 50 rows, of an endpoint that was told of as many events, as
+`bench.conversions.told` asks for it. Out: HTTP, rendering.
 Both databases take turns; medians of means. Each figure is the worst ratio; a note tells the others.
 """
 
@@ -14,8 +16,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from bench.conversions import screen
+from bench.conversions import screen, told
 from bench.conversions.screen import Timed
+from bench.conversions.told import ToldEndpoint
 from bench.figure import Figure, Target, interleaved
 from bench.ground import brand, conversion_rows, history
 from bench.ground.machine import BenchFailed, owner
@@ -46,6 +49,7 @@ class _Place:
     url: str
     seller: brand.Brand
     programs: list[Any]
+    told: ToldEndpoint
 
     def pages(self) -> dict[str, _Asked]:
         (affiliate, another, *_), program = self.seller.affiliate_ids, self.programs[0]
@@ -76,11 +80,12 @@ class _Place:
 
 
 def measure(plan: Plan) -> list[Figure]:
-    """Measure and return the two figures."""
+    """Measure and return the three figures."""
     many, few = _place(plan, "list_many", plan.size(_MANY)), _place(plan, "list_few", _FEW)
     read = {name: (partial(_mean_ms, plan, many, name), partial(_mean_ms, plan, few, name)) for name in many.pages()}
     shown = screen.pages(plan, many=(many.url, many.seller), few=(few.url, few.seller))
-    return [_worst(plan, "list_at_1m", read), _worst(plan, "screen_at_1m", shown)]
+    told_of = told.pages(plan, many=many.told, few=few.told)
+    return [_worst(plan, "list_at_1m", read), _worst(plan, "screen_at_1m", shown), _worst(plan, "told_at_1m", told_of)]
 
 
 def _worst(plan: Plan, name: str, measured: Mapping[str, tuple[Timed, Timed]]) -> Figure:
@@ -94,11 +99,14 @@ def _worst(plan: Plan, name: str, measured: Mapping[str, tuple[Timed, Timed]]) -
 def _place(plan: Plan, name: str, rows: int) -> _Place:
     url = plan.machine.fresh(name)
     seller = brand.create(url)
+    endpoint_id = brand.subscribe(seller, "https://localhost/hook")
     with owner(url) as cursor:
         with plan.screen.phase("conversions to load", total=rows) as report:
             programs = conversion_rows.load(cursor, seller, rows, report)
+        with plan.screen.phase("deliveries to load", total=rows) as report:
+            told.load(cursor, seller, endpoint_id, rows, report)
         history.settle_down(cursor)
-    return _Place(url, seller, programs)
+    return _Place(url, seller, programs, ToldEndpoint(url, seller, endpoint_id))
 
 
 def _mean_ms(plan: Plan, place: _Place, name: str) -> float:
