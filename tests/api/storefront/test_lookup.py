@@ -12,7 +12,8 @@ from models.organization import organizations
 from tests.support.rows.visiting import limited
 
 BASE = "/api/p/by-handle"
-CLOSED = [{"is_active": False}, {"archived_at": datetime.now(UTC)}, {"suspended_at": datetime.now(UTC)}]
+_SINCE = datetime(2026, 3, 1, tzinfo=UTC)
+CLOSED = [{"is_active": False}, {"archived_at": _SINCE}, {"suspended_at": _SINCE}]
 
 
 @pytest.fixture

@@ -33,6 +33,32 @@ def test_which_day_it_is_is_asked_by_the_test_itself():
     assert early == [], "a day is kept from when the module was read"
 
 
+def test_no_module_keeps_the_moment_at_which_it_was_read():
+    """What is a day before that moment is two days ago when the run goes on past midnight."""
+    kept = [
+        f"{trees.named(path)}:{value.lineno}"
+        for path in trees.files("tests")
+        for value in _values_at_import(trees.parsed(path))
+        if any(_name_of(call) in ("now", "ago", "began") for call in _calls_at_import(ast.Expr(value)))
+    ]
+
+    assert [place for place in kept if not place.startswith("tests/support/running/hours.py")] == []
+
+
+def _values_at_import(tree: ast.Module) -> Iterator[ast.expr]:
+    """Yield what a module keeps under a name, and what its functions take where they are given nothing."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield from (value for value in (*node.args.defaults, *node.args.kw_defaults) if value is not None)
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            yield node.value
+
+
+def _name_of(call: ast.Call) -> str:
+    return getattr(call.func, "attr", None) or getattr(call.func, "id", "")
+
+
 def _calls_at_import(tree: ast.AST) -> Iterator[ast.Call]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Call):
