@@ -15,6 +15,7 @@ import orjson
 from models.conditions import EARNS_NOTHING
 from models.db import db
 from models.table import columns
+from models.webhooks.given_up import BY_JOB
 
 #: No more rows than this are counted for an operator.
 MOST_COUNTED = 1_000_000
@@ -117,8 +118,7 @@ update conversion c set customer_email = null, customer_name = null, customer_av
 from blank b where c.organization_id = b.organization_id and c.id = b.id
 """
 _FORGET_ADDRESSES = """
-update audit_entry a set ip = m.made
-from json_to_recordset(%(made)s) as m (id uuid, made text) where a.id = m.id
+update audit_entry a set ip = m.made from json_to_recordset(%(made)s) as m (id uuid, made text) where a.id = m.id
 """
 
 
@@ -181,7 +181,7 @@ KINDS: Mapping[str, ExpiryKind] = {
             there="failed_at is not null",
             # Clicks that were not written, or wait for their score, may be paid ones.
             over="failed_at < %(before)s and name not in ('click.late', 'click.unreadable', 'clicks.rescore')",
-            end=_GONE.format("job") + " name",
+            end=f", gone as ({_GONE.format('job')} name, organization_id, args), {BY_JOB} select name from gone",
         ),
         ExpiryKind(
             "leads",

@@ -8,6 +8,7 @@ from domain import jobs
 from domain.refused import Refused
 from models.jobs import desk, processes
 from models.jobs.desk import DeadFilters, JobRow
+from models.webhooks import given_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +99,14 @@ def any_org_replay_all(filters: DeadFilters, *, confirmed: int) -> Sequence[int]
 
 
 def any_org_discard(job_id: int) -> JobRow:
-    """Delete a dead letter for good and return it as it was. Raises Refused 404 not_found."""
+    """Delete a dead letter for good and return it as it was; a delivery that waited for it has failed.
+
+    Raises Refused 404 not_found.
+    """
     job = any_org_find_dead(job_id)
     if not desk.any_org_discard(job_id):
         raise _not_dead(job_id)
+    given_up.any_org_stage_by_job(name=job.name, organization_id=job.organization_id, args=job.args)
     return job
 
 

@@ -120,6 +120,37 @@ def test_a_discarded_letter_is_gone_and_the_log_keeps_what_it_was(console, brand
     assert "LookupError" not in str(after)
 
 
+def test_a_delivery_whose_letter_is_discarded_has_failed_and_can_be_sent_again(console, brand, drain, receiver):
+    # given: two that wait, of which the job of one dies
+    brand.program()
+    brand.affiliate("ben")
+    endpoint = brand.post("/api/v1/webhooks", {"url": receiver.url, "events": ["conversion.created"]}).json["id"]
+    for _ in range(2):
+        brand.sale()
+    drain("sales")
+    with db.any_org_work():
+        ((number, delivery), *_) = db.db.run(
+            "update job set failed_at = now() where id = (select min(id) from job where name = 'webhook.deliver')"
+            " returning id, args ->> 'delivery_id'"
+        )
+    deliveries = f"/api/v1/webhooks/{endpoint}/deliveries"
+    assert brand.post(f"{deliveries}/{delivery}/redeliver").status_code == 409
+
+    # when
+    console.post(f"dead-letters/{number}/discard", {"why": "the receiver is gone"})
+
+    # then
+    said = brand.get(f"{deliveries}/{delivery}").json
+    assert (said["status"], said["failureReason"]) == ("Failed", "The job that would have sent it was deleted.")
+    assert said["settledAt"] is not None
+    assert said["nextAttemptAt"] is None
+    assert [one["status"] for one in brand.get(deliveries).json["items"]].count("Pending") == 1
+    assert brand.post(f"{deliveries}/{delivery}/redeliver").status_code == 200
+    drain("webhooks")
+    assert {one["status"] for one in brand.get(deliveries).json["items"]} == {"Delivered"}
+    assert len(receiver.events) == 2
+
+
 def test_a_discard_without_a_reason_does_nothing(console, brand):
     letter = buried(brand)
     for body in ({}, {"why": ""}, {"why": " \n"}):

@@ -5,6 +5,7 @@ import pytest
 from domain import jobs
 from models import db
 from models.ledger import rules
+from tests.support.databases import alter
 from tests.support.rows.ending import count, dead_letter, end, event
 from tests.support.rows.program_rows import ago, conversion
 
@@ -88,6 +89,23 @@ def test_dead_letters_that_nobody_touched_end_except_where_they_are_money(brand)
     old = brand.rows("select queue from job where failed_at < %s order by 1", ago(days=50))
     assert [queue for (queue,) in old] == ["gateways", "lookups", "payouts", "refunds", "sales"]
     assert count(brand, "job", "failed_at > now() - interval '50 days'") == len(jobs.QUEUES)
+
+
+def test_a_delivery_whose_dead_letter_ends_has_failed(brand, drain, receiver):
+    brand.program()
+    brand.affiliate("ben")
+    brand.post("/api/v1/webhooks", {"url": receiver.url, "events": ["conversion.created"]})
+    for _ in range(2):
+        brand.sale()
+    drain("sales")
+    alter(brand, "update job set failed_at = %s where id = (select min(id) from job)", ago(days=100))
+
+    end("dead_letters")
+
+    found = brand.rows("select status, failure_reason is null, settled_at is null from delivery order by 1")
+    assert found == [("Failed", False, False), ("Pending", True, True)]
+    end("deliveries")
+    assert count(brand, "delivery") == 2  # it has only now had its end
 
 
 def test_dead_letters_of_clicks_that_may_be_paid_do_not_end(brand):
