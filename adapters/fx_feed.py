@@ -8,7 +8,7 @@ import time
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
 
-import requests
+from adapters.http_calls import requests
 
 #: The whole history of a central bank is a quarter of this.
 MAX_BYTES = 32 * 1024**2

@@ -1,11 +1,16 @@
 """One HTTP call to a service that we chose: no retry, redirect or proxy; an end to the waiting and to the reading."""
 
 import time
+import warnings
 from collections.abc import Mapping
 
-import requests
-
+from adapters import absent
 from adapters.tracing import spans
+
+# Without what would guess the alphabet of a text, a megabyte and a half of each process: answers are read as bytes.
+warnings.filterwarnings("ignore", message="Unable to find acceptable character detection dependency")
+with absent("charset_normalizer", "chardet"):
+    import requests as requests
 
 _CONNECT_S = 5
 _MAX_BYTES = 2 * 1024 * 1024

@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 from uuid import NAMESPACE_URL, uuid5
 
 import orjson
-import requests
 import structlog
 
 import settings
 from adapters import derived_keys
+from adapters.http_calls import requests
 from settings.concerns.human_check import LOCAL
 
 #: For how long a token of our own is good.

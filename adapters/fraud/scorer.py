@@ -13,10 +13,10 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
 
 import orjson
-import requests
 import structlog
 
 import settings
+from adapters.http_calls import requests
 from domain.fraud import ClickFacts, LeadFacts, Verdict
 
 _WHOLE_CALL_S = 2.0

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-import requests
 import structlog
 
+from adapters.http_calls import requests
 from adapters.identity import key_sets
 from adapters.identity.key_sets import PublicKey, Unreadable
 
