@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from tests.support import databases
 from tests.support.operators import Operator
 from tests.support.outside.visitor import Visitor
 from tests.support.pages import full, screens
@@ -22,6 +23,13 @@ _LISTED = "<listed_id>"
 _FRAME_FORMS = {"/sign-out", "/theme"}
 # Whoever may read may ask there; what is proposed is looked at by the operations behind it.
 _OPEN_TO_VIEWERS = "/dashboard/co-pilot"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nobody_else(app):
+    """The console shows what all brands wrote, and those of other tests write anything."""
+    with databases.alone():
+        yield
 
 
 @pytest.fixture(scope="module")
