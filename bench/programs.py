@@ -125,12 +125,7 @@ def _load(cursor: Any, seller: brand.Brand, conversions: int, report: Report) ->
     cursor.execute("begin; set local session_replication_role = replica")
     cursor.execute(_SPREAD, facts)
     cursor.execute("commit")
-    for first in range(1, conversions + 1, _CHUNK):
-        last = min(first + _CHUNK - 1, conversions)
-        cursor.execute("begin; set local session_replication_role = replica")
-        cursor.execute(_LOAD, facts | {"first": first, "last": last})
-        cursor.execute("commit")
-        report(last)
+    history.insert(cursor, _LOAD, facts, conversions, report)
 
 
 def _timed(seller: brand.Brand, work: Any) -> float:

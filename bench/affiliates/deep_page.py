@@ -6,12 +6,12 @@ Out: HTTP, the cursor's signature.
 Value and anchor are the mean times of one page; their ratio is the figure.
 """
 
-import time
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from bench.figure import Figure, Target, interleaved
+from bench.figure import Figure, Target, interleaved, mean_ms
 from bench.ground import brand, history
 from bench.ground.machine import BenchFailed, owner
 from bench.plan import Plan
@@ -49,7 +49,11 @@ def measure(plan: Plan) -> list[Figure]:
         deep = cursor.fetchone()
     _read(seller, deep)
     _read(seller, None)
-    value, anchor = interleaved(lambda: _mean_ms(seller, deep), lambda: _mean_ms(seller, None), rounds=_ROUNDS)
+    value, anchor = interleaved(
+        lambda: mean_ms(partial(_read, seller, deep), _READS),
+        lambda: mean_ms(partial(_read, seller, None), _READS),
+        rounds=_ROUNDS,
+    )
     return [Figure("deep_page", value, "ms", Target(1.2, is_ceiling=True), anchor)]
 
 
@@ -61,13 +65,6 @@ def load(plan: Plan, cursor: Any, seller: brand.Brand, rows: int) -> None:
             last = min(first + _CHUNK - 1, rows)
             cursor.execute(LOAD, facts | {"first": first, "last": last})
             report(last)
-
-
-def _mean_ms(seller: brand.Brand, after: tuple[datetime, UUID] | None) -> float:
-    started = time.perf_counter()
-    for _ in range(_READS):
-        _read(seller, after)
-    return (time.perf_counter() - started) / _READS * 1000
 
 
 def _read(seller: brand.Brand, after: tuple[datetime, UUID] | None) -> None:

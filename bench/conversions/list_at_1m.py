@@ -10,7 +10,6 @@ told_at_1m. In: `models.webhooks.outbox.history` of 50 rows, of an endpoint that
 Both databases take turns; medians of means. Each figure is the worst ratio; a note tells the others.
 """
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +18,7 @@ from typing import Any
 from bench.conversions import screen, told
 from bench.conversions.screen import Timed
 from bench.conversions.told import ToldEndpoint
-from bench.figure import Figure, Target, interleaved
+from bench.figure import Figure, Target, interleaved, mean_ms
 from bench.ground import brand, conversion_rows, history
 from bench.ground.machine import BenchFailed, owner
 from bench.plan import Plan
@@ -113,10 +112,7 @@ def _mean_ms(plan: Plan, place: _Place, name: str) -> float:
     plan.machine.point_at(place.url)
     asked = place.pages()[name]
     _read(place, asked)
-    started = time.perf_counter()
-    for _ in range(_READS):
-        _read(place, asked)
-    return (time.perf_counter() - started) / _READS * 1000
+    return mean_ms(partial(_read, place, asked), _READS)
 
 
 def _read(place: _Place, asked: _Asked) -> None:

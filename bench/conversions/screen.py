@@ -2,13 +2,13 @@
 
 import json
 import os
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 import settings
+from bench.figure import mean_ms
 from bench.ground.brand import Brand
 from bench.ground.machine import BenchFailed
 from bench.plan import Plan
@@ -54,10 +54,7 @@ def _signed_in(plan: Plan, app: Any, url: str, seller: Brand) -> tuple[str, Any]
 def _mean_ms(plan: Plan, url: str, browser: Any, query: str) -> float:
     plan.machine.point_at(url)
     _read(browser, query)
-    started = time.perf_counter()
-    for _ in range(_READS):
-        _read(browser, query)
-    return (time.perf_counter() - started) / _READS * 1000
+    return mean_ms(partial(_read, browser, query), _READS)
 
 
 def _read(browser: Any, query: str) -> None:

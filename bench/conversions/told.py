@@ -4,7 +4,6 @@ What is rare lies behind everything else, and is as many however long the histor
 Out: `Pending` where few are. No index has those, since a delivery that arrives would be written into every index anew.
 """
 
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -12,6 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from bench.conversions.screen import Timed
+from bench.figure import mean_ms
+from bench.ground import history
 from bench.ground.brand import Brand
 from bench.ground.machine import BenchFailed
 from bench.plan import Plan
@@ -20,7 +21,7 @@ from models import db
 from models.webhooks import outbox
 from models.webhooks.outbox import WantedDeliveries
 
-_CHUNK, _READS, _TAKE = 100_000, 40, 50
+_READS, _TAKE = 40, 50
 _RARE = "payout.paid"
 _SINCE, _UNTIL = datetime.now(UTC) - timedelta(days=365), datetime.now(UTC) + timedelta(days=1)
 _PAGES = {
@@ -58,13 +59,7 @@ class ToldEndpoint:
 def load(cursor: Any, seller: Brand, endpoint_id: UUID, deliveries: int, report: Report) -> None:
     """Insert settled deliveries to an endpoint, without their events."""
     facts = {"org": seller.id, "endpoint": endpoint_id, "all": deliveries, "rare": _RARE}
-    for first in range(1, deliveries + 1, _CHUNK):
-        last = min(first + _CHUNK - 1, deliveries)
-        # There are no events to look for; the owner may skip the check.
-        cursor.execute("begin; set local session_replication_role = replica")
-        cursor.execute(_LOAD, facts | {"first": first, "last": last})
-        cursor.execute("commit")
-        report(last)
+    history.insert(cursor, _LOAD, facts, deliveries, report)
 
 
 def pages(plan: Plan, *, many: ToldEndpoint, few: ToldEndpoint) -> dict[str, tuple[Timed, Timed]]:
@@ -78,10 +73,7 @@ def pages(plan: Plan, *, many: ToldEndpoint, few: ToldEndpoint) -> dict[str, tup
 def _mean_ms(plan: Plan, endpoint: ToldEndpoint, wanted: WantedDeliveries) -> float:
     plan.machine.point_at(endpoint.url)
     _read(endpoint, wanted)
-    started = time.perf_counter()
-    for _ in range(_READS):
-        _read(endpoint, wanted)
-    return (time.perf_counter() - started) / _READS * 1000
+    return mean_ms(partial(_read, endpoint, wanted), _READS)
 
 
 def _read(endpoint: ToldEndpoint, wanted: WantedDeliveries) -> None:

@@ -2,10 +2,9 @@
 
 from typing import Any
 
+from bench.ground import history
 from bench.ground.brand import Brand
 from bench.screen import Report
-
-_CHUNK = 100_000
 
 _PROGRAMS = """
 insert into program (id, organization_id, name, slug, default_commission_type, default_commission_value,
@@ -34,11 +33,5 @@ def load(cursor: Any, seller: Brand, conversions: int, report: Report) -> list[A
     cursor.execute("select array_agg(id) from program where organization_id = %s", (seller.id,))
     programs: list[Any] = cursor.fetchone()[0]
     facts = {"org": seller.id, "programs": programs, "affiliates": seller.affiliate_ids[:10], "all": conversions}
-    for first in range(1, conversions + 1, _CHUNK):
-        last = min(first + _CHUNK - 1, conversions)
-        # The affiliates are in one of the programs; the owner may skip the check.
-        cursor.execute("begin; set local session_replication_role = replica")
-        cursor.execute(_LOAD, facts | {"first": first, "last": last})
-        cursor.execute("commit")
-        report(last)
+    history.insert(cursor, _LOAD, facts, conversions, report)  # the affiliates are in one of the programs
     return programs

@@ -1,5 +1,6 @@
 """A brand's past: settled conversions with everything that the product writes for each, made in bulk."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from bench.ground.brand import Brand
@@ -43,10 +44,18 @@ def load(cursor: Any, seller: Brand, conversions: int, report: Report) -> None:
         "of": len(seller.affiliate_ids),
         "all": conversions,
     }
-    for first in range(1, conversions + 1, _CHUNK):
-        last = min(first + _CHUNK - 1, conversions)
+    insert(cursor, _LOAD, facts, conversions, report)
+
+
+def insert(cursor: Any, statement: str, facts: Mapping[str, object], rows: int, report: Report) -> None:
+    """Run a statement for the numbers from `first` to `last`, in portions, until there are as many rows.
+
+    No foreign key is checked, which only the owner may skip: what the rows name need not be there.
+    """
+    for first in range(1, rows + 1, _CHUNK):
+        last = min(first + _CHUNK - 1, rows)
         cursor.execute("begin; set local session_replication_role = replica")
-        cursor.execute(_LOAD, facts | {"first": first, "last": last})
+        cursor.execute(statement, {**facts, "first": first, "last": last})
         cursor.execute("commit")
         report(last)
 
