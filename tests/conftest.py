@@ -21,7 +21,7 @@ from hypothesis import HealthCheck
 from adapters.embedded import pair
 from tests.support import databases
 from tests.support.outside import receiver as receivers
-from tests.support.running import bytecode, clusters, durations, hours, spreading
+from tests.support.running import bytecode, clusters, durations, hours, sockets, spreading
 
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
 # The first process of a run names the place and the others inherit it, so that who ends last knows what to stop.
@@ -86,6 +86,7 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("any")
     # Who plays the outside answers at once: a body that waits until its headers are acknowledged costs 40 ms each time.
     socketserver.StreamRequestHandler.disable_nagle_algorithm = True
+    sockets.close_when_reset()
     gc.set_threshold(100_000, 50, 50)  # thousands of modules and tests stay; looking through them again costs a tenth
     if not hasattr(config, "workerinput"):
         clusters.prepare(_HOME, config.cache.mkdir("clusters"))

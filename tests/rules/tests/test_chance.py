@@ -1,8 +1,14 @@
 """What makes a test fail by chance is not written: each is right whatever else its process and its machine do."""
 
 import ast
+import gc
 import re
+import socket
+import ssl
+import struct
 from collections.abc import Iterator
+
+import pytest
 
 from tests.support import trees
 
@@ -43,6 +49,22 @@ def test_no_module_keeps_the_moment_at_which_it_was_read():
     ]
 
     assert [place for place in kept if not place.startswith("tests/support/running/hours.py")] == []
+
+
+def test_a_connection_that_is_reset_before_it_is_wrapped_leaves_nothing_to_the_collector(recwarn):
+    """A socket that the collector closes is a warning, and so a failure, of the test that runs by then."""
+    server = socket.create_server(("127.0.0.1", 0))
+    plain = socket.create_connection(server.getsockname())
+    taken, _ = server.accept()
+    plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # its end is a reset
+    plain.close()
+    server.close()
+
+    with pytest.raises(ConnectionResetError):
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).wrap_socket(taken, server_side=True)
+
+    gc.collect()
+    assert [str(warning.message) for warning in recwarn] == []
 
 
 def _values_at_import(tree: ast.Module) -> Iterator[ast.expr]:
