@@ -6,6 +6,7 @@ from flask import Flask
 import settings
 from adapters import logs, servers
 from adapters.tracing import export
+from api.application import Application
 from commands.listed import Commands
 from models import db
 
@@ -21,7 +22,7 @@ def create_app() -> Flask:
             replica_url=chosen.servers.database_read_url,
             is_pooled=chosen.servers.is_pooled,
         )
-        app = Flask("finderfee", static_folder=None)
+        app = Application("finderfee", static_folder=None)
         app.cli = Commands()
         if _answers_requests():
             import pages  # with all that they need, which no command has to wait for

@@ -182,7 +182,8 @@ def _reader(kind: type[Row]) -> Callable[[Sequence[Any]], Row]:
     takes = [_taken(type_) for type_ in _fields(kind).values()]
     make: Any = kind
     if all(width == 1 and shape is None for width, shape in takes):
-        return getattr(kind, "_make", None) or (lambda row: make(*row))
+        # A NamedTuple is what is left of the row; its own _make counts the columns of each once more.
+        return functools.partial(tuple.__new__, kind) if issubclass(kind, tuple) else (lambda row: make(*row))
 
     def read(row: Sequence[Any]) -> Row:
         values: list[Any] = []
