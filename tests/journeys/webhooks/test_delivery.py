@@ -30,6 +30,7 @@ def _signed_with(secret, received):
 
 def test_a_delivery_says_what_it_is_and_proves_who_sent_it(shop, receiver, drain):
     endpoint = Endpoint.create(shop, receiver.url)
+    began_at = int(time.time())
 
     shop.sale()
     drain()
@@ -41,7 +42,7 @@ def test_a_delivery_says_what_it_is_and_proves_who_sent_it(shop, receiver, drain
     assert received.headers["x-service-event"] == "conversion.created"
     assert received.headers["x-service-delivery-id"] == delivery_id == str(UUID(delivery_id))
     assert re.fullmatch(r"t=[0-9]{10},v1=[0-9a-f]{64}", received.headers["x-service-signature"])
-    assert abs(int(received.headers["x-service-timestamp"]) - received.at) <= 2
+    assert began_at <= int(received.headers["x-service-timestamp"]) <= received.at
     assert _signed_with(endpoint.secret, received)
 
 
@@ -102,12 +103,11 @@ def test_a_sale_and_its_refunds_arrive_as_three_events(shop, receiver, drain):
 
 def test_the_first_attempt_goes_out_at_once(shop, receiver, drain):
     Endpoint.create(shop, receiver.url)
-    started = time.time()
 
     shop.sale()
-    drain()
+    drain()  # runs what is due and waits for nothing
 
-    assert receiver.received[0].at - started < 30
+    assert len(receiver.received) == 1
 
 
 @pytest.mark.parametrize(
