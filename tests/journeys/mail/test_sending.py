@@ -132,12 +132,11 @@ def test_a_server_that_asks_for_time_is_given_it(office, brand, drain):
 
 
 def test_what_could_not_be_sent_in_an_outage_is_sent_when_it_is_over(office, brand, drain):
-    office.close()
     stage(brand)
-    drain()
+    with office.away():
+        drain()
     waiting = message(brand)
 
-    office.open_again()
     hurry()
     drain()
 

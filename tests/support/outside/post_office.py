@@ -1,5 +1,7 @@
 """Mail for the tests: a mail server that this process's settings name, and messages as their rows tell of them."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -13,6 +15,7 @@ from pipelines import mail
 from tests.support.databases import alter_any
 from tests.support.outside.smtp_sink import Sink
 from tests.support.rows.brands import Brand
+from tests.support.running import ports
 from tests.support.turning import turn
 
 
@@ -23,7 +26,7 @@ class PostOffice:
         self._monkeypatch = monkeypatch
         self.settings = settings.current()
         self.sink = Sink()
-        self.set(smtp=smtp_address.parse(f"smtp://127.0.0.1:{self.sink.port}"), per_min=60_000)
+        self._lead_to(self.sink.port, per_min=60_000)
         alter_any("update mail_pace set next_at = now()")
 
     def set(self, **changed: Any) -> None:
@@ -34,9 +37,16 @@ class PostOffice:
         """Take the server away."""
         self.sink.stop()
 
-    def open_again(self) -> None:
-        """Bring it back at its old address."""
-        self.sink = Sink(port=self.sink.port)
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Have whoever calls be refused meanwhile, on a port that nobody else is given."""
+        with closing(ports.hold()) as nobody:
+            self._lead_to(ports.number(nobody))
+            yield
+        self._lead_to(self.sink.port)
+
+    def _lead_to(self, port: int, **changed: Any) -> None:
+        self.set(smtp=smtp_address.parse(f"smtp://127.0.0.1:{port}"), **changed)
 
     @property
     def subjects(self) -> list[str]:

@@ -54,7 +54,7 @@ class Taken:
 class Sink:
     """Takes mail until told otherwise by `scripts`; `folder` has the certificate for TLS (cert.pem, key.pem)."""
 
-    def __init__(self, folder: Path | None = None, *, is_tls: bool = False, port: int = 0) -> None:
+    def __init__(self, folder: Path | None = None, *, is_tls: bool = False) -> None:
         self.taken: list[Taken] = []
         self.said: list[str] = []
         self.scripts: list[Mapping[str, str]] = []
@@ -63,7 +63,7 @@ class Sink:
         if folder:
             self.tls.load_cert_chain(folder / "cert.pem", folder / "key.pem")
         self.is_tls = is_tls
-        self._server = _Server(("127.0.0.1", port), _Conversation)
+        self._server = _Server(("127.0.0.1", 0), _Conversation)
         self._server.owner = self
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
