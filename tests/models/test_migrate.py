@@ -64,7 +64,7 @@ def test_two_processes_at_once_apply_each_migration_once(empty_database):
     command = [sys.executable, "-c", _UP, empty_database]
     starts = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
 
-    applied = [json.loads(start.communicate(timeout=60)[0]) for start in starts]
+    applied = [json.loads(start.communicate(timeout=250)[0]) for start in starts]
 
     assert sorted(len(names) for names in applied) == [0, 0, len(migrate.names())]
     assert sorted(name for names in applied for name in names) == migrate.names()

@@ -227,7 +227,7 @@ class Deals(RuleBasedStateMachine):
         return deal_id, 1 + pick % len(self.fees[deal_id])
 
 
-@pytest.mark.timeout(0 if "FINDERFEE_LONG_MACHINE" in os.environ else 240)
+@pytest.mark.timeout(0 if "FINDERFEE_LONG_MACHINE" in os.environ else 1200)
 def test_escrow_adds_up_whatever_is_done_with_deals(app: Any, alone: Any) -> None:
     Deals.app = app
     run_state_machine_as_test(
