@@ -85,6 +85,7 @@ def walk(app, window, sign_in, brands):
         page.context.new_cdp_session(page).send("Network.setCacheDisabled", {"cacheDisabled": True})
         sign_in(page, kind, brand)
         for _, path in list(paths(app, kind, brand))[part]:
+            page.goto("about:blank")  # what the last page asks for late, its icon above all, is not of the next one
             requests.clear()
             answer = page.goto(path)
             yield path, answer, page, [request for request in requests if not screens.is_poll(request.url)]

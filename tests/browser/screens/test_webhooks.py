@@ -34,7 +34,8 @@ def test_a_failed_delivery_is_looked_into_and_sent_again_live(window, link, bran
     drain("webhooks")
 
     expect(page.locator(".chip", has_text="Delivered")).to_be_visible()  # without a reload
-    expect(page.get_by_role("row").filter(has_text="200")).to_have_count(1)
+    answered = page.get_by_role("row").filter(has=page.get_by_role("cell", name="200", exact=True))
+    expect(answered).to_have_count(1)  # how many ms it took may hold 200 as well
     assert receiver.received[0].body == receiver.received[-1].body
 
 
@@ -61,7 +62,5 @@ def test_a_new_endpoint_shows_its_secret_and_a_failed_one_is_told_all_again(wind
     expect(page.get_by_text("1 delivery is sent again.")).to_be_visible()
     drain("webhooks")
 
-    expect(page.get_by_role("table", name="Deliveries").locator(".chip", has_text="Delivered")).to_be_visible(
-        timeout=15_000
-    )
+    expect(page.get_by_role("table", name="Deliveries").locator(".chip", has_text="Delivered")).to_be_visible()
     assert len(receiver.received) == 2

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from adapters import name_servers
 from tests.support.outside.name_server import NameServer
 from tests.support.rows.brands import Brand
 from tests.support.turning import turn
@@ -23,6 +24,8 @@ def answering(monkeypatch: Any, **web: Any) -> Iterator[NameServer]:
     """Have the service, at TARGET, ask a server of the tests' own; `web` are further settings."""
     server = NameServer()
     address, _, port = server.address.rpartition(":")
+    # The second that a question has is short for a server whose thread waits for its turn on a busy machine.
+    monkeypatch.setattr(name_servers, "FOR_PEOPLE_S", 12.0)
     turn(monkeypatch, web={"dns_servers": ((address, int(port)),), "public_base_url": f"https://{TARGET}", **web})
     yield server
     server.close()
