@@ -48,21 +48,23 @@ def _audit(action: str, about: str) -> list[tuple]:
 
 
 def test_queues_shows_every_queue_with_its_depth_and_workers(flask, brand):
-    waiting, dead, _ = _stage(brand, 3)
+    out, dead, _ = _stage(brand, 3)
     _bury(dead)
     with db.any_org_work():
         processes.announce(process_id=ids.new_id(), queues=["sales"], threads=4)
-        db.db.run("update job set deadline = now() + interval '1 minute', attempt = 1 where id = %s", (waiting,))
+        db.db.run("update job set run_at = now() - interval '1 hour' where failed_at is null")
+        db.db.run("update job set deadline = now() + interval '1 minute', attempt = 1 where id = %s", (out,))
 
     shown = {row["queue"]: row for row in flask.json("jobs", "queues")}
     code, said = flask("jobs", "queues")
 
     assert sorted(shown) == sorted(jobs.QUEUES)
     states = {"waiting": 1, "retrying": 0, "out": 1, "dead": 1}
-    assert shown["sales"] == states | {"queue": "sales", "oldest_s": 0, "threads": 4, "paused": False}
+    assert 3600 <= (oldest_s := shown["sales"]["oldest_s"]) < 3900
+    assert shown["sales"] == states | {"queue": "sales", "oldest_s": oldest_s, "threads": 4, "paused": False}
     assert shown["mail"]["threads"] == 0
     assert code == 0
-    assert re.search(r"^sales +1 +0 +1 +1 +0 +4 *$", said, re.MULTILINE)
+    assert re.search(r"^sales +1 +0 +1 +1 +3[6-8]\d\d +4 *$", said, re.MULTILINE)
 
 
 def test_without_dead_letters_dead_says_so(flask, brand):
