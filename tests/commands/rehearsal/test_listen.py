@@ -18,6 +18,7 @@ from adapters.safe_http import client
 from commands.demo.receiver import is_genuine
 from models import db
 from tests.support.endpoints import Endpoint
+from tests.support.running import ports
 
 _FLASK = str(Path(sys.executable).parent / "flask")
 _PATIENCE_S = 120
@@ -183,13 +184,13 @@ def test_only_the_named_events_come_and_without_a_server_they_are_only_shown(bra
     assert len(one.lines) == 2
 
 
-def test_a_server_that_does_not_run_is_a_502_that_says_so(brand, shop, listening):
-    shop.close()
-    one = listening("--org", str(brand.id), "--forward-to", shop.url)
-    one.until("Ready")
-    _sell(brand)
+def test_a_server_that_does_not_run_is_a_502_that_says_so(brand, listening):
+    with closing(ports.hold()) as nobody:
+        one = listening("--org", str(brand.id), "--forward-to", f"http://127.0.0.1:{ports.number(nobody)}/in")
+        one.until("Ready")
+        _sell(brand)
 
-    shown = one.until("conversion.created  ")
+        shown = one.until("conversion.created  ")
 
     assert "502  connection refused: does your server run?" in shown
     assert brand.rows("select response_status from delivery where event_type <> 'test'") == [(502,)]

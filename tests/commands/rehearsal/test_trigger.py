@@ -23,8 +23,8 @@ _NAMES = ("conversionId", "dealId", "payoutId", "affiliateCouponId", "campaignCo
 
 
 @pytest.fixture
-def workers(drain, monkeypatch):
-    """Workers that work while the test runs, and are waited for on any machine."""
+def workers(drain, monkeypatch, stage):
+    """Workers that work while the test runs, and are waited for on any machine; they end before the gateway does."""
     monkeypatch.setattr(scenes, "PATIENCE_S", 120)
     is_over = threading.Event()
 
