@@ -162,8 +162,8 @@ def test_a_passed_deadline_brings_the_job_back_with_its_attempt_counted(brand):
 
 def test_a_job_that_never_comes_back_becomes_a_dead_letter(brand):
     _stage(brand, 1)
-    _announce(4)
     for _ in range(jobs.SALE_SETTLE.max_attempts):
+        _announce(4)
         assert len(_hand_out(lease_s=0)) == 1
 
     handed_out = _hand_out(lease_s=0)
@@ -216,12 +216,13 @@ def test_a_job_that_keeps_failing_ends_as_a_dead_letter_and_can_be_replayed(bran
         work.enqueue(
             jobs.OVERRIDE_WRITE, organization_id=brand.id, conversion_id=brand.id, recruiter_id=brand.id, percent=10
         )
-    _announce(4)
     for _ in range(jobs.OVERRIDE_WRITE.max_attempts):
         with db.any_org_work():
             db.db.stage("update job set run_at = now()")
+        _announce(4)
         run(_hand_out()[0])
 
+    _announce(4)
     with db.any_org_work():
         dead = desk.any_org_dead(queue="sales", organization_id=brand.id, name=None, limit=10)
         replayed = desk.any_org_replay([dead[0].id])
