@@ -36,6 +36,11 @@ OPERATIONS.remove("GET /api/openapi.json")  # the description does not test itse
 _EXAMPLES = 5
 
 
+def _of_their_own(brand):
+    """Return the address of the brand's affiliate: an account is that of everybody who has the address, anywhere."""
+    return f"ben@{brand.id.hex}.example.com"
+
+
 def _shape(path):
     return re.sub(r"\{[^}]*\}", "{}", path)
 
@@ -90,14 +95,15 @@ def ids(brand):
     """Return what stands in a path, by its name there."""
     brand.set(plan="Pro")
     program_id = brand.program()
-    affiliate_id = brand.affiliate("ben")
+    email = _of_their_own(brand)
+    affiliate_id = brand.affiliate("ben", email=email, email_normalized=email)
     endpoint = brand.post("/api/v1/webhooks", {"url": "https://receiver.example.com/", "events": ["*"]})
     group = brand.post(
         f"/api/v1/programs/{program_id}/partner-groups",
         {"name": "Gold", "commissionType": "Percentage", "commissionValue": 30},
     )
     sale = brand.sale()
-    owner, creator = brand.person("Owner"), Partner(brand.app, "ben@example.com")
+    owner, creator = brand.person("Owner"), Partner(brand.app, email)
     return {
         "dealId": Dealing(brand, owner, creator, program_id, affiliate_id).offered(),
         "seq": "1",
@@ -203,7 +209,7 @@ def _bearer(brand, audience):
     if audience == "public":
         return {}
     if audience == "affiliate":
-        bearer = Partner(brand.app, "ben@example.com").token
+        bearer = Partner(brand.app, _of_their_own(brand)).token
     else:
         bearer = brand.api_key if audience in ("signed", "integration") else brand.person("Owner").api_key
     return {"Authorization": f"Bearer {bearer}"}
