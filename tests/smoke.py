@@ -146,7 +146,7 @@ def _delivered(command: str, kind: str, number: int) -> list[dict[str, Any]] | N
 def _shell(command: str) -> str:
     elsewhere = {name: value for name, value in os.environ.items() if name not in ("DATA_DIR", "PORT")}
     command_line = ["bash", "-c", command]
-    done = subprocess.run(command_line, capture_output=True, text=True, timeout=30, check=False, env=elsewhere)
+    done = subprocess.run(command_line, capture_output=True, text=True, timeout=_PATIENCE_S, check=False, env=elsewhere)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 

@@ -12,7 +12,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 from tests.clients import automation, kept
 from tests.clients.agents import official, provider, suite
+from tests.support.running import ports
 
 _HERE = Path(__file__).parent
 _BUILD = _HERE / "build"
@@ -162,8 +162,7 @@ def _service(more: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     from commands.demo.certificate import trusted
 
     home = Path(tempfile.mkdtemp(prefix="finderfee-clients-"))
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    held = ports.hold()
     try:
         started = pair.start(home, durable=False)
         os.environ.update(
@@ -172,15 +171,16 @@ def _service(more: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             REDIS_URL=started.redis_url,
             SECRET_KEY="a key for the clients that is long enough",
             DATA_DIR=str(home),
-            PORT=str(port),
+            PORT=str(ports.number(held)),
             LOG_LEVEL="error",
             **automation.SETTINGS,
             **more,
             # Receivers have a certificate of this machine's own.
             WEBHOOK_CA_BUNDLE=str(trusted(home)),
         )
-        yield from _served(port)
+        yield from _served(ports.number(held))
     finally:
+        held.close()
         pair.stop(home)
         shutil.rmtree(home, ignore_errors=True)
 
