@@ -113,11 +113,11 @@ def test_an_event_waits_for_a_gateway_that_is_away_for_a_day_with_growing_pauses
         ((pause,),) = shop.brand.rows(
             "select extract(epoch from run_at - now())::int from job where name = 'gateway.event' and failed_at is null"
         )
-        pauses.append(pause)
+        pauses.append(round(pause / 60))  # in minutes: some of it is over when it is looked at
         shop.change("update gateway_event set received_at = received_at - %s * interval '1 second'", pause)
         shop.change("update job set run_at = now() where name = 'gateway.event'")
     assert pauses == sorted(pauses)
-    assert (pauses[0] <= 60, 7_000 < pauses[-1] <= 7_200, sum(pauses) > 86_400) == (True, True, True)
+    assert (pauses[0], pauses[-1], sum(pauses) > 24 * 60) == (1, 120, True)
     assert shop.events("status") == [("Received",)]
 
     shop.stage.faults.clear()
