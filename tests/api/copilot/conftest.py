@@ -49,7 +49,7 @@ class Talk:
 def model(monkeypatch):
     """The model's endpoint."""
     with models.played() as played:
-        turn(monkeypatch, copilot={"url": played.url, "key": "sesame", "model": "scripted", "timeout_s": 5})
+        turn(monkeypatch, copilot={"url": played.url, "key": "sesame", "model": "scripted", "timeout_s": 60})
         yield played
 
 

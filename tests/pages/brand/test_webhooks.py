@@ -156,7 +156,7 @@ def test_the_curl_of_a_delivery_is_signed_as_ours_is(brand, owner, endpoint, rec
     script = curl.replace("whsec_…", endpoint["secret"]).replace("curl -i", "curl -k -i")
 
     subprocess.run(
-        ["bash", "-c", script], check=True, timeout=20, env={"PATH": os.environ["PATH"]}, capture_output=True
+        ["bash", "-c", script], check=True, timeout=120, env={"PATH": os.environ["PATH"]}, capture_output=True
     )
 
     ours, theirs = receiver.received

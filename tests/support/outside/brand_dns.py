@@ -15,14 +15,21 @@ WRITES: dict[str, Callable[[Brand], tuple[str, Any]]] = {
     f"PATCH {_TRACKING}": lambda owner: (_TRACKING, {"trackingDomain": f"go.{owner.id.hex}.example"}),
 }
 LOOKS = {f"POST {_TRACKING}/check", "POST /api/v1/programs/<program_id>/domain/check"}
+# A third of it for each question, which is asked twice.
+_PATIENCE_S = 15.0
 #: Where brands' domains lead to.
 TARGET = "affiliates.service.example"
 
 
 @contextmanager
 def answering(monkeypatch: Any, **web: Any) -> Iterator[NameServer]:
-    """Have the service, at TARGET, ask a server of the tests' own; `web` are further settings."""
+    """Have the service, at TARGET, ask a server of the tests' own; `web` are further settings.
+
+    It waits longer for an answer than the service does: on a busy machine one may take more than a second.
+    """
     server = NameServer()
+    for patience in ("FOR_PEOPLE_S", "FOR_JOBS_S"):
+        monkeypatch.setattr(name_servers, patience, _PATIENCE_S)
     address, _, port = server.address.rpartition(":")
     # The second that a question has is short for a server whose thread waits for its turn on a busy machine.
     monkeypatch.setattr(name_servers, "FOR_PEOPLE_S", 12.0)

@@ -9,6 +9,7 @@ import pytest
 
 import settings
 from adapters.safe_http import typed_hosts
+from domain.platforms import schedule
 from tests.support.platforms.activecampaign import ActiveCampaignStage
 from tests.support.platforms.beehiiv import BeehiivStage
 from tests.support.platforms.hubspot import HubSpotStage
@@ -19,14 +20,21 @@ from tests.support.rows.brands import Brand
 from tests.support.turning import turn
 
 _PLAYED: tuple[type[PlatformStage], ...] = (KitStage, BeehiivStage, MailchimpStage, HubSpotStage, ActiveCampaignStage)
+_PATIENCE_S = 60.0
+#: How long the service waits for one look-up.
+USUAL_BUDGET_S = schedule.BUDGET_S
 STAGES: dict[str, type[PlatformStage]] = {stage.platform.name: stage for stage in _PLAYED}
 
 
 @contextmanager
 def asked(name: str = "kit") -> Iterator[PlatformStage]:
-    """Play a platform on a port of this machine, and have the service call it there, beside those played already."""
+    """Play a platform on a port of this machine, and have the service call it there, beside those played already.
+
+    Look-ups wait longer for it than the service does: on a busy machine it may not get to answer for seconds.
+    """
     playing = STAGES[name]()
     with pytest.MonkeyPatch.context() as patch, _ending(patch):
+        patch.setattr(schedule, "BUDGET_S", _PATIENCE_S)
         turn(patch, platforms={"urls": {**settings.current().platforms.urls, name: playing.url}})
         yield playing
     playing.stop()

@@ -2,8 +2,10 @@
 
 import pytest
 
+from domain.platforms import schedule
 from tests.support.draining import drain
 from tests.support.gateways.stage import Purchase
+from tests.support.platforms.playing import USUAL_BUDGET_S
 from tests.support.turning import turn
 
 ANN = "ann@example.com"
@@ -90,11 +92,12 @@ def test_a_platform_that_is_away_for_two_hours_leaves_the_sale_and_a_dead_letter
     assert _dead(shop) == []
 
 
-def test_a_platform_that_is_slow_is_not_waited_for(shop, platform, until_next):
-    platform.slow_s = 4.0
+def test_a_platform_that_is_slow_is_not_waited_for(shop, platform, until_next, monkeypatch):
     platform.know(ANN, slug="jane")
-    platform.faults.append("slow")
-    shop.sell(slug=None)
+    platform.faults.append("hang")
+    with monkeypatch.context() as prompt:
+        prompt.setattr(schedule, "BUDGET_S", USUAL_BUDGET_S)
+        shop.sell(slug=None)
     assert shop.conversions() == []
     assert until_next() is not None
     drain()

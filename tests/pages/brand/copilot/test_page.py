@@ -24,7 +24,7 @@ _HERE = "/dashboard/co-pilot"
 def model(monkeypatch):
     """The model's endpoint."""
     with models.played() as played:
-        turn(monkeypatch, copilot={"url": played.url, "model": "scripted", "timeout_s": 5})
+        turn(monkeypatch, copilot={"url": played.url, "model": "scripted", "timeout_s": 60})
         yield played
 
 
