@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.support import databases
 from tests.support.operators import Operator
 from tests.support.outside.visitor import Visitor
 from tests.support.pages import full, screens
@@ -70,6 +71,13 @@ _AREAS = {"member": _DASHBOARD, "account": _PORTAL, "operator": _CONSOLE}
 _NAMES = {"member": "Dashboard", "account": "Portal", "operator": "Console"}
 _POLICY = {"'none'", "'self'"}
 _UNSPOKEN = re.compile(r"\b(None|null|undefined|NaN)\b")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nobody_else(app):
+    """The console shows what all brands wrote, and those of other tests are called what no person is."""
+    with databases.alone():
+        yield
 
 
 @pytest.fixture

@@ -15,7 +15,11 @@ from tests.support.api.embedding import TOKENS, issued
 def made(brand):
     """The token of an affiliate of the brand."""
     brand.program(name="Secret campaign")
-    return issued(brand, brand.affiliate("ben"), allowedOrigins=["https://app.acme.example", "http://localhost:3000"])
+    return issued(
+        brand,
+        brand.affiliate("ben", full_name="Ben Osei"),
+        allowedOrigins=["https://app.acme.example", "http://localhost:3000"],
+    )
 
 
 def _page(app, made, more=""):
@@ -54,7 +58,7 @@ def test_the_page_may_be_framed_by_the_sites_of_its_token_and_loads_nothing_else
 def test_the_page_says_nothing_of_the_affiliate_the_brand_or_the_token(app, made):
     text = _page(app, made).text
 
-    for said in ("Secret campaign", "Brand", "Ben", "ben@example.com", made["token"], made["affiliateId"]):
+    for said in ("Secret campaign", "Brand", "Ben Osei", "ben@example.com", made["token"], made["affiliateId"]):
         assert said not in text
 
 

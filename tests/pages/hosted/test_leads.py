@@ -159,7 +159,8 @@ def test_who_sends_nothing_at_all_gets_the_form_again(brand, slug):
     assert (answer.status_code, rows(brand)) == (400, [])
 
 
-def test_a_form_that_is_sent_faster_than_a_person_can_is_shown_again(brand, slug):
+def test_a_form_that_is_sent_faster_than_a_person_can_is_shown_again(brand, slug, monkeypatch):
+    monkeypatch.setattr(human_check, "FILLING_S", 60)
     page = _Elements(_open(brand, f"/lead/{slug}").text)
     (token,) = [one["value"] for one in page.of("input") if one.get("name") == "token"]
 

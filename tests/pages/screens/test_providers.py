@@ -197,7 +197,7 @@ def test_another_browser_than_the_one_that_left_gets_nothing(app, visitor, provi
 
 
 def test_a_sign_in_may_take_ten_minutes(visitor, provider, monkeypatch):
-    for seconds, status in ((601, 403), (599, 303)):
+    for seconds, status in ((601, 403), (570, 303)):  # somewhat less: a busy machine takes some of it
         back = provider.log_in(_left(visitor))
         with monkeypatch.context() as patched:
             later = datetime.fromtimestamp(time.time() + seconds, UTC)
@@ -254,9 +254,10 @@ def test_only_who_has_the_claim_opens_the_console(visitor, provider):
     assert visitor.open("/dashboard").status_code == 403
 
 
-def test_an_affiliate_signs_in_at_their_own_provider(visitor, provider, monkeypatch):
+def test_an_affiliate_signs_in_at_their_own_provider(visitor, provider, brand, monkeypatch):
     turn(monkeypatch, identity=provider.identity("affiliate", client_id="public-portal", secret=None))
-    provider.person = {"sub": "rita", "email": "rita@example.com", "email_verified": True}
+    rita = f"rita-{brand.id.hex}"
+    provider.person = {"sub": rita, "email": f"{rita}@example.com", "email_verified": True}
     page = visitor.open("/sign-in").text
     assert "Sign in with 127.0.0.1" in page
     assert "Send me a link" not in page

@@ -34,9 +34,9 @@ def test_the_services_own_host_lists_what_may_be_found_of_everybody(several, riv
 
     listed = _listed(several.open("/sitemap.xml"))
 
-    assert [url for url in listed if several.handle in url] == [
-        f"{_BASE}/p/{several.handle}/tea",
+    assert sorted(url for url in listed if several.handle in url) == [
         f"{_BASE}/p/{several.handle}/coffee",
+        f"{_BASE}/p/{several.handle}/tea",
     ]
     assert any(url.endswith("/theirs") for url in listed)
     assert re.search(r"<lastmod>\d{4}-\d\d-\d\d</lastmod>", several.open("/sitemap.xml").text)
@@ -50,8 +50,8 @@ def test_a_domain_lists_its_own_campaign_alone(several):
 
     assert _listed(several.open("/sitemap.xml", several.domain)) == [f"https://{several.domain}/"]
     assert _listed(several.open("/sitemap.xml", f"hidden.{several.domain}")) == []
-    assert _listed(several.open("/sitemap.xml", f"portal.{several.domain}")) == [
-        f"https://portal.{several.domain}/{slug}" for slug in ("tea", "coffee")
+    assert sorted(_listed(several.open("/sitemap.xml", f"portal.{several.domain}"))) == [
+        f"https://portal.{several.domain}/{slug}" for slug in ("coffee", "tea")
     ]
     assert several.open("/sitemap-1.xml", several.domain).status_code == 404
 
