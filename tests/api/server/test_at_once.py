@@ -1,16 +1,12 @@
 """Clicks that the loop of a real web server answers itself, by raw sockets."""
 
 import json
-import os
 import re
-import time
-from contextlib import ExitStack, closing
 
-import psycopg2
 import pytest
 
 from adapters import broker, servers
-from tests.support.installation.raw_web import PATIENCE_S, THREADS, answer, read_until, running
+from tests.support.installation.raw_web import every_thread_waits, read_until, running
 from tests.support.rows.visiting import BROWSER, CLICK, new_slug, on_stream
 
 _LIMIT = 30
@@ -70,18 +66,8 @@ def test_it_answers_as_the_route_does(web, slug):
 
 def test_clicks_are_answered_while_every_thread_waits(brand, web, slug):
     """Each thread has a picture to show that notes its page, in a row that somebody holds."""
-    picture = f"GET /api/v1/r/c.gif?programId={brand.programs[0]} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
-    with ExitStack() as held:
-        holder = held.enter_context(closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])))
-        cursor = holder.cursor()
-        cursor.execute("select from program where id = %s for update", (str(brand.programs[0]),))
-        waiting = [held.enter_context(web.socket(picture)) for _ in range(THREADS)]
-        _until(lambda: _waiting(cursor) == THREADS)
-
+    with every_thread_waits(web, brand.programs[0]):
         assert web.status(_click(slug, ip="198.51.100.3")) == 200
-
-        holder.rollback()
-        assert [answer(connected)[0] for connected in waiting] == [200] * THREADS
 
 
 def test_clicks_that_come_together_are_answered_one_after_the_other_and_sent_once(web, slug):
@@ -130,18 +116,3 @@ def test_clicks_are_counted_and_logged_under_their_route(web, slug):
         web.status(_click(slug, ip="198.51.100.7"))
 
     assert counted() - before == 3
-
-
-def _waiting(cursor):
-    cursor.execute("select pg_stat_clear_snapshot()")
-    cursor.execute(
-        "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-    )
-    return cursor.fetchone()[0]
-
-
-def _until(is_so):
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

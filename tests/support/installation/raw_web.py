@@ -4,13 +4,17 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import psycopg2
 
 from tests.support.installation.processes import Process
 from tests.support.running import ports
 
-THREADS, REQUEST_S, UPLOAD_S = 2, 2, 5
+THREADS = 2
 #: How many clients it holds at once.
 ROOM = 120
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -19,6 +23,9 @@ HEAD = b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n%b\
 CHUNKED = b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 #: So long may a machine that is busy take for what is over in milliseconds.
 PATIENCE_S = 60
+#: What a client of a server in a hurry has for a request, and for a large one: enough for who is held up for a moment.
+REQUEST_S, UPLOAD_S = 4, 8
+HURRY = {"REQUEST_TIMEOUT_S": str(REQUEST_S), "UPLOAD_TIMEOUT_S": str(UPLOAD_S)}
 
 
 class WebServer:
@@ -95,15 +102,45 @@ def is_closed_within(connected: socket.socket, seconds: float) -> bool:
 
 
 @contextmanager
+def every_thread_waits(web: WebServer, program_id: UUID) -> Iterator[None]:
+    """Hold a program's row until the block ends; each thread waits for it, to note where a picture was shown."""
+    picture = f"GET /api/v1/r/c.gif?programId={program_id} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+    with ExitStack() as held:
+        holder = held.enter_context(closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])))
+        cursor = holder.cursor()
+        cursor.execute("select from program where id = %s for update", (str(program_id),))
+        waiting = [held.enter_context(web.socket(picture)) for _ in range(THREADS)]
+        deadline = time.monotonic() + PATIENCE_S
+        while _held_up(cursor) < THREADS:
+            assert time.monotonic() < deadline, "the threads do not come that far"
+            time.sleep(0.01)
+        yield
+        holder.rollback()
+        assert [answer(connected)[0] for connected in waiting] == [200] * THREADS
+
+
+def _held_up(cursor: Any) -> int:
+    cursor.execute("select pg_stat_clear_snapshot()")
+    cursor.execute(
+        "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    )
+    return int(cursor.fetchone()[0])
+
+
+@contextmanager
 def running(home: Path, **set_otherwise: str) -> Iterator[tuple[WebServer, Process]]:
-    """Start the server, with variables of the environment that differ from these, and stop it at the end."""
+    """Start the server, with variables of the environment that differ from these, and stop it at the end.
+
+    It has patience with its clients, unless it is told to be in a HURRY.
+    """
     held = ports.hold()
     port = ports.number(held)
     small = {"WEB_CONCURRENCY": "1", "WEB_THREADS": str(THREADS), "LOG_LEVEL": "warning"}
     small["GUNICORN_CMD_ARGS"] = f"--worker-connections {ROOM}"
-    limits = {"REQUEST_TIMEOUT_S": str(REQUEST_S), "UPLOAD_TIMEOUT_S": str(UPLOAD_S)}
+    limits = {"REQUEST_TIMEOUT_S": str(PATIENCE_S), "UPLOAD_TIMEOUT_S": str(PATIENCE_S)}
     env = {**os.environ, **small, **limits, "PORT": str(port), **set_otherwise}
-    process = Process("web", ["gunicorn", "app:create_app()"], env=env, log=home / "web.out")
+    command = ["gunicorn", "tests.support.running.patient_app:create_app()"]
+    process = Process("web", command, env=env, log=home / "web.out")
     server = WebServer(port, home / "web.out")
     try:
         deadline = time.monotonic() + 120
