@@ -16,10 +16,11 @@ from werkzeug.test import TestResponse
 
 from adapters.identity import tokens
 from domain.programs import terms
-from models import db, ids
+from models import db
 from models.affiliates import affiliates, tracking_links
 from models.programs import programs
 from pipelines.organization import issuing, tenancy
+from tests.support.running import following
 
 _NUMBERS = itertools.count(1)
 
@@ -131,7 +132,7 @@ class Brand:
 
     def program(self, **columns: Any) -> UUID:
         """Insert a program that pays 20 % of every sale; columns override. Its amounts are in USD."""
-        program_id = ids.new_id()
+        program_id = following.new_id()
         values = {
             "id": program_id,
             "organization_id": self.id,
@@ -155,7 +156,7 @@ class Brand:
 
     def affiliate(self, slug: str, *, program_id: UUID | None = None, **columns: Any) -> UUID:
         """Insert an Approved affiliate with a default link, in the last program that was made."""
-        affiliate_id = ids.new_id()
+        affiliate_id = following.new_id()
         now = datetime.now(UTC)
         values = {
             "id": affiliate_id,
@@ -172,7 +173,7 @@ class Brand:
             "created_at": now,
         } | columns
         link = {
-            "id": ids.new_id(),
+            "id": following.new_id(),
             "organization_id": self.id,
             "program_id": values["program_id"],
             "affiliate_id": affiliate_id,

@@ -13,10 +13,11 @@ from adapters import broker
 from adapters.clicks import wire
 from adapters.clicks.stream import FIELD, KEY
 from domain.clicks.raw_click import RawClick
-from models import db, ids, turns
+from models import db, turns
 from pipelines.clicks import clicks
 from tests.support.api.racing import beside
 from tests.support.rows.brands import Brand
+from tests.support.running import following
 from workers.clicks import ClickConsumer
 
 HOUR = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -30,7 +31,7 @@ def hashed(who: object) -> str:
 
 def raw(brand: Brand, affiliate_id: UUID, *, visitor: object = None, network: object = None, **fields: Any) -> RawClick:
     """Return a click of now by somebody new, from a network of their own; fields override."""
-    click_id = str(ids.new_id())
+    click_id = str(following.new_id())
     at = fields.pop("at", None) or datetime.now(UTC)
     values: dict[str, Any] = {
         "id": click_id,

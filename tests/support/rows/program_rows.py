@@ -6,9 +6,10 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from models import db, ids
+from models import db
 from models.conversions import conversions
 from tests.support.rows.brands import Brand
+from tests.support.running import following
 from tests.support.running.hours import began
 
 _NUMBERS = count(1)
@@ -21,7 +22,7 @@ def ago(**span: float) -> datetime:
 
 def conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
     """Insert a Pending, held sale of yesterday that earned 1000 USD cents; columns override."""
-    conversion_id = ids.new_id()
+    conversion_id = following.new_id()
     values: dict[str, Any] = {
         "id": conversion_id,
         "organization_id": brand.id,
@@ -49,7 +50,7 @@ def conversion(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
 
 def click(brand: Brand, affiliate_id: UUID, **columns: Any) -> UUID:
     """Insert a click of an hour ago; columns override."""
-    click_id = ids.new_id()
+    click_id = following.new_id()
     values: dict[str, Any] = {
         "id": click_id,
         "organization_id": brand.id,
