@@ -226,12 +226,13 @@ def test_an_affiliate_to_rehearse_with_has_test_leads(shop, drain):
 
 
 def test_a_waiting_job_does_not_show_whom_it_is_about(shop):
-    browser(shop, email="ada@example.com", name="Lovelace")
+    # Words too long for the sealed bytes, written as text, to hold them by chance.
+    browser(shop, email="augusta.ada@example.com", name="Lovelace")
 
     ((name, args, fair_key, organization_id),) = _staged()
     assert (name, organization_id, fair_key) == ("lead.capture", None, f"lead {slug_of(shop)}")
-    assert "ada" not in args.lower()
-    assert "lovelace" not in args.lower()
+    for word in ("augusta.ada", "augustaada", "example", "lovelace"):
+        assert word not in args.lower()
     assert sorted(json.loads(args)) == ["at", "sealed"]
 
 
