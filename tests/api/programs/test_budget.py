@@ -83,16 +83,16 @@ def test_another_programs_spend_is_not_counted(brand, ben):
 
 
 def test_spend_in_another_currency_is_valued_by_its_date_or_held_out(brand, ben):
-    rate("FJD", "2", ago(days=300))
-    conversion(brand, ben, type="ClickReward", currency="FJD", commission_cents=101, occurred_at=ago(days=299))
-    conversion(brand, ben, type="ClickReward", currency="FJD", commission_cents=70, occurred_at=ago(days=290))
+    rate("MVR", "2", ago(days=300))
+    conversion(brand, ben, type="ClickReward", currency="MVR", commission_cents=101, occurred_at=ago(days=299))
+    conversion(brand, ben, type="ClickReward", currency="MVR", commission_cents=70, occurred_at=ago(days=290))
     conversion(brand, ben, type="LeadReward", currency="AWG", commission_cents=5)
     conversion(brand, ben, type="LeadReward", commission_cents=1)
 
     status = _status(brand)
 
     assert (status["spentCents"], status["remainingCents"]) == (50 + 1, 4_949)
-    assert status["fxUnconvertibleByCurrency"] == {"FJD": 70, "AWG": 5}
+    assert status["fxUnconvertibleByCurrency"] == {"MVR": 70, "AWG": 5}
     assert status["fxUnconvertibleCents"] == 75
 
 
