@@ -31,8 +31,6 @@ def answering(monkeypatch: Any, **web: Any) -> Iterator[NameServer]:
     for patience in ("FOR_PEOPLE_S", "FOR_JOBS_S"):
         monkeypatch.setattr(name_servers, patience, _PATIENCE_S)
     address, _, port = server.address.rpartition(":")
-    # The second that a question has is short for a server whose thread waits for its turn on a busy machine.
-    monkeypatch.setattr(name_servers, "FOR_PEOPLE_S", 12.0)
     turn(monkeypatch, web={"dns_servers": ((address, int(port)),), "public_base_url": f"https://{TARGET}", **web})
     yield server
     server.close()
