@@ -231,17 +231,6 @@ def test_one_text_asked_for_by_many_at_once_is_one_code(shop):
     assert len(shop.stage.codes.promotion_codes) == len(shop.told("affiliate_coupon.created")) == 1
 
 
-def test_one_key_sent_by_many_at_once_is_one_code(shop):
-    made = coupon(shop.brand)
-    body = {"campaignCouponId": made["id"]}
-
-    answers = at_once(*[lambda: shop.brand.post(shop.codes, body, Idempotency_Key="k")] * 6)
-
-    assert {answer.status_code for answer in answers} <= {201, 409}
-    assert len({answer.json["id"] for answer in answers if answer.status_code == 201}) == 1
-    assert len(shop.stage.codes.promotion_codes) == len(shop.told("affiliate_coupon.created")) == 1
-
-
 def test_a_revoked_code_ends_at_the_processor_and_is_told(shop):
     minted = code(shop.brand, shop.jane, coupon(shop.brand)["id"], "SPRING")
 

@@ -1,6 +1,6 @@
 """Requests for codes that are repeated, meet each other, or meet a gateway that does not say what it did."""
 
-from tests.support.api.racing import begun
+from tests.support.api.racing import at_once, begun
 from tests.support.coupons import COUPON, code, coupon
 
 MINT = "/api/me/coupons/mint"
@@ -61,6 +61,24 @@ def test_twins_with_one_key_leave_one_code_while_the_processor_is_still_at_it(sh
     assert (first().status_code, second.status_code) == (201, 503)
     (minted,) = shop.brand.get(shop.codes).json["items"]
     assert [there["id"] for there in shop.stage.codes.active("SPRING")] == [minted["processorPromotionCodeId"]]
+
+
+def test_one_key_sent_by_many_at_once_is_one_code(shop):
+    made = coupon(shop.brand)
+    body = {"campaignCouponId": made["id"]}
+
+    answers = at_once(*[lambda: shop.brand.post(shop.codes, body, Idempotency_Key="k")] * 6)
+    answers.append(shop.brand.post(shop.codes, body, Idempotency_Key="k"))
+
+    # Who comes while the processor is at it for another may be told to come again.
+    assert {(answer.status_code, answer.json.get("error")) for answer in answers} <= {
+        (201, None),
+        (409, "idempotency_conflict"),
+        (503, "gateway_unreachable"),
+    }
+    assert answers[-1].status_code == 201
+    assert len({answer.json["id"] for answer in answers if answer.status_code == 201}) == 1
+    assert len(shop.stage.codes.promotion_codes) == len(shop.told("affiliate_coupon.created")) == 1
 
 
 def test_a_key_of_another_request_mints_nothing(shop, drain):
