@@ -8,8 +8,8 @@ import pytest
 from domain.money import fx
 from domain.programs.numbers import Money
 from models import db
-from pipelines import upkeep
 from pipelines.programs import numbers
+from tests.support import owing
 from tests.support.rows.program_rows import ago, click, conversion, rate
 from tests.support.running.hours import began
 
@@ -106,8 +106,7 @@ def test_clicks_count_from_the_moment_thirty_days_ago_before_and_after_their_day
         click(brand, ben, occurred_at=ago(hours=hours))
 
     assert _shown(brand, "clicks30d") == (3,)
-    with db.any_org_work():
-        upkeep.any_org_fold_days()
+    owing.fold(brand)
     assert _shown(brand, "clicks30d") == (3,)
 
 

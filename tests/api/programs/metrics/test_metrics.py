@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from models import db
-from pipelines import upkeep
+from tests.support import owing
 from tests.support.api.lists import trips_of
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import click, conversion, rate
@@ -27,11 +26,6 @@ def ben(brand):
     """The affiliate of the brand's one campaign."""
     brand.program()
     return brand.affiliate("ben")
-
-
-def _fold():
-    with db.any_org_work():
-        upkeep.any_org_fold_days()
 
 
 def _asked(brand, query=DAYS):
@@ -63,7 +57,7 @@ def test_every_day_has_its_counts_and_its_money(brand, ben):
         "2026-03-11": _NOTHING | {"clicks": 1},
     }
 
-    before, _ = _rows(brand), _fold()
+    before, _ = _rows(brand), owing.fold(brand)
 
     assert before == _rows(brand) == expected
     assert _asked(brand)["totals"] == expected["2026-03-10"] | {"clicks": 2}
@@ -128,7 +122,7 @@ def test_countries_are_of_clicks_and_what_has_none_stands_under_null(brand, ben)
         found = _rows(brand, f"{DAYS}&groupBy=country")
         assert {key: row["clicks"] for key, row in found.items()} == {"NZ": 2, "FR": 1, None: 1}
         assert found[None]["sales"] == 1
-        _fold()
+        owing.fold(brand)
 
 
 def test_money_is_valued_by_the_rate_of_its_day_and_what_has_none_is_held_apart(brand, ben):
@@ -153,7 +147,7 @@ def test_money_is_valued_by_the_rate_of_its_day_and_what_has_none_is_held_apart(
 def test_another_tenant_sees_nothing_of_it(brand, rival, ben):
     conversion(brand, ben, occurred_at=NOON)
     click(brand, ben, occurred_at=NOON)
-    _fold()
+    owing.fold(brand)
 
     assert _asked(rival)["totals"] == _NOTHING
     for query in (f"programId={brand.programs[-1]}", f"affiliateId={ben}"):

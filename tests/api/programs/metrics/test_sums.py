@@ -9,7 +9,8 @@ import pytest
 
 from models import db
 from models.ledger import day_rules, rules
-from pipelines import retention, upkeep
+from pipelines import retention
+from tests.support import owing
 from tests.support.api.importing import import_sales, past_sale
 from tests.support.draining import drain
 from tests.support.recruits import Recruits
@@ -26,11 +27,6 @@ select count(*) filter (where is_sale), count(*) filter (where type = 'LeadRewar
 from (select *, type in ('OneTime', 'Recurring') and parent_id is null as is_sale from conversion) c
 where not is_test and status not in ('Denied', 'Invalidated')"""
 _SHOWN = ("sales", "leads", "refunds", "revenueCents", "refundedCents", "commissionCents", "overrideCents")
-
-
-def _fold():
-    with db.any_org_work():
-        upkeep.any_org_fold_days()
 
 
 def _broken(brand):
@@ -74,7 +70,7 @@ class _Year:
         self.brand.sale(affiliateSlug="ann", amountCents=self.dice.randint(1, 9_999))
 
     def refund(self):
-        rows = self.brand.rows("select external_event_id, amount_cents from sale")
+        rows = self.brand.rows("select external_event_id, amount_cents from sale order by id")
         if rows:
             event, cents = self.dice.choice(rows)
             self.brand.refund(event, self.dice.choice([None, 1, max(1, cents // 3)]))
@@ -83,7 +79,7 @@ class _Year:
         drain("sales", "refunds")
 
     def review(self):
-        rows = self.brand.rows("select id from conversion")
+        rows = self.brand.rows("select id from conversion order by id")
         if rows:
             act = self.dice.choice(["v1/{}/validate", "v1/{}/invalidate", "{}/approve", "{}/deny"])
             version, rest = ("v1/", act[3:]) if act.startswith("v1") else ("", act)
@@ -113,7 +109,7 @@ class _Year:
         self.brand.rows("update click set outcome = %s where outcome = 'unscored' returning 1", outcome)
 
     def fold(self):
-        _fold()
+        owing.fold(self.brand)
 
 
 def test_any_order_of_what_happens_comes_to_the_same_sums(brand):
@@ -129,7 +125,7 @@ def test_any_order_of_what_happens_comes_to_the_same_sums(brand):
             drain("sales", "refunds")
             _check(brand, done)
 
-    _fold()
+    owing.fold(brand)
     assert brand.rows("select count(*) from day_change") == [(0,)]
     _check(brand, done)
     sales, _, refunds, revenue, refunded, commission, overrides = brand.rows(_CONVERSIONS)[0]
@@ -155,7 +151,7 @@ def test_days_that_somebody_damaged_are_counted_anew(brand, folded):
     drain("sales")
     before = _totals(brand, "country")
     if folded:
-        _fold()
+        owing.fold(brand)
     for table in ("day_change", "affiliate_day", "program_day"):
         brand.rows(f"update {table} set revenue_cents = revenue_cents + 1, clicks = 9 returning 1")
     assert len(_broken(brand)) == 3
@@ -166,7 +162,7 @@ def test_days_that_somebody_damaged_are_counted_anew(brand, folded):
     for _ in range(2):
         assert _broken(brand) == []
         assert _totals(brand, "country") == before
-        _fold()
+        owing.fold(brand)
 
 
 def test_clicks_that_are_only_counts_by_now_are_still_counted_once(brand):
