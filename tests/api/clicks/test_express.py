@@ -14,7 +14,7 @@ _READ = Script("return redis.call('get', KEYS[1])")
 @pytest.fixture
 def slug(app, brand, monkeypatch):
     """A link that can earn, in a process that remembers it."""
-    turn(monkeypatch, web={"key_cache_s": 5})
+    turn(monkeypatch, web={"key_cache_s": 3600})
     brand.program(cookie_window_days=45)
     slug = new_slug()
     brand.affiliate(slug)

@@ -34,6 +34,7 @@ def enter(brand: Brand, action: str = "program.created", *, at: datetime = START
 def fill(brand: Brand, count: int) -> None:
     """Write entries a second apart, whose entity ids count from 1, the oldest."""
     with db.unit_of_work(brand.id):
+        db.db.stage("set local statement_timeout = 0")  # nobody waits for it, however busy the machine is
         db.db.run(
             "insert into audit_entry (id, organization_id, action, entity_type, entity_id, actor_type, created_at)"
             " select gen_random_uuid(), %s, 'a.b', 'a', n::text, 'operator', %s + n * interval '1 s'"

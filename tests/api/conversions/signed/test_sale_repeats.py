@@ -1,16 +1,15 @@
 """The same sale again: for ever, at once, and under an Idempotency-Key (tracking spec, sections 2 and 4)."""
 
 import json
-import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 
-import psycopg2
 import pytest
 
 from models import db
+from pipelines.conversions import accept
+from tests.support.api.racing import begun
 from tests.support.rows.refunding import refund
 
 URL = "/api/tracking/s2s"
@@ -211,25 +210,24 @@ def test_twins_wait_for_each_other_and_agree(shop):
     assert sum("Idempotency-Replayed" in answer.headers for answer in answers) == 7
 
 
-def test_a_twin_that_waited_five_seconds_is_told_to_come_back(shop):
-    _keyed(shop, "warm-up", _body("other"))
-    blocker = psycopg2.connect(os.environ["DATABASE_OWNER_URL"])
-    cursor = blocker.cursor()
-    cursor.execute("lock table sale in exclusive mode")  # the first one cannot get on, but holds its key
-    first: list[object] = []
-    thread = threading.Thread(target=lambda: first.extend(_at_once([lambda: _keyed(shop, "key-1")])))
-    thread.start()
-    waits = "select from pg_locks where relation = 'sale'::regclass and not granted"
-    while cursor.execute(waits) or not cursor.rowcount:
-        time.sleep(0.05)
+def test_a_twin_that_waited_five_seconds_is_told_to_come_back(shop, monkeypatch):
+    has_its_key, may_go_on, accept_sale = threading.Event(), threading.Event(), accept.sale
 
-    started = datetime.now(UTC)
+    def sale(**posted):
+        if not has_its_key.is_set():
+            has_its_key.set()
+            may_go_on.wait()
+        return accept_sale(**posted)
+
+    monkeypatch.setattr(accept, "sale", sale)
+    first = begun(lambda: _keyed(shop, "key-1"), until=has_its_key.is_set)
+
+    started = time.monotonic()
     twin = _keyed(shop, "key-1")
-    waited_s = (datetime.now(UTC) - started).total_seconds()
-    blocker.close()
-    thread.join()
+    waited_s = time.monotonic() - started
+    may_go_on.set()
 
     assert (twin.status_code, twin.json["error"]) == (409, "idempotency_conflict")
-    assert 4.5 < waited_s < 30
-    assert "conversionId" in first[0].json
-    assert _keyed(shop, "key-1").data == first[0].data
+    assert waited_s > 4.5
+    assert "conversionId" in first().json
+    assert _keyed(shop, "key-1").data == first().data
