@@ -23,6 +23,11 @@ from commands.demo.gateway.books import StripeBooks
 from commands.demo.gateway.forms import Fields
 from commands.demo.gateway.words import StripeObject
 
+#: The thread that sends events.
+SENDER = "gateway-events"
+# An event, and the endpoint that is told of it; None is the end.
+_Post = queue.SimpleQueue[tuple[StripeObject, StripeObject] | None]
+
 _LARGEST_BODY = 64 << 10
 _NUMBERED = re.compile(r"\[\d+\]$")
 _PAUSES_S = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
@@ -34,20 +39,28 @@ _NOT_LET_IN = words.error(
 
 @contextmanager
 def playing(chosen: settings.Settings, *, say: Callable[[str], None]) -> Iterator[None]:
-    """Play the gateway until the end, and `say` what became of each event. Raises ClickException for a port in use."""
-    post: queue.SimpleQueue[tuple[StripeObject, StripeObject]] = queue.SimpleQueue()
+    """Play the gateway until the end, and `say` what became of each event. Raises ClickException for a port in use.
+
+    What was not taken by then is not sent any more: the port of a service that has gone may be somebody else's.
+    """
+    post, is_over = _Post(), threading.Event()
     kept = StripeBooks(chosen.servers.data_dir)
     key = books.key(chosen.servers.data_dir) or ""
     address = loopback.gateway(chosen)
     with loopback.listening("gateway", address):
         server = _Server(address, StripeAccount(kept, lambda *told: post.put(told)), key)
-    for work in (server.serve_forever, lambda: _send_all(post, chosen.web.url, say)):
-        threading.Thread(target=work, daemon=True).start()
+    what = (post, chosen.web.url, say, is_over)
+    sender = threading.Thread(target=_send_all, args=what, name=SENDER, daemon=True)
+    for thread in (sender, threading.Thread(target=server.serve_forever, daemon=True)):
+        thread.start()
     try:
         yield
     finally:
         server.shutdown()
         server.server_close()
+        is_over.set()
+        post.put(None)
+        sender.join()
 
 
 class _Server(http.server.ThreadingHTTPServer):
@@ -123,24 +136,23 @@ def _fields(form: str) -> Fields:
     return found
 
 
-def _send_all(
-    post: "queue.SimpleQueue[tuple[StripeObject, StripeObject]]", url: str, say: Callable[[str], None]
-) -> None:
-    """Send events in their order, for ever; to where the service is now, whatever PORT was when it subscribed."""
-    while True:
-        event, endpoint = post.get()
+def _send_all(post: _Post, url: str, say: Callable[[str], None], is_over: threading.Event) -> None:
+    """Send events in their order; to where the service is now, whatever PORT was when it subscribed."""
+    while (told := post.get()) is not None:
+        event, endpoint = told
         address = url + urlsplit(endpoint["url"]).path
-        said = _sent(json.dumps(event).encode(), address, endpoint["secret"])
+        said = _sent(json.dumps(event).encode(), address, endpoint["secret"], is_over)
         say(f"{event['type']} of {event['data']['object']['id']}: {said}")
 
 
-def _sent(body: bytes, address: str, secret: str) -> str:
-    """Send an event until it is taken or the pauses are used up; return what became of it."""
+def _sent(body: bytes, address: str, secret: str, is_over: threading.Event) -> str:
+    """Send an event until it is taken, the pauses are used up or all is over; return what became of it."""
     from adapters import http_calls  # five megabytes, of which nobody has need before there is something to send
 
-    said = ""
+    said = "nobody was asked"
     for pause_s in _PAUSES_S:
-        time.sleep(pause_s)
+        if is_over.wait(pause_s):
+            break
         headers = {"Stripe-Signature": words.signature(body, secret=secret, at=int(time.time()))}
         try:
             status, _, _ = http_calls.call("POST", address, {**headers, "Content-Type": "application/json"}, body)
