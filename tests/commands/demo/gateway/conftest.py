@@ -27,7 +27,7 @@ from tests.support.running import ports
 from tests.support.serving import served
 from tests.support.turning import turn
 
-_PATIENCE_S = 30
+_PATIENCE_S = 120
 
 
 @dataclass
@@ -118,10 +118,10 @@ def demo(app, tmp_path, monkeypatch):
 
 
 class _Listener(HTTPServer):
-    """A server of somebody who subscribed: keeps what it is sent, and answers with a status."""
+    """A server of somebody who subscribed: keeps what it is sent, and answers with the next of `statuses`, then 200."""
 
     def __init__(self, port):
-        self.sent, self.status = [], 200
+        self.sent, self.statuses = [], []
         super().__init__(("127.0.0.1", port), _Keeps)
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
@@ -130,7 +130,7 @@ class _Keeps(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.sent.append((self.path, self.headers["Stripe-Signature"], body))
-        self.send_response(self.server.status)
+        self.send_response(self.server.statuses.pop(0) if self.server.statuses else 200)
         self.end_headers()
 
     def log_message(self, *_):
@@ -139,7 +139,8 @@ class _Keeps(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def playing(tmp_path, monkeypatch):
-    listener = _Listener(0)
+    held = ports.hold_row(3)  # the gateway's port is the second after the listener's
+    listener = _Listener(ports.number(held[0]))
     chosen = turn(
         monkeypatch, servers={"data_dir": tmp_path}, web={"port": listener.server_port, "public_base_url": None}
     )
@@ -147,6 +148,8 @@ def playing(tmp_path, monkeypatch):
         yield listener
     listener.shutdown()
     listener.server_close()
+    for port in held:
+        port.close()
 
 
 @pytest.fixture
