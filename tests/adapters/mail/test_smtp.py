@@ -1,6 +1,7 @@
 """One message to one mail server: how it arrives, what is final, what may pass, and whom we trust with it."""
 
 import os
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from domain.mail import smtp_address
 from domain.mail.smtp_address import Security, Server
 from models import ids
 from tests.support.outside.smtp_sink import HANG_UP, Sink
+from tests.support.running import ports
 
 _AT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 _SENDER = "Acme Partners <partners@acme.example>"
@@ -216,11 +218,8 @@ def test_a_server_that_is_rude_at_the_end_has_taken_the_letter(sink):
 
 
 def test_nobody_there_may_pass():
-    gone = Sink()
-    gone.stop()
-
-    with pytest.raises(smtp.MailUnreachable, match="ConnectionRefusedError"):
-        _send(gone.port, _letter())
+    with closing(ports.hold()) as nobody, pytest.raises(smtp.MailUnreachable, match="ConnectionRefusedError"):
+        _send(ports.number(nobody), _letter())
 
 
 def test_a_server_that_says_nothing_is_left(sink, monkeypatch):

@@ -108,7 +108,7 @@ class FakeProcessor:
         headers, body = self.event(key)
         for _ in range(copies):
             request = urllib.request.Request(url, body, {**headers, "Content-Type": "application/json"})
-            urllib.request.urlopen(request, timeout=10).close()
+            urllib.request.urlopen(request, timeout=60).close()
 
 
 class _Server(ThreadingHTTPServer):

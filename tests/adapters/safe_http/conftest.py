@@ -1,11 +1,13 @@
 """A client of customers' URLs, receivers on loopback, and name servers that say what a test says."""
 
+import dataclasses
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from adapters.safe_http import client as safe_http
 from adapters.safe_http.client import Client, Policy
 from tests.support.outside.raw_receivers import OK, RawReceiver, Script, StartReceiver, answering, write_authority
 
@@ -15,6 +17,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tls")
     write_authority(folder)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait longer than the product does for a name that is found: a URL that nobody looked up in time passes."""
+    monkeypatch.setattr(safe_http, "_EARLY_S", 60.0)
 
 
 @pytest.fixture
@@ -41,6 +49,12 @@ def client(folder: Path) -> Iterator[Client]:
 def hasty(folder: Path) -> Iterator[Client]:
     """A client that gives a call a second, for those that would never end."""
     yield from _giving(1, folder)
+
+
+@pytest.fixture
+def hurry(client: Client) -> Callable[[], None]:
+    """Have `client` give a call a second from now on, over the connections that it keeps."""
+    return lambda: setattr(client, "_policy", dataclasses.replace(client._policy, timeout_s=1))
 
 
 def _giving(seconds: int, folder: Path) -> Iterator[Client]:

@@ -2,12 +2,14 @@
 
 import socket
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from adapters.safe_http.client import Client, Policy, ReceiverUnreachable
 from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post
+from tests.support.running import ports
 
 
 def test_request_goes_to_the_vetted_address_under_its_name(
@@ -95,8 +97,8 @@ def test_plain_text_receiver_and_closed_port_are_unreachable(client: Client) -> 
         with pytest.raises(ReceiverUnreachable, match=r"TLS failed: wrong version number|connection reset"):
             post(client, f"https://localhost:{port}/")
 
-    with pytest.raises(ReceiverUnreachable, match="connection refused"):
-        post(client, f"https://localhost:{port}/")
+    with closing(ports.hold()) as nobody, pytest.raises(ReceiverUnreachable, match="connection refused"):
+        post(client, f"https://localhost:{ports.number(nobody)}/")
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_idle_connections_are_bounded_per_host(
     together = threading.Barrier(2)
 
     def script(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
-        together.wait(5)
+        together.wait(60)
         return answering(OK)(conn, number, body)
 
     receiver = receive(script)

@@ -4,11 +4,13 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from adapters.embedded.places import wait_until
 from adapters.safe_http.client import Client, ReceiverUnreachable
 from tests.support.outside.raw_receivers import OK, StartReceiver, answering, dribbling, post
 
@@ -34,16 +36,20 @@ def test_slow_answer_ends_at_the_deadline(head: bytes, hasty: Client, receive: S
     _ends_at_deadline(hasty, receive(dribbling(head)).url)
 
 
-def test_slow_body_of_a_kept_connection_ends_at_the_deadline(hasty: Client, receive: StartReceiver) -> None:
+def test_slow_body_of_a_kept_connection_ends_at_the_deadline(
+    client: Client, hurry: Callable[[], None], receive: StartReceiver
+) -> None:
     def script(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:
         first = answering(OK)
         return (first if number == 1 else dribbling(b"HTTP/1.1 200 OK\r\n\r\n"))(conn, number, body)
 
     receiver = receive(script)
-    post(hasty, receiver.url)
+    post(client, receiver.url)
+    hurry()
 
-    _ends_at_deadline(hasty, receiver.url)
-    assert len(receiver.requests) == 2
+    _ends_at_deadline(client, receiver.url)
+    assert wait_until(lambda: len(receiver.requests) == 2, timeout_s=60)
+    assert receiver.connections == 1
 
 
 def test_silent_receiver_ends_at_the_deadline(hasty: Client, receive: StartReceiver) -> None:

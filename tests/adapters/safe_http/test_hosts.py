@@ -3,7 +3,7 @@
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -90,11 +90,12 @@ def test_plain_http_goes_nowhere_when_localhost_leads_elsewhere(client: Client, 
         post(client, "http://localhost:5001/")
 
 
-def test_a_connection_without_tls_is_never_taken_for_one_with_it(hasty: Client) -> None:
+def test_a_connection_without_tls_is_never_taken_for_one_with_it(client: Client, hurry: Callable[[], None]) -> None:
     with PlainReceiver() as receiver:
-        post(hasty, f"http://localhost:{receiver.port}/")
+        post(client, f"http://localhost:{receiver.port}/")
+        hurry()
         with pytest.raises(ReceiverUnreachable):
-            post(hasty, f"https://localhost:{receiver.port}/")
+            post(client, f"https://localhost:{receiver.port}/")
 
         assert [head[:4] for head, _ in receiver.requests] == [b"POST"]
 
@@ -134,7 +135,7 @@ def test_name_without_dns_answer_is_accepted_at_create_and_unreachable_at_send(d
 def silent_dns(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """A name server that never answers, until the test is over; the list has the names it was asked for."""
     asked: list[str] = []
-    over = threading.Event()
+    over, askers = threading.Event(), safe_http._askers
     resolve = socket.getaddrinfo
 
     def getaddrinfo(host: str, port: int, **options: int) -> list[object]:
@@ -147,6 +148,8 @@ def silent_dns(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     yield asked
     over.set()
+    with askers, askers:  # who asked is over it, and the next test's names find somebody to ask
+        pass
 
 
 def test_name_server_that_is_silent_is_waited_for_by_few_and_not_for_long(
@@ -172,7 +175,10 @@ def test_name_server_that_is_silent_is_waited_for_by_few_and_not_for_long(
     assert time.monotonic() - started < 50  # none of the thousand waited, nor two for the name server's minute
 
 
-def test_private_address_is_refused_while_name_servers_are_silent(silent_dns: list[str]) -> None:
+def test_private_address_is_refused_while_name_servers_are_silent(
+    silent_dns: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(safe_http, "_EARLY_S", 0.5)
     in_threads(4, lambda number: safe_http.check_url(f"https://silent-{number}.test/", Policy()))
 
     for host in ("127.0.0.1", "[::1]", "169.254.169.254"):
