@@ -7,45 +7,38 @@ A worker that is behind takes more of the same kind along (`models.jobs.batches`
 """
 
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import dramatiq
 import structlog
 
 import settings
-from adapters import logs
 from adapters.tracing import spans
-from domain.jobs import FORGET, Job
+from domain.jobs import Job
 from models import db
 from models.jobs import batches, rows
 from models.jobs.batches import Batch
-from pipelines.work import GiveUp, TryAgain
-from workers import metrics, pace, process
+from workers import failing, metrics, pace, process
 from workers.behind import calls
 from workers.behind.alone import alone
 from workers.behind.calls import Called, CallsTogether
 
 _log = structlog.get_logger(__name__)
 
-# As long as a frozen transaction may hold a lock, who waited for one in vain comes back this soon. PostgreSQL gives up
-# waiting after ten seconds (models.db), so that many of the first attempts may meet it.
-_AFTER_WAITING_S = 2
-_WAITS_S = 10
-
 # Its lease is how long a job's transaction may say nothing: then others may have the row and what it locked.
 _SILENCE_BEYOND_LEASE_S = 1
 
+# Of so many that were taken along one at least is to be done: else the next go alone for a while.
+_WORTH_IT = 5
+
 Work = Callable[[rows.Claimed], None]
 WorkTogether = Callable[[Sequence[rows.Claimed]], None]
+WorkUncalled = Callable[[Sequence[rows.Claimed]], Sequence[rows.Claimed]]
 Prepared = TypeVar("Prepared")
 Answer = TypeVar("Answer")
-
-# A traceback says more at its end; this much is kept of it.
-_ERROR_CHARACTERS = 8_000
 
 
 def silence_s(lease_s: int) -> int:
@@ -59,6 +52,9 @@ class Ran:
 
     outcome: str = "done"
     number: int = 1
+
+
+Run = Callable[..., Ran]
 
 
 def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[[Work], Work]:
@@ -100,7 +96,7 @@ def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[
                 return Ran(number=len(batch.jobs))
             return run(job_id, attempt)
 
-        _register(job, run if together is None else run_together)
+        register_run(job, run if together is None else run_together)
         return work
 
     return register
@@ -113,6 +109,7 @@ def calling_job(
     call: Callable[[Prepared], Answer],
     record: Callable[[Prepared, Answer], datetime | None],
     together: CallsTogether[Prepared, Answer] | None = None,
+    uncalled: WorkUncalled | None = None,
 ) -> None:
     """Register a job that calls somebody else's server, never inside a transaction.
 
@@ -121,23 +118,14 @@ def calling_job(
     or None when the job is done. A process that dies in between leaves the row to be handed out again, once it has been
     silent for a while; a job that `keeps_lease` at the end of its lease.
     `together` prepares and records several, for a kind that says how many (`Job.together`).
+    `uncalled` does in its place, in one transaction, what needs no call of several, two at least, and returns those
+    that are done. Of the others it has done nothing: each has a hand-out of its own, and the one that was handed out
+    runs alone then.
     """
 
-    _must_agree(job, together)
+    _must_agree(job, together or uncalled)
 
-    def run(job_id: int, attempt: int, **_: object) -> Ran:
-        with db.any_org_work():
-            claimed = rows.lock(job_id=job_id, attempt=attempt)
-            if claimed is None:
-                return Ran()
-            prepared = prepare(claimed)
-            if prepared is None:
-                rows.stage_done(job_id=job_id, attempt=attempt)
-            else:
-                rows.stage_begun(job_id=job_id, attempt=attempt, process_id=process.own_id())
-        if prepared is not None:
-            _record(claimed, record, prepared, call(prepared))
-        return Ran()
+    steps = _Steps(prepare, call, record)
 
     def run_together(job_id: int, attempt: int, **_: object) -> Ran:
         assert together is not None
@@ -154,16 +142,81 @@ def calling_job(
         else:
             if len(batch.jobs) == 1:
                 for claimed, prepared in wanted:
-                    _record(claimed, record, prepared, call(prepared))
+                    steps.end(claimed, prepared)
                 return Ran()
             called = calls.call_each(wanted, call, together)
             if called.is_mostly_uncalled:
                 alone.note(job, batch)
             recorded = _record_together(job, called, record, together)
             return Ran(number=len(batch.jobs) - len(wanted) + recorded)
-        return run(job_id, attempt)
+        return steps.run(job_id, attempt)
 
-    _register(job, run if together is None else run_together)
+    def run_uncalled(job_id: int, attempt: int, **_: object) -> Ran:
+        assert uncalled is not None
+        return _run_uncalled(job, steps, uncalled, job_id, attempt)
+
+    register_run(job, run_together if together else run_uncalled if uncalled else steps.run)
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps(Generic[Prepared, Answer]):
+    """The steps of a job that calls somebody else's server, as `calling_job` has them."""
+
+    prepare: Callable[[rows.Claimed], Prepared | None]
+    call: Callable[[Prepared], Answer]
+    record: Callable[[Prepared, Answer], datetime | None]
+
+    def run(self, job_id: int, attempt: int, **_: object) -> Ran:
+        """Do one job, if this attempt of it is still to be made."""
+        with db.any_org_work():
+            claimed = rows.lock(job_id=job_id, attempt=attempt)
+            if claimed is None:
+                return Ran()
+            prepared = self.begin(claimed)
+        self.end(claimed, prepared)
+        return Ran()
+
+    def begin(self, claimed: rows.Claimed) -> Prepared | None:
+        """Prepare one job in the transaction that locked it."""
+        prepared = self.prepare(claimed)
+        if prepared is None:
+            rows.stage_done(job_id=claimed.id, attempt=claimed.attempt)
+        else:
+            rows.stage_begun(job_id=claimed.id, attempt=claimed.attempt, process_id=process.own_id())
+        return prepared
+
+    def end(self, claimed: rows.Claimed, prepared: Prepared | None) -> None:
+        """Make the call that was prepared, if one was, and record its answer."""
+        if prepared is not None:
+            _record(claimed, self.record, prepared, self.call(prepared))
+
+
+def _run_uncalled(job: Job, steps: _Steps[Prepared, Answer], uncalled: WorkUncalled, job_id: int, attempt: int) -> Ran:
+    batch, prepared, done = None, None, list[rows.Claimed]()
+    try:
+        with db.any_org_work():
+            batch = _lock(job, job_id, attempt, None)
+            if batch is None:
+                return Ran()
+            if len(batch.jobs) == 1:
+                prepared = steps.begin(batch.first)
+            else:
+                done = list(uncalled(batch.jobs))
+                batches.stage_done(done)
+    except Exception as error:
+        if not alone.comes_after(job, batch, error):
+            raise
+        return steps.run(job_id, attempt)
+    if len(batch.jobs) == 1:
+        steps.end(batch.first, prepared)
+        return Ran()
+    if len(done) * _WORTH_IT < len(batch.jobs):
+        alone.note(job, batch)
+    if batch.first in done:
+        return Ran(number=len(done))
+    if done:
+        _count(job, Ran(number=len(done)))
+    return steps.run(job_id, attempt)
 
 
 def _must_agree(job: Job, together: object) -> None:
@@ -223,7 +276,7 @@ def _record_together(
     recorded = _record_answered(job, called, record, together)
     if called.raised is not None:
         claimed, error = called.raised
-        metrics.count_jobs(job.name, _put_down(job, claimed.id, claimed.attempt, error))
+        metrics.count_jobs(job.name, failing.put_down(job, claimed.id, claimed.attempt, error))
     if called.uncalled:
         with db.unit_of_work(called.uncalled[0][0].tenant):
             returned = batches.give_back([claimed for claimed, _ in called.uncalled])
@@ -254,37 +307,13 @@ def _record_answered(
             _record(claimed, record, prepared, answer)
         except Exception as error:
             recorded -= 1
-            metrics.count_jobs(job.name, _put_down(job, claimed.id, claimed.attempt, error))
+            metrics.count_jobs(job.name, failing.put_down(job, claimed.id, claimed.attempt, error))
     return recorded
 
 
-#: What runs in place of a kind of job that this release does not know; workers.broker turns to it.
-UNKNOWN = "job.unknown"
-# A worker of the newer release is about to come, or is there already and was not asked.
-_ASK_AGAIN_AFTER_S, _ASK_AT_LEAST_EVERY_S = 3, 60
+def register_run(job: Job, run: Run) -> None:
+    """Register what runs a kind of job when it is told a job and an attempt; what it raises is written down."""
 
-
-Run = Callable[..., Ran]
-
-
-def register_unknown() -> None:
-    """Register what gives a job of an unknown kind back: it waits for a worker that knows it, and uses no attempt."""
-
-    def run(job_id: int, attempt: int, **_: object) -> Ran:
-        with db.any_org_work():
-            put_off = rows.any_org_put_off_unknown(
-                job_id=job_id, attempt=attempt, first_s=_ASK_AGAIN_AFTER_S, longest_s=_ASK_AT_LEAST_EVERY_S
-            )
-        if put_off is None:
-            return Ran()
-        name, is_dead = put_off
-        (_log.error if is_dead else _log.warning)("job.unknown", job=name, is_dead=is_dead)
-        return Ran("given_up" if is_dead else "again")
-
-    _register(Job(UNKNOWN, queue=FORGET.queue), run)
-
-
-def _register(job: Job, run: Run) -> None:
     def guarded(job_id: int, attempt: int, **more: object) -> None:
         started = time.monotonic()
         with (
@@ -293,12 +322,16 @@ def _register(job: Job, run: Run) -> None:
         ):
             ran = _ran(job, run, job_id, attempt, more)
             span.tell(outcome=ran.outcome, jobs=ran.number)
-        metrics.count_jobs(job.name, ran.outcome, ran.number)
+        _count(job, ran)
         metrics.time_job(job.name, time.monotonic() - started)
-        if ran.outcome == "done":
-            pace.done.count(job.queue, ran.number)
 
     dramatiq.actor(actor_name=job.name, queue_name=job.queue)(guarded)
+
+
+def _count(job: Job, ran: Ran) -> None:
+    metrics.count_jobs(job.name, ran.outcome, ran.number)
+    if ran.outcome == "done":
+        pace.done.count(job.queue, ran.number)
 
 
 def _ran(job: Job, run: Run, job_id: int, attempt: int, more: dict[str, object]) -> Ran:
@@ -306,41 +339,8 @@ def _ran(job: Job, run: Run, job_id: int, attempt: int, more: dict[str, object])
         try:
             return run(job_id, attempt, **more)
         except Exception as error:  # a deadlock, a statement that takes too long and a lost connection too
-            return Ran(_put_down(job, job_id, attempt, error))
+            return Ran(failing.put_down(job, job_id, attempt, error))
     except db.UNAVAILABLE as error:
         # Not even the failure can be written down; the lease runs out and the row is handed out again.
         _log.warning("job.database_unavailable", error=str(error).strip())
         return Ran("database_unavailable")
-
-
-def _put_down(job: Job, job_id: int, attempt: int, error: Exception) -> str:
-    """Write down why an attempt did not end well, and return what that is called."""
-    if isinstance(error, TryAgain):
-        with db.any_org_work():
-            rows.stage_again(job_id=job_id, attempt=attempt, at=error.at)
-        return "again"
-    if isinstance(error, GiveUp):
-        _fail(job_id, attempt, str(error), retry_in_s=None)
-        return "given_up"
-    _record_failure(job, job_id, attempt, error)
-    return "failed"
-
-
-def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> None:
-    delay_s = job.delay_s(attempt)
-    if db.is_held_up(error) and attempt <= 1 + settings.current().jobs.lease_s // _WAITS_S:
-        delay_s = min(delay_s, _AFTER_WAITING_S)
-    _fail(job_id, attempt, "".join(traceback.format_exception(error)), retry_in_s=delay_s)
-
-
-def _fail(job_id: int, attempt: int, error: str, *, retry_in_s: int | None) -> None:
-    storable = error[-_ERROR_CHARACTERS:].replace("\x00", "").encode("utf-8", "replace").decode()
-    with db.any_org_work():
-        is_dead = rows.any_org_fail(job_id=job_id, attempt=attempt, error=storable, retry_in_s=retry_in_s)
-    if is_dead is not None:
-        _log.error("job.failed", retry_in_s=None if is_dead else retry_in_s, is_dead=is_dead, error=_summary(error))
-
-
-def _summary(error: str) -> str:
-    lines = logs.without_values(error).strip().splitlines()
-    return lines[-1] if lines else ""

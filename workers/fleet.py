@@ -8,7 +8,7 @@ from adapters import logs, servers
 from adapters.tracing import export
 from domain.jobs import QUEUES
 from models import db
-from workers import actor, broker
+from workers import actor, broker, unknown
 
 _chosen = settings.current()
 logs.configure(_chosen.monitoring)
@@ -20,7 +20,7 @@ db.connect_to(
 )
 # Actors can only be declared once the broker is ours.
 connected = broker.connect(servers.urls().redis_url, servers.urls().broker_url)
-actor.register_unknown()
+unknown.register_unknown()
 
 
 def load(queues: Iterable[str] = QUEUES) -> None:

@@ -10,7 +10,7 @@ from dramatiq.broker import Broker, Consumer, MessageProxy
 from dramatiq.errors import ActorNotFound
 
 from models.jobs.silence import Held
-from workers import actor
+from workers import unknown
 
 # Between two looks a consumer's threads work off what it fetched; jobs of a few milliseconds need more of it. Calls to
 # other servers are slow, and what one process holds another could have begun.
@@ -35,7 +35,7 @@ class PointerCarrier(Broker):
         try:
             return super().get_actor(actor_name)
         except ActorNotFound:
-            return super().get_actor(actor.UNKNOWN)
+            return super().get_actor(unknown.UNKNOWN)
 
     def get_declared_delay_queues(self) -> set[str]:
         return set()  # delays are the job table's, so no consumer has to look for any

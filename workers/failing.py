@@ -1,0 +1,55 @@
+"""Writes down why an attempt of a job did not end well, and when it is tried again."""
+
+import traceback
+
+import structlog
+
+import settings
+from adapters import logs
+from domain.jobs import Job
+from models import db
+from models.jobs import rows
+from pipelines.work import GiveUp, TryAgain
+
+_log = structlog.get_logger(__name__)
+
+# As long as a frozen transaction may hold a lock, who waited for one in vain comes back this soon. PostgreSQL gives up
+# waiting after ten seconds (models.db), so that many of the first attempts may meet it.
+_AFTER_WAITING_S = 2
+_WAITS_S = 10
+
+# A traceback says more at its end; this much is kept of it.
+_ERROR_CHARACTERS = 8_000
+
+
+def put_down(job: Job, job_id: int, attempt: int, error: Exception) -> str:
+    """Write down why an attempt did not end well, and return what that is called."""
+    if isinstance(error, TryAgain):
+        with db.any_org_work():
+            rows.stage_again(job_id=job_id, attempt=attempt, at=error.at)
+        return "again"
+    if isinstance(error, GiveUp):
+        _fail(job_id, attempt, str(error), retry_in_s=None)
+        return "given_up"
+    _record_failure(job, job_id, attempt, error)
+    return "failed"
+
+
+def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> None:
+    delay_s = job.delay_s(attempt)
+    if db.is_held_up(error) and attempt <= 1 + settings.current().jobs.lease_s // _WAITS_S:
+        delay_s = min(delay_s, _AFTER_WAITING_S)
+    _fail(job_id, attempt, "".join(traceback.format_exception(error)), retry_in_s=delay_s)
+
+
+def _fail(job_id: int, attempt: int, error: str, *, retry_in_s: int | None) -> None:
+    storable = error[-_ERROR_CHARACTERS:].replace("\x00", "").encode("utf-8", "replace").decode()
+    with db.any_org_work():
+        is_dead = rows.any_org_fail(job_id=job_id, attempt=attempt, error=storable, retry_in_s=retry_in_s)
+    if is_dead is not None:
+        _log.error("job.failed", retry_in_s=None if is_dead else retry_in_s, is_dead=is_dead, error=_summary(error))
+
+
+def _summary(error: str) -> str:
+    lines = logs.without_values(error).strip().splitlines()
+    return lines[-1] if lines else ""
