@@ -37,7 +37,8 @@ WEBHOOK_DELIVER = Job("webhook.deliver", queue="webhooks", max_attempts=50, leas
 # A rail is asked again by the answer it gave; these are for crashes on top of that.
 PAYOUT_TRANSFER = Job("payout.transfer", queue="payouts", max_attempts=50, lease_s=90, keeps_lease=True, together=20)
 # Its gateway may be asked for what the event leaves out; one that is away is asked again for as long as it takes.
-GATEWAY_EVENT = Job("gateway.event", queue="gateways", max_attempts=50, lease_s=90)
+# Each holds a lock for every name in it, of which a server has so many thousand: hence not as many together as sales.
+GATEWAY_EVENT = Job("gateway.event", queue="gateways", max_attempts=50, lease_s=90, together=25)
 # Lists what a gateway has; a large shop's month takes minutes, for which no event may wait.
 GATEWAY_RECONCILE = Job("gateway.reconcile", queue="imports", max_attempts=8, lease_s=900)
 # Asks a gateway whether it still takes the credentials; started every hour for those in doubt.

@@ -10,6 +10,14 @@ from collections.abc import Mapping, Sequence
 _PLACEHOLDER = re.compile(r"%(?:\((\w+)\)s|s)")
 
 
+def of_each(sql: str) -> str:
+    """Return a part of a statement with what it is sent as columns of the row `asked`, all but the organization.
+
+    So a statement asks for many, by a row for each, what another asks for one: in the same words.
+    """
+    return _PLACEHOLDER.sub(lambda found: found[0] if found[1] == "org" else f"asked.{found[1]}", sql)
+
+
 class Hot:
     """A statement with `%s` or `%(name)s` placeholders that `db.run` and `db.stage` take in place of text.
 

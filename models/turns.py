@@ -76,7 +76,12 @@ from (select distinct hashtextextended(name, 0) as number from unnest(%s::text[]
 
 def stage_told(*, organization_id: UUID, gateway: str, names: Sequence[str]) -> None:
     """Let only one transaction at a time book what a gateway tells of these names (payments, refunds, customers)."""
-    db.stage(_TAKE_ALL, ([f"{organization_id}:{gateway}:{name}" for name in names],))
+    stage_all_told(organization_id=organization_id, names=[(gateway, name) for name in names])
+
+
+def stage_all_told(*, organization_id: UUID, names: Sequence[tuple[str, str]]) -> None:
+    """Stage the same for names that several gateways tell; a transaction takes all of its own at once."""
+    db.stage(_TAKE_ALL, ([f"{organization_id}:{gateway}:{name}" for gateway, name in names],))
 
 
 def take_run(organization_id: UUID) -> None:

@@ -12,8 +12,8 @@ from models.conditions import EARNS_NOTHING, OPEN_PROGRAM
 from models.conversions import sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.db import db
-from models.hot import Hot
-from models.table import Rows
+from models.hot import Hot, of_each
+from models.table import Rows, as_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ _NEWEST = "order by g.paid_at desc limit 1"
 _CLOCKS = timedelta(minutes=5)
 _COUNTS = f"""d.first_at <= %(at)s::timestamptz + interval '{_CLOCKS.seconds} s' and d.expires_at > %(at)s
   and (%(is_test)s or not d.is_test)"""
-_NAMED = Hot(f"""
+_NAMING = f"""
 with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at,
   code_id, code, origin, overrides, is_revoked, is_minting, commission_type, commission_value) as (
   select claimed.place, 'claim', claimed.slug, found.id, {_NO_LEAD}, {_NO_CODE}
@@ -146,66 +146,101 @@ join affiliate a on a.id = named.affiliate_id
 left join program_customer c on c.organization_id = %(org)s and c.program_id = a.program_id
   and c.customer_key = %(payer)s
 order by named.place
-""")
+"""
+_NAMED = Hot(_NAMING)
 
 
-def named(
-    *,
-    organization_id: UUID,
-    gateway: str,
-    slugs: Sequence[str],
-    codes: Sequence[str],
-    customer_id: str | None,
-    subscription_id: str | None,
-    email_normalized: str | None,
-    customer_key: str | None,
-    is_test: bool,
-    at: datetime,
-) -> list[Creditable]:
+@dataclass(frozen=True, slots=True)
+class AskedOrigin:
+    """What may name an affiliate for a payment of `at`, and by whom the payments of its buyer are counted (`payer`)."""
+
+    gateway: str
+    slugs: Sequence[str]
+    codes: Sequence[str]
+    customer_id: str | None
+    subscription_id: str | None
+    email_normalized: str | None
+    payer: str | None
+    is_test: bool
+    at: datetime
+
+
+def named(asked: AskedOrigin, *, organization_id: UUID) -> list[Creditable]:
     """Return the affiliates whom slugs, redeemed codes, earlier payments, checkout doors and leads name.
 
     Claims come in the order of `slugs`, codes in that of `codes`: a code in force before a revoked one of its text
     (one that an affiliate minted at its own gateway alone: elsewhere somebody else's may have that text);
-    who earned before by the subscription, the customer, the email. `customer_key` is by whom payments are counted.
+    who earned before by the subscription, the customer, the email.
     Budget: 1 statement.
     """
-    return _NAMED_ROWS.all(
-        _NAMED,
-        {
-            "org": organization_id,
-            "gateway": gateway,
-            "slugs": list(slugs),
-            "codes": list(codes),
-            "customer": customer_id,
-            "subscription": subscription_id,
-            "email": email_normalized,
-            "payer": customer_key,
-            "is_test": is_test,
-            "at": at,
-        },
-    )
+    return _NAMED_ROWS.all(_NAMED, {"org": organization_id, **_asked(asked)})
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedByOne:
+    """A row of many payments: the place of the payment and that of the row among its own, which stands there first."""
+
+    place: int
+    nth: int
+    named: Creditable
+
+
+_NAMED_BY_MANY_ROWS = Rows(_NamedByOne)
+_NAMED_BY_MANY = Hot(f"""
+select asked.place, named.*
+from jsonb_to_recordset(%(asked)s) as asked (place int, gateway text, slugs text[], codes text[], customer text,
+  subscription text, email text, payer text, is_test boolean, at timestamptz)
+cross join lateral (
+  {of_each(_NAMING).replace("select named.by,", "select row_number() over (order by named.place), named.by,")}
+) named
+""")
+
+
+def named_by_each(asked: Sequence[AskedOrigin], *, organization_id: UUID) -> list[list[Creditable]]:
+    """Return of each payment what `named` does, in the order in which they are asked for.
+
+    Budget: 1 statement for all.
+    """
+    rows = [{"place": place, **_asked(one)} for place, one in enumerate(asked)]
+    found = _NAMED_BY_MANY_ROWS.all(_NAMED_BY_MANY, {"org": organization_id, "asked": as_json(rows)})
+    each: list[list[Creditable]] = [[] for _ in asked]
+    for row in sorted(found, key=lambda row: row.nth):
+        each[row.place].append(row.named)
+    return each
+
+
+def _asked(asked: AskedOrigin) -> dict[str, object]:
+    return {
+        "gateway": asked.gateway,
+        "slugs": list(asked.slugs),
+        "codes": list(asked.codes),
+        "customer": asked.customer_id,
+        "subscription": asked.subscription_id,
+        "email": asked.email_normalized,
+        "payer": asked.payer,
+        "is_test": asked.is_test,
+        "at": asked.at,
+    }
 
 
 # What others counted since `named` looked is not counted over: null is what the column refuses, and the job is tried
 # again.
+# They are counted in one order, so that two that count several of the same never wait for each other.
 _COUNT = Hot("""
 insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)
-values (%(org)s, %(program)s, %(payer)s, %(at)s, %(ordinal)s)
+select %s, counted.* from unnest(%s::uuid[], %s::text[], %s::timestamptz[], %s::int[])
+  as counted (program_id, customer_key, first_paid_at, payments)
 on conflict (organization_id, program_id, customer_key) do update
   set payments = case c.payments when excluded.payments - 1 then excluded.payments end,
     first_paid_at = excluded.first_paid_at
 """)
 
 
-def stage_counted(named: Creditable, *, organization_id: UUID, customer_key: str) -> None:
-    """Stage that the payment which `named` was asked for counts as one of this customer, by the number found then."""
-    db.stage(
-        _COUNT,
-        {
-            "org": organization_id,
-            "program": named.program_id,
-            "payer": customer_key,
-            "at": named.first_paid_at,
-            "ordinal": named.ordinal,
-        },
-    )
+def stage_counted(payments: Sequence[tuple[Creditable, str]], *, organization_id: UUID) -> None:
+    """Stage that payments count as those of their customers (by key), by the numbers that `named` found for them.
+
+    One statement for all, of which no two have the same customer.
+    """
+    ordered = sorted((named.program_id, key, named.first_paid_at, named.ordinal) for named, key in payments)
+    if ordered:
+        db.stage(_COUNT, (organization_id, *map(list, zip(*ordered, strict=True))))

@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
-from models.table import Rows, Table, columns
+from models.hot import Hot, of_each
+from models.table import Rows, Table, as_json, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,36 +93,88 @@ class KnownBefore:
     payment: GatewayPayment | None
 
 
+@dataclass(frozen=True, slots=True)
+class AskedBefore:
+    """A payment about which is asked what is known before: its ids, its subjects, its buyer, when it was made.
+
+    Of one that is only named by its ids the rest is empty, and nobody's later payments count. Of a customer of whom
+    something is told, `paid_at` is since when their payments do.
+    """
+
+    gateway: str
+    aliases: Sequence[str]
+    subjects: Sequence[str] = ()
+    who: Payer = Payer()
+    paid_at: datetime | None = None
+
+
 _BEFORE_ROWS = Rows(KnownBefore)
+_TOLD = """
+select coalesce(jsonb_agg(origin order by subject desc), '[]') as origins from gateway_referral
+where organization_id = %(org)s and gateway = %(gateway)s and subject = any(%(subjects)s)
+"""
+_IS_AWAITED = f"""exists (
+  select from gateway_parked where organization_id = %(org)s and gateway = %(gateway)s and alias = any(%(aliases)s)
+) or exists ({_UNREFERRED})"""
 _LOCK_BEFORE = Hot(f"""
 with known as ({_KNOWN})
-select told.origins,
-  exists (
-    select from gateway_parked where organization_id = %(org)s and gateway = %(gateway)s and alias = any(%(aliases)s)
-  ) or exists ({_UNREFERRED}),
-  {columns(GatewayPayment, "known")}
-from (
-  select coalesce(jsonb_agg(origin order by subject desc), '[]') as origins from gateway_referral
-  where organization_id = %(org)s and gateway = %(gateway)s and subject = any(%(subjects)s)
-) told
+select told.origins, {_IS_AWAITED}, {columns(GatewayPayment, "known")}
+from ({_TOLD}) told
 left join known on true
 """)
 
 
-def lock_known_before(
-    *,
-    organization_id: UUID,
-    gateway: str,
-    aliases: Sequence[str],
-    subjects: Sequence[str],
-    who: Payer,
-    paid_at: datetime,
-) -> KnownBefore:
+def lock_known_before(asked: AskedBefore, *, organization_id: UUID) -> KnownBefore:
     """Return what is known before a payment, which is locked as by `lock_known`. Budget: 1 statement."""
-    named = {"org": organization_id, "gateway": gateway, "aliases": list(aliases), "subjects": list(subjects)}
-    found = _BEFORE_ROWS.first(_LOCK_BEFORE, {**named, **_of(who), "since": paid_at})
+    found = _BEFORE_ROWS.first(_LOCK_BEFORE, {"org": organization_id, **_asked(asked)})
     assert found is not None  # an aggregate has a row
     return found
+
+
+# Known payments are locked in the order of their ids, so that two that lock several never wait for each other.
+_LOCK_ALL_BEFORE = Hot(f"""
+with asked as materialized (
+  select * from jsonb_to_recordset(%(asked)s) as asked (place int, gateway text, aliases text[], subjects text[],
+    customer text, subscription text, email text, since timestamptz)
+), locked as materialized (
+  select p.* from gateway_payment p
+  where p.organization_id = %(org)s and p.id = any(array(
+    select alias.payment_id from asked cross join lateral (
+      select payment_id from gateway_alias
+      where organization_id = %(org)s and gateway = asked.gateway and alias = any(asked.aliases)
+    ) alias
+  ))
+  order by p.id
+  for no key update of p
+)
+select told.origins, {of_each(_IS_AWAITED)}, {columns(GatewayPayment, "known")}
+from asked
+cross join lateral ({of_each(_TOLD)}) told
+left join lateral (
+  select * from locked
+  where id = any(array(
+    select payment_id from gateway_alias
+    where organization_id = %(org)s and gateway = asked.gateway and alias = any(asked.aliases)
+  ))
+  order by created_at, id
+  limit 1
+) known on true
+order by asked.place
+""")
+
+
+def lock_all_known_before(asked: Sequence[AskedBefore], *, organization_id: UUID) -> list[KnownBefore]:
+    """Return of each payment what `lock_known_before` does, in the order in which they are asked for.
+
+    Budget: 1 statement for all.
+    """
+    rows = [{"place": place, **_asked(one)} for place, one in enumerate(asked)]
+    return _BEFORE_ROWS.all(_LOCK_ALL_BEFORE, {"org": organization_id, "asked": as_json(rows)})
+
+
+def _asked(asked: AskedBefore) -> dict[str, object]:
+    named = {"gateway": asked.gateway, "aliases": list(asked.aliases), "subjects": list(asked.subjects)}
+    return {**named, **_of(asked.who), "since": asked.paid_at}
 
 
 def _of(who: Payer) -> dict[str, str | None]:
@@ -150,6 +202,38 @@ def stage(payment: GatewayPayment, *, aliases: Sequence[str]) -> None:
     The conversion itself is staged first.
     """
     db.stage(_STAGE, {name: getattr(payment, name) for name in _FIELDS} | {"aliases": list(aliases)})
+
+
+_STAGE_ALL = Hot(f"""
+with written as (
+  insert into gateway_payment ({_TABLE.columns})
+  select {_TABLE.columns} from json_populate_recordset(null::gateway_payment, %(payments)s)
+)
+insert into gateway_alias (organization_id, gateway, alias, payment_id)
+select %(org)s, gateway, alias, payment_id
+from unnest(%(gateways)s::text[], %(aliases)s::text[], %(ids)s::uuid[]) as named (gateway, alias, payment_id)
+on conflict (organization_id, gateway, alias) do nothing
+""")
+
+
+def stage_all(
+    new: Sequence[GatewayPayment], *, organization_id: UUID, aliases: Sequence[tuple[GatewayPayment, Sequence[str]]]
+) -> None:
+    """Stage payments that are new and ids by which payments of one organization may be named, as `stage` does of one.
+
+    One statement for all. Their conversions are staged first.
+    """
+    named = [(payment, alias) for payment, its_aliases in aliases for alias in its_aliases]
+    db.stage(
+        _STAGE_ALL,
+        {
+            "org": organization_id,
+            "payments": as_json(new),
+            "gateways": [payment.gateway for payment, _ in named],
+            "aliases": [alias for _, alias in named],
+            "ids": [payment.id for payment, _ in named],
+        },
+    )
 
 
 def stage_aliases(payment: GatewayPayment, aliases: Sequence[str]) -> None:
@@ -209,12 +293,9 @@ def take_parked(
     return [event_id for (event_id,) in db.run(_TAKE_PARKED, params)]
 
 
-def unreferred(
-    *, organization_id: UUID, gateway: str, customer_id: str | None, subscription_id: str | None, since: datetime
-) -> list[UUID]:
+def unreferred(*, organization_id: UUID, gateway: str, who: Payer, since: datetime | None) -> list[UUID]:
     """Return the events of a customer's payments since then that credited nobody, the oldest first."""
-    who = _of(Payer(customer_id, subscription_id))
-    rows = db.run(_FIND_UNREFERRED, {"org": organization_id, "gateway": gateway, "since": since, **who})
+    rows = db.run(_FIND_UNREFERRED, {"org": organization_id, "gateway": gateway, "since": since, **_of(who)})
     return [event_id for (event_id,) in rows]
 
 

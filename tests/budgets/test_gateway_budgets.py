@@ -11,12 +11,13 @@ from api.gateways import inbound
 from models import db
 from models.gateways import payments
 from pipelines.gateways import process, reconcile
-from pipelines.gateways.booking import sell
-from tests.support.draining import hand_out, run
+from pipelines.gateways.booking import sell, together
+from tests.support.draining import drain_behind, hand_out, run
 from tests.support.gateways.playing import connected, played
 from tests.support.gateways.stage import Purchase, Sent, Stage
 from tests.support.rows.brands import Brand
 from tests.support.turning import turn
+from workers.behind.alone import alone as taken_singly
 
 
 @pytest.fixture
@@ -87,6 +88,24 @@ def test_booking_an_event_that_says_all(brand, stage, connection, drain):
     assert "Budget: 2 round trips" in (sell.payment.__doc__ or "")
     assert len(trips) == 1 + 1 + 2 + 1, trips  # and the job's lock, and the commit
     assert brand.rows("select count(*) from conversion where source = 'stripe'") == [(2,)]
+
+
+def test_many_events_that_are_booked_together_cost_the_statements_of_a_few(brand, stage, connection):
+    taken_singly.forget()
+    counts = []
+    for number in (2, 2, 20):  # the first prepares what it says
+        for _ in range(number):
+            customer = str(stage.number())
+            sale = stage.pay(Purchase(customer=customer, email=f"{customer}@x.test"))
+            _deliver(brand, connection, sale.sent[0])
+        with _trips() as trips:
+            assert drain_behind("gateways") == 1
+        counts.append((len(trips), sum(trip.count(b";\n") + 1 for trip in trips)))
+
+    assert "Budget: 1 round trip (read)" in (process.several.__doc__ or "")
+    assert "Budget: 2 round trips (known before; who), however many they are" in (together.several.__doc__ or "")
+    assert counts[1] == counts[2], counts
+    assert brand.rows("select count(*) from conversion where source = 'stripe'") == [(24,)]
 
 
 @pytest.mark.usefixtures("alone")

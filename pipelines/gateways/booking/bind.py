@@ -24,12 +24,15 @@ def alias(desk: BookingDesk, told: AliasFact) -> Booking:
 def referred(desk: BookingDesk, told: ReferralFact) -> Booking:
     """Keep who referred a customer or a subscription, and look again at their payments that credited nobody."""
     origins.stage(desk, told.origin)
+    asked = asked_before(desk, told)
     again = payments.unreferred(
-        organization_id=desk.organization_id,
-        gateway=desk.gateway,
-        customer_id=told.origin.customer_id,
-        subscription_id=told.origin.subscription_id,
-        since=told.told_at - _TOLD_WITHIN,
+        organization_id=desk.organization_id, gateway=asked.gateway, who=asked.who, since=asked.paid_at
     )
     desk.look_again(again)
     return Booking()
+
+
+def asked_before(desk: BookingDesk, told: ReferralFact) -> payments.AskedBefore:
+    """Return what is to be asked before who referred a customer is kept: whether payments are to be looked at again."""
+    who = payments.Payer(told.origin.customer_id, told.origin.subscription_id)
+    return payments.AskedBefore(desk.gateway, (), who=who, paid_at=told.told_at - _TOLD_WITHIN)

@@ -4,14 +4,16 @@ Source: tracking spec, section 8 "Lead attribution order", "Attribution method t
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from uuid import UUID
 
 from domain.conversions import avatars, recurring
 from domain.conversions.commission import CommissionRate, CommissionType
 from domain.gateways import basis
 from domain.gateways.facts import BuyerOrigin, PaymentFact, StartFact
 from models import ids
+from models.conversions.conversions import Conversion
 from models.conversions.sales import SaleFacts
 from models.coupons import affiliate_coupons
 from models.gateways import creditable, payments
@@ -19,6 +21,7 @@ from models.gateways.creditable import Creditable, RedeemableCode
 from models.gateways.payments import GatewayPayment
 from pipelines import earn
 from pipelines.conversions import credit, price, settle
+from pipelines.earn import EarnedConversion
 from pipelines.gateways.booking import origins, reverse, whom
 from pipelines.gateways.booking.desk import Booking, BookingDesk
 from pipelines.leads import lifecycle
@@ -35,8 +38,8 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
     Budget: 2 round trips (known before; who), one more where events waited for it, and one where it names a store's
     checkout; the writes travel with the next statement or the commit.
     """
-    all_ids = list(dict.fromkeys([paid.external_id, *paid.aliases]))
-    before = _known_before(desk, paid, all_ids)
+    all_ids = ids_of(paid)
+    before = payments.lock_known_before(asked_before(desk, paid), organization_id=desk.organization_id)
     known = before.payment
     if known is not None and known.reason != whom.NOBODY:
         payments.stage_aliases(known, all_ids)
@@ -53,7 +56,7 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
     if before.told:
         paid = replace(paid, origin=origins.joined(paid.origin, before.told))
     found = whom.of(desk, paid.origin, paid.paid_at)
-    row = replace(known or _new(desk, paid), reason=found.reason)
+    row = replace(known or new_row(desk, paid), reason=found.reason)
     if found.named is not None:
         row = booked(desk, paid, row, found, found.named)
     payments.stage(row, aliases=all_ids)
@@ -65,8 +68,7 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
         desk.look_up(paid, row)
     if found.reason == whom.NOBODY:
         origins.stage_awaited(desk, paid.origin)
-    is_lost = paid.origin.is_referral_lost and found.reason in (None, whom.NOBODY)
-    return Booking(reason=HISTORY_ONLY if is_lost else found.reason, conversion_id=row.conversion_id)
+    return Booking(reason=reason_of(paid, found), conversion_id=row.conversion_id)
 
 
 def start(desk: BookingDesk, started: StartFact) -> Booking:
@@ -80,15 +82,26 @@ def start(desk: BookingDesk, started: StartFact) -> Booking:
     return _lead(desk, started.origin, started.started_at)
 
 
-def _known_before(desk: BookingDesk, paid: PaymentFact, all_ids: Sequence[str]) -> payments.KnownBefore:
-    return payments.lock_known_before(
-        organization_id=desk.organization_id,
+def asked_before(desk: BookingDesk, paid: PaymentFact) -> payments.AskedBefore:
+    """Return what is to be asked about a payment before anything is decided."""
+    return payments.AskedBefore(
         gateway=desk.gateway,
-        aliases=all_ids,
+        aliases=ids_of(paid),
         subjects=origins.subjects(paid.origin),
         who=payments.Payer(paid.origin.customer_id, paid.origin.subscription_id, whom.inbox_of(paid.origin)),
         paid_at=paid.paid_at,
     )
+
+
+def ids_of(paid: PaymentFact) -> list[str]:
+    """Return all ids by which a payment may be named, its own first."""
+    return list(dict.fromkeys([paid.external_id, *paid.aliases]))
+
+
+def reason_of(paid: PaymentFact, found: whom.Credit) -> str | None:
+    """Return why an event says less of a payment than it might: nobody earns by it, or who referred it is lost."""
+    is_lost = paid.origin.is_referral_lost and found.reason in (None, whom.NOBODY)
+    return HISTORY_ONLY if is_lost else found.reason
 
 
 def booked(
@@ -110,10 +123,27 @@ def booked(
         )
         credit.stage_uncredited(of_nobody, found.decision, program_id=named.program_id)
         return row
+    earning = earned(desk, paid, row, found, named)
+    stage_earned([earning], organization_id=desk.organization_id, now=desk.now)
+    return replace(row, conversion_id=earning.conversion.id)
+
+
+@dataclass(frozen=True, slots=True)
+class EarnedPayment:
+    """A payment by which its affiliate earns: the conversion, and what it was decided by."""
+
+    desk: BookingDesk
+    paid: PaymentFact
+    found: whom.Credit
+    named: Creditable
+    conversion: Conversion
+
+
+def earned(
+    desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, found: whom.Credit, named: Creditable
+) -> EarnedPayment:
+    """Return what a payment earns for whom it credits. Budget: as `booked`."""
     origin = paid.origin
-    customer_key = whom.customer_key(desk, origin)
-    if customer_key is not None:
-        creditable.stage_counted(named, organization_id=desk.organization_id, customer_key=customer_key)
     facts = _facts(desk, paid, row, named)
     conversion = settle.conversion_of(
         facts,
@@ -130,12 +160,26 @@ def booked(
         coupon_code=found.code.text if found.code else None,
         affiliate_coupon_id=found.code.id if found.code else None,
     )
-    earn.write(conversion, share=named.terms.recruiter_share, now=desk.now)
-    credit.stage_effects(
-        found.decision, organization_id=desk.organization_id, conversion_id=conversion.id, now=desk.now
+    return EarnedPayment(desk, paid, found, named, conversion)
+
+
+def stage_earned(earning: Sequence[EarnedPayment], *, organization_id: UUID, now: datetime) -> None:
+    """Stage what payments of one organization earn, of which no two have the same customer, and all that goes with it.
+
+    The rows that others change as well are changed table by table, in each in one order: two that do so with several
+    of them never wait for each other.
+    """
+    counted = [(one.named, whom.customer_key(one.desk, one.paid.origin)) for one in earning]
+    creditable.stage_counted(
+        [(named, key) for named, key in counted if key is not None], organization_id=organization_id
     )
-    _stage_redeemed(desk, found, paid.paid_at)
-    return replace(row, conversion_id=conversion.id)
+    earn.write_all([EarnedConversion(one.conversion, one.named.terms.recruiter_share) for one in earning], now=now)
+    for one in sorted(earning, key=lambda one: str(one.found.decision.lead_id)):
+        credit.stage_effects(
+            one.found.decision, organization_id=organization_id, conversion_id=one.conversion.id, now=now
+        )
+    for one in sorted(earning, key=lambda one: str(one.conversion.affiliate_coupon_id)):
+        _stage_redeemed(one.desk, one.found, one.paid.paid_at)
 
 
 def _facts(desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, named: Creditable) -> SaleFacts:
@@ -162,7 +206,7 @@ def _facts(desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, named: Cre
 
 def _before(desk: BookingDesk, paid: PaymentFact, all_ids: Sequence[str]) -> Booking:
     """Keep a payment that was made before the gateway was connected: a signed sale may have counted it."""
-    row = replace(_new(desk, paid), reason=BEFORE)
+    row = replace(new_row(desk, paid), reason=BEFORE)
     payments.stage(row, aliases=all_ids)
     desk.wake(all_ids)
     return Booking(reason=BEFORE)
@@ -171,7 +215,7 @@ def _before(desk: BookingDesk, paid: PaymentFact, all_ids: Sequence[str]) -> Boo
 def _zero(desk: BookingDesk, paid: PaymentFact, known: GatewayPayment | None) -> Booking:
     """Book a payment of nothing: it is never a sale, and a lead where this gateway's starts are leads."""
     if known is None:
-        row = replace(_new(desk, paid), reason=ZERO)
+        row = replace(new_row(desk, paid), reason=ZERO)
         payments.stage(row, aliases=[paid.external_id, *paid.aliases])
     origins.stage(desk, paid.origin)
     return _lead(desk, paid.origin, paid.paid_at) if desk.has_trials else Booking(reason=ZERO)
@@ -218,7 +262,8 @@ def _stage_redeemed(desk: BookingDesk, found: whom.Credit, at: datetime) -> None
         affiliate_coupons.stage_redeemed(organization_id=desk.organization_id, code_id=found.code.id, at=at)
 
 
-def _new(desk: BookingDesk, paid: PaymentFact) -> GatewayPayment:
+def new_row(desk: BookingDesk, paid: PaymentFact) -> GatewayPayment:
+    """Return the row of a payment that is not known, before anybody is credited for it."""
     return GatewayPayment(
         id=ids.new_id(),
         organization_id=desk.organization_id,

@@ -19,7 +19,7 @@ from domain.gateways.referrals import Claim
 from domain.platforms.signups import NOT_ASKED, Signups
 from domain.statuses import AffiliateStatus
 from models.gateways import creditable
-from models.gateways.creditable import Creditable, RedeemableCode
+from models.gateways.creditable import AskedOrigin, Creditable, RedeemableCode
 from pipelines.conversions import credit
 from pipelines.gateways.booking.desk import BookingDesk
 from pipelines.work import TryAgain
@@ -53,20 +53,30 @@ def of(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = 
     `signups` are what platforms say. An affiliate of a campaign that is closed, or that does not pay for sales, is not
     asked. Raises TryAgain while a redeemed code is being minted.
     """
-    claimed = list(referrals.claims(origin.carriers, desk.parameters))[:_MOST_CLAIMS]
-    redeemed = {code.text.upper(): code for code in reversed(origin.codes[:_MOST_CODES])}
-    rows = creditable.named(
-        organization_id=desk.organization_id,
+    rows = creditable.named(asked(desk, origin, at, signups), organization_id=desk.organization_id)
+    return decided(desk, origin, at, rows, signups)
+
+
+def asked(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = NOT_ASKED) -> AskedOrigin:
+    """Return what is to be asked about an origin before `decided`."""
+    return AskedOrigin(
         gateway=desk.gateway,
-        slugs=[*(claim.slug for claim in claimed), *(claim.slug for claim in signups.claims)],
-        codes=list(reversed(redeemed)),
+        slugs=[*(claim.slug for claim in _claimed(desk, origin)), *(claim.slug for claim in signups.claims)],
+        codes=list(reversed(_redeemed(origin))),
         customer_id=origin.customer_id,
         subscription_id=origin.subscription_id,
         email_normalized=inbox_of(origin),
-        customer_key=customer_key(desk, origin),
+        payer=customer_key(desk, origin),
         is_test=is_test(desk, origin),
         at=at,
     )
+
+
+def decided(
+    desk: BookingDesk, origin: BuyerOrigin, at: datetime, rows: Sequence[Creditable], signups: Signups = NOT_ASKED
+) -> Credit:
+    """Decide as `of` does, of the affiliates whom the origin was found to name. Raises as it."""
+    claimed, redeemed = _claimed(desk, origin), _redeemed(origin)
     able = [named for named in rows if named.may_earn]
     by_slug = {named.slug: named for named in able if named.by == "claim"}
     claim = next((claim for claim in claimed if claim.slug in by_slug), None)
@@ -110,6 +120,14 @@ def customer_key(desk: BookingDesk, origin: BuyerOrigin) -> str | None:
     """Return by whom a campaign counts the payments of an origin; None for nobody in particular."""
     customer = f"{desk.gateway}:{origin.customer_id}" if origin.customer_id else None
     return customers.key(customer_id=customer, email=origin.email, is_test=is_test(desk, origin))
+
+
+def _claimed(desk: BookingDesk, origin: BuyerOrigin) -> list[Claim]:
+    return list(referrals.claims(origin.carriers, desk.parameters))[:_MOST_CLAIMS]
+
+
+def _redeemed(origin: BuyerOrigin) -> dict[str, RedeemedCode]:
+    return {code.text.upper(): code for code in reversed(origin.codes[:_MOST_CODES])}
 
 
 def _candidate(named: Creditable) -> NamedAffiliate:

@@ -6,6 +6,7 @@ import pytest
 
 from models import db
 from models.gateways import creditable
+from models.gateways.creditable import AskedOrigin
 from tests.support.coupons import code, coupon
 from tests.support.gateways.playing import connected, played
 
@@ -35,18 +36,8 @@ def family(brand):
 @pytest.mark.usefixtures("alone")
 def test_a_redeemed_code_is_found_by_its_text(brand, family):
     with db.unit_of_work(brand.id):
-        creditable.named(
-            organization_id=brand.id,
-            gateway="stripe",
-            slugs=[],
-            codes=["MANY-7"],
-            customer_id=None,
-            subscription_id=None,
-            email_normalized=None,
-            customer_key=None,
-            is_test=False,
-            at=datetime.now(UTC),
-        )
+        asked = AskedOrigin("stripe", [], ["MANY-7"], None, None, None, None, is_test=False, at=datetime.now(UTC))
+        creditable.named(asked, organization_id=brand.id)
         statement = creditable._NAMED
         plan = "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * len(statement._order)))
 

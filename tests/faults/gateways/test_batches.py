@@ -1,0 +1,86 @@
+"""Workers that are behind book many events at a time: what dies, freezes or fails amidst that leaves no trace."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.support.installation import outcome
+from tests.support.installation.machine import Machine
+from tests.support.installation.till import Till
+
+_ATTEMPTS = "select attempt, count(*)::int from job where name = 'gateway.event' and organization_id = %s group by 1"
+# Every payment adds to it, after its conversion and its ledger entry and before its own row.
+_MIDDLE = "lock table affiliate_revenue in exclusive mode"
+
+
+@contextmanager
+def _backlog(machine: Machine, till: Till, payments: int) -> Iterator[None]:
+    """Have so many payments wait while the block runs; then one is handed out per thread, and takes others along."""
+    machine.kill("relay")
+    machine.start("relay", told={"JOB_SLOTS_GATEWAYS": "1"})
+    with machine.paused_queue("gateways"):
+        _pay(till, payments)
+        yield
+
+
+def _pay(till: Till, payments: int) -> None:
+    for _ in range(payments):
+        customer = str(till.stage.number())
+        till.tell(till.pay(customer=customer, email=f"{customer}@x.test").sent[0])
+
+
+def _booked(machine: Machine, till: Till) -> tuple[int, ...]:
+    """Return how many conversions, payments, buyers that were counted once, and events that are done there are."""
+    (found,) = machine.rows(
+        "select (select count(*)::int from conversion where organization_id = o.id and parent_id is null),"
+        " (select count(*)::int from gateway_payment where organization_id = o.id and conversion_id is not null),"
+        " (select count(*)::int from program_customer where organization_id = o.id and payments = 1),"
+        " (select count(*)::int from gateway_event where organization_id = o.id and status = 'Processed')"
+        " from organization o where o.id = %s",
+        till.id,
+    )
+    return found
+
+
+def test_kill_9_in_the_middle_of_a_batch_of_events_leaves_each_effect_once(machine: Machine, till: Till) -> None:
+    # given: a batch whose rows are written and not committed
+    till.subscribe()
+    machine.lengthen_leases()
+    with machine.holding(_MIDDLE):
+        with _backlog(machine, till, 60):
+            pass
+        machine.until_waiting(1, about="affiliate_revenue")
+
+        # when
+        machine.kill("gateways")
+        machine.end_waiting()
+
+    # then: nothing is booked, only what was handed out has an attempt less, and two fleets at once do all of it
+    assert _booked(machine, till) == (0, 0, 0, 0)
+    tried = dict(machine.rows(_ATTEMPTS, till.id))
+    assert tried[0] >= 60 - 8
+    assert sum(tried.values()) == 60
+    machine.end_leases(till.id)
+    machine.start("gateways")
+    outcome.check(machine, till)
+    assert _booked(machine, till) == (60, 60, 60, 60)
+
+
+def test_a_poison_event_among_good_ones_is_a_dead_letter_alone(machine: Machine, till: Till) -> None:
+    batches_before = machine.counted("finderfee_job_batches_failed_total", "gateway.event")
+
+    # given: something that no attempt books, in the midst of the backlog
+    machine.lengthen_leases()
+    with _backlog(machine, till, 20):
+        machine.insert_job(till.id, "gateway.event", queue="gateways", max_attempts=2, event_id="of nobody")
+        _pay(till, 20)
+
+    # when
+    machine.settle()
+
+    # then: a batch met it and nobody paid for that but itself
+    dead = machine.rows("select args ->> 'event_id', attempt from job where organization_id = %s", till.id)
+    assert dead == [("of nobody", 2)]
+    assert _booked(machine, till) == (40, 40, 40, 40)
+    assert machine.counted("finderfee_job_batches_failed_total", "gateway.event") > batches_before
+    machine.execute("delete from job where organization_id = %s", str(till.id))
+    outcome.check(machine, till)
