@@ -85,6 +85,7 @@ class Shop:
         self.refunded_cents: Counter[str] = Counter()
         self.gate = Gate()
         self._signatures: set[str] = set()
+        self._turn = threading.Lock()  # several threads of a test post at once, and each remembers what it was told
         self.receiver = Receiver(machine.certificate.parent)
         self.receiver.answers = [self.gate]
         with machine.own_models():
@@ -119,9 +120,10 @@ class Shop:
         answer = self.post("/api/tracking/s2s", sale | fields)
         assert answer.status == 200, answer
         conversion_id = answer.body.get("conversionId")
-        if conversion_id is not None:
-            assert self.sold.get(event_id) is None, f"{event_id} was created twice"
-        self.sold[event_id] = conversion_id or self.sold.get(event_id)
+        with self._turn:
+            known = self.sold.get(event_id)
+            assert conversion_id is None or known is None, f"{event_id} was created twice"
+            self.sold[event_id] = conversion_id or known
         return event_id
 
     def sell_many(self, count: int, **fields: Any) -> list[str]:
@@ -136,7 +138,8 @@ class Shop:
             body["refundAmountCents"] = amount_cents
         answer = self.post("/api/tracking/refund", body, **{"Idempotency-Key": f"refund-{next(_NUMBERS)}"})
         if answer.status == 200:
-            self.refunded_cents[event_id] += answer.body["refundedAmountCents"]
+            with self._turn:
+                self.refunded_cents[event_id] += answer.body["refundedAmountCents"]
         return answer
 
     def post(self, path: str, body: dict[str, Any], **headers: str) -> Answer:
@@ -159,9 +162,10 @@ class Shop:
     def _signature(self, raw: bytes) -> str:
         # A signature is good for one effect, and two equal refunds in one second would have the same one.
         at = int(time.time())
-        while (signature := self.brand.signature(raw, at=at)) in self._signatures:
-            at -= 1
-        self._signatures.add(signature)
+        with self._turn:
+            while (signature := self.brand.signature(raw, at=at)) in self._signatures:
+                at -= 1
+            self._signatures.add(signature)
         return signature
 
     def once(self, path: str, raw: bytes, headers: Mapping[str, str], method: str = "POST") -> tuple[int, bytes] | None:
@@ -172,14 +176,18 @@ class Shop:
             response = connection.getresponse()
             text = response.read()
         except (OSError, http.client.HTTPException):
-            self.statuses["cut off"] += 1
+            self._count("cut off")
             return None
         finally:
             connection.close()
-        self.statuses[response.status] += 1
+        self._count(response.status)
         if response.status == 503:
             assert response.headers["Retry-After"], "a 503 says when to come back"
         return response.status, text
+
+    def _count(self, status: int | str) -> None:
+        with self._turn:
+            self.statuses[status] += 1
 
     @contextmanager
     def selling(self, *, threads: int = 3, pause_s: float = 0.1) -> Iterator[None]:

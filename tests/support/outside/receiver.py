@@ -42,6 +42,7 @@ class Receiver:
     def __init__(self, folder: Path) -> None:
         self.received: list[Received] = []
         self.answers: list[Script] = []
+        self._turn = threading.Lock()
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self._server.owner = self  # type: ignore[attr-defined]  # how the handler finds its way back
@@ -64,6 +65,11 @@ class Receiver:
         """The `data` of every event of a type, in order of arrival."""
         return [event["data"] for event in self.events if event["type"] == event_type]
 
+    def next_answer(self) -> Script:
+        """Return the script of the request that has come, and keep the last for those to come."""
+        with self._turn:
+            return self.answers.pop(0) if len(self.answers) > 1 else (self.answers or [status(200)])[0]
+
     def stop(self) -> None:
         """Close the server."""
         self._server.shutdown()
@@ -80,8 +86,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
         owner.received.append(Received(self.path, headers, body, time.time()))
-        script = owner.answers.pop(0) if len(owner.answers) > 1 else (owner.answers or [status(200)])[0]
-        script(self)
+        owner.next_answer()(self)
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Stay silent."""
