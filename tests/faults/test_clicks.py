@@ -5,6 +5,7 @@ The clicks are put on the stream as the web processes put them there.
 
 import json
 import signal
+import threading
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -15,6 +16,8 @@ from adapters.clicks.stream import FIELD, GROUP, KEY
 from adapters.embedded import places
 from domain.clicks.raw_click import RawClick
 from tests.support.installation import invariants, outcome, servers
+from tests.support.installation.dying import Dying
+from tests.support.installation.ground import PATIENCE_S
 from tests.support.installation.machine import Machine
 from tests.support.installation.proxy import Fate, Proxy
 from tests.support.installation.shop import Shop
@@ -81,19 +84,14 @@ def test_kill_9_before_the_commit_writes_the_batch_once(machine: Machine, paying
 
 def test_kill_9_between_commit_and_acknowledgement_changes_nothing_again(machine: Machine, paying: Shop) -> None:
     # given: a writer that dies in the moment in which it has committed and is to say so
-    def asked(read: bytes) -> Fate:
-        if b"XACK" not in read or "clicks" not in machine.processes:
-            return Fate.PASSES
-        machine.kill("clicks")
-        return Fate.IS_CUT
-
+    dying = Dying(machine, "clicks", is_now=lambda read: b"XACK" in read)
     machine.kill("clicks")
-    with closing(Proxy(places.of(machine.home).valkey_socket, asked=asked)) as proxy:
+    with closing(Proxy(places.of(machine.home).valkey_socket, asked=dying)) as proxy:
         machine.start("clicks", told={"REDIS_URL": proxy.url(machine.urls.redis_url)})
 
         # when
         sent = _send(machine, paying, 50)
-        machine.until(lambda: "clicks" not in machine.processes, "the writer is killed")
+        dying.until_dead()
     count = "select count(*) from click where organization_id = %s"
     assert machine.rows(count, str(paying.id)) == [(50,)]
     assert machine.valkey().xpending(KEY, GROUP)["pending"] == 50
@@ -104,13 +102,28 @@ def test_kill_9_between_commit_and_acknowledgement_changes_nothing_again(machine
 
 
 def test_a_writer_that_is_told_to_end_finishes_its_batch(machine: Machine, paying: Shop) -> None:
-    with machine.holding(_turn(paying)):
+    # given: a writer with its batch in hand, whose first word about it has yet to reach the database
+    is_begun, goes_on = threading.Event(), threading.Event()
+
+    def asked(read: bytes) -> Fate:
+        if f"clicks:{paying.id}".encode() in read:
+            is_begun.set()
+            goes_on.wait(PATIENCE_S)
+        return Fate.PASSES
+
+    machine.kill("clicks")
+    with closing(Proxy(places.of(machine.home).postgres_socket, asked=asked)) as proxy:
+        machine.start("clicks", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
         sent = _send(machine, paying, 20)
-        machine.until(lambda: bool(machine.rows(_BEGINS_TO_WAIT)), "the writer waits, and will for a while")
+        machine.until(is_begun.is_set, "the writer begins")
+
+        # when
         machine.note("SIGTERM clicks")
         machine.processes["clicks"].ask_to_end()
-    assert machine.processes.pop("clicks").wait() == 0
+        goes_on.set()
+        assert machine.processes.pop("clicks").wait() == 0
 
+    # then
     assert machine.valkey().xlen(KEY) == 0
     machine.start("clicks")
     _check(machine, paying, sent)

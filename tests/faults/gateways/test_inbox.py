@@ -9,8 +9,9 @@ from adapters.embedded import places
 from tests.support.gateways.billing.paddle import PaddleStage
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.installation import outcome
+from tests.support.installation.dying import Dying
 from tests.support.installation.machine import Machine
-from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.proxy import Proxy
 from tests.support.installation.till import Till
 
 
@@ -29,18 +30,15 @@ def test_web_killed_between_commit_and_answer_is_told_again_and_counts_once(mach
     till.subscribe()
     kept = "select from gateway_event where organization_id = %s"
 
-    def answered(read: bytes) -> Fate:
-        if b"COMMIT" not in read or "web" not in machine.processes or not machine.rows(kept, till.id):
-            return Fate.PASSES
-        machine.kill("web")
-        return Fate.IS_CUT
+    dying = Dying(machine, "web", is_now=lambda read: b"COMMIT" in read and bool(machine.rows(kept, till.id)))
 
     machine.kill("web")
-    with closing(Proxy(places.of(machine.home).postgres_socket, answered=answered)) as proxy:
+    with closing(Proxy(places.of(machine.home).postgres_socket, answered=dying)) as proxy:
         machine.start("web", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
         assert till.once(till.path, sale.sent[0].body, sale.sent[0].headers) is None
+        dying.until_dead()
     machine.start("web")
     till.tell(*sale.sent)
 

@@ -6,8 +6,9 @@ import pytest
 
 from adapters.embedded import places
 from tests.support.installation import outcome
+from tests.support.installation.dying import Dying
 from tests.support.installation.machine import Machine
-from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.proxy import Proxy
 from tests.support.installation.till import Till
 
 _DUE = "select from job where organization_id = %s and (deadline is not null or run_at <= now())"
@@ -86,19 +87,17 @@ def test_kill_9_between_the_commit_of_a_booking_and_what_comes_after_it_books_no
     )
     before = len([status for (status,) in till.events("status") if status == "Processed"])
 
-    def answered(read: bytes) -> Fate:
-        if b"COMMIT" not in read or "gateways" not in machine.processes or not machine.rows(booked, till.id, before):
-            return Fate.PASSES
-        machine.kill("gateways")
-        return Fate.IS_CUT
+    def is_booked(read: bytes) -> bool:
+        return b"COMMIT" in read and bool(machine.rows(booked, till.id, before))
 
+    dying = Dying(machine, "gateways", is_now=is_booked)
     machine.kill("gateways")
-    with closing(Proxy(places.of(machine.home).postgres_socket, answered=answered)) as proxy:
+    with closing(Proxy(places.of(machine.home).postgres_socket, answered=dying)) as proxy:
         machine.start("gateways", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
         till.tell(last)
-        machine.until(lambda: "gateways" not in machine.processes, "the fleet is killed")
+        dying.until_dead()
     machine.start("gateways")
 
     # then

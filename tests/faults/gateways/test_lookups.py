@@ -7,8 +7,9 @@ import pytest
 
 from adapters.embedded import places
 from tests.support.installation import outcome
+from tests.support.installation.dying import Dying
 from tests.support.installation.machine import Machine
-from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.proxy import Proxy
 from tests.support.installation.till import Till
 from tests.support.platforms.kit import KitStage
 
@@ -60,19 +61,17 @@ def test_kill_9_between_the_commit_of_a_credit_and_what_comes_after_it_credits_o
     till.subscribe()
     platform.know(_BUYERS[0], slug="ben")
 
-    def answered(read: bytes) -> Fate:
-        if b"COMMIT" not in read or "workers" not in machine.processes or not machine.rows(_METHODS, till.id):
-            return Fate.PASSES
-        machine.kill("workers")
-        return Fate.IS_CUT
+    def is_credited(read: bytes) -> bool:
+        return b"COMMIT" in read and bool(machine.rows(_METHODS, till.id))
 
+    dying = Dying(machine, "workers", is_now=is_credited)
     machine.kill("workers")
-    with closing(Proxy(places.of(machine.home).postgres_socket, answered=answered)) as proxy:
+    with closing(Proxy(places.of(machine.home).postgres_socket, answered=dying)) as proxy:
         machine.start("workers", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
         till.tell(*till.pay(slug=None, email=_BUYERS[0]).sent)
-        machine.until(lambda: "workers" not in machine.processes, "the fleet is killed")
+        dying.until_dead()
     machine.start("workers")
 
     # then

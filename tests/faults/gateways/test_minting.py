@@ -14,8 +14,9 @@ from tests.support.gateways.card.stripe import StripeStage
 from tests.support.gateways.codes import CodeBooks
 from tests.support.gateways.stage import Asked
 from tests.support.gateways.storefront.shopify import ShopifyStage
+from tests.support.installation.dying import Dying
 from tests.support.installation.machine import Machine
-from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.proxy import Proxy
 from tests.support.installation.till import Till
 
 _CODES = "select status, processor_promotion_code_id from affiliate_coupon where organization_id = %s"
@@ -126,19 +127,17 @@ def test_kill_9_of_the_web_process_between_the_row_and_the_call_mints_the_code_o
     machine: Machine, mint: Mint
 ) -> None:
     # given: a web process that dies in the moment in which the database has the row, and says so
-    def answered(read: bytes) -> Fate:
-        if b"COMMIT" not in read or "web" not in machine.processes or not machine.rows(_MINTING, mint.till.id):
-            return Fate.PASSES
-        machine.kill("web")
-        return Fate.IS_CUT
+    def is_written(read: bytes) -> bool:
+        return b"COMMIT" in read and bool(machine.rows(_MINTING, mint.till.id))
 
+    dying = Dying(machine, "web", is_now=is_written)
     machine.kill("web")
-    with closing(Proxy(places.of(machine.home).postgres_socket, answered=answered)) as proxy:
+    with closing(Proxy(places.of(machine.home).postgres_socket, answered=dying)) as proxy:
         machine.start("web", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
         mint.ask()
-        machine.until(lambda: "web" not in machine.processes, "the web process is killed")
+        dying.until_dead()
     assert (mint.makes(), mint.rows()) == (0, [("Minting", None)])
 
     # then

@@ -1,0 +1,32 @@
+"""Kills a process in a moment that only a proxy before its server sees."""
+
+import threading
+from collections.abc import Callable
+
+from tests.support.installation.machine import Machine
+from tests.support.installation.proxy import Fate
+
+
+class Dying:
+    """What a proxy asks about bytes: at the first of which `is_now` says so, the process is killed and cut off.
+
+    Others of its connections may have bytes on their way then. They are nobody's, and the process that is started in
+    its place has nothing to do with them: it is killed once.
+    """
+
+    def __init__(self, machine: Machine, name: str, *, is_now: Callable[[bytes], bool]) -> None:
+        self._machine, self._name, self._is_now = machine, name, is_now
+        self._is_dead = threading.Event()
+
+    def __call__(self, read: bytes) -> Fate:
+        if self._is_dead.is_set():
+            return Fate.IS_CUT
+        if not self._is_now(read):
+            return Fate.PASSES
+        self._machine.kill(self._name)
+        self._is_dead.set()
+        return Fate.IS_CUT
+
+    def until_dead(self) -> None:
+        """Return when it is killed and has ended."""
+        self._machine.until(self._is_dead.is_set, f"{self._name} is killed")
