@@ -14,6 +14,10 @@ from tests.support.installation.shop import Shop
 # No lease of it ends while a test runs, and no transaction of it is ended for its silence.
 _LONG_LEASE = {"JOB_LEASE_S": "3600"}
 # What PostgreSQL does by itself at the end of a lease.
+_FROZEN = """
+select from pg_stat_activity
+where application_name = 'finderfee' and state = 'idle in transaction' and query like %s
+"""
 _END_FROZEN = """
 select pg_terminate_backend(pid, 5000) from pg_stat_activity
 where application_name = 'finderfee' and state = 'idle in transaction' and state_change < %s
@@ -54,6 +58,8 @@ def test_a_new_worker_that_froze_while_it_prepared_statements_holds_up_no_other_
         # when
         shop.sell()
         machine.until(lambda: machine.processes["workers"].is_paused, "it freezes with the first sale of the affiliate")
+        # What it was about to say is on its way still when it is told to freeze.
+        machine.until(lambda: bool(machine.rows(_FROZEN, f"%as {froze_at.decode()}%")), "its transaction says nothing")
         machine.resume("workers-2")
         ((others_since,),) = machine.rows("select clock_timestamp()")
         others = [shop.sell() for _ in range(3)]

@@ -112,8 +112,8 @@ def test_no_more_is_handed_out_than_the_living_take_once_the_dead_are_silent(mac
         _hold_up(machine, shop, 4)
         shop.sell_many(36)
 
-        # then
-        assert _out(machine, "sales") == 4
+        # then: fewer, where the machine is so slow that one has waited for its lock as long as anybody may
+        assert _out(machine, "sales") <= 4
     outcome.check(machine, shop)
 
 

@@ -47,7 +47,7 @@ def test_relay_killed_between_claim_and_push_is_made_up_for_after_the_lease(mach
     shop.sell()
     machine.freeze_valkey()
     machine.resume("relay")
-    claimed = "select from job where organization_id = %s and attempt = 1 and deadline is not null"
+    claimed = "select from job where organization_id = %s and attempt > 0 and deadline is not null"
     machine.until(lambda: bool(machine.rows(claimed, shop.id)), "the sale is claimed")
 
     # when
