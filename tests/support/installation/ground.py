@@ -8,7 +8,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,12 @@ $$ begin new.lease_s := (select lease_s from lease_of_tests); return new; end $$
 create trigger give_lease before insert on job for each row execute function give_lease();
 """
 _LONG_LEASE_S = 3600
-_FORGET = "delete from worker_process returning id::text"
+_UNDER_WAY = "select from pg_stat_activity where application_name = 'finderfee' and xact_start <= %s"
+_END_WAITING = (
+    "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+    " where application_name = 'finderfee' and xact_start <= %s and wait_event_type = 'Lock'"
+)
+_FORGET = "delete from worker_process where id::text <> all(%s) returning id::text"
 _END_LEASES = """
 update job set deadline = now(), run_at = now(), lease_s = null
 where organization_id = %s and deadline is not null and failed_at is null
@@ -52,7 +57,7 @@ class Ground:
         self.notes: list[str] = []
         self._started_at = time.monotonic()
         self._connection: Any = None
-        self._forgotten: set[str] = set()
+        self._known: set[str] = set()
         self.urls = pair.start(home, durable=True)
         migrate.up(self.urls.database_owner_url)
         self.execute(_LEASES)
@@ -162,11 +167,17 @@ class Ground:
         return int(self.rows(sql, f"%{about}%")[0][0])
 
     def end_waiting(self) -> None:
-        """End the sessions that wait for a lock, as they would end by themselves once their dead clients are missed."""
-        self.execute(
-            "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
-            " where application_name = 'finderfee' and wait_event_type = 'Lock'"
-        )
+        """End the sessions that wait for a lock, as they would end by themselves once their dead clients are missed.
+
+        Also those that only come to wait for it: whatever had begun when this is called is over when it returns.
+        """
+        ((called_at,),) = self.rows("select clock_timestamp()")
+
+        def is_over() -> bool:
+            self.execute(_END_WAITING, called_at)
+            return not self.rows(_UNDER_WAY, called_at)
+
+        self.until(is_over, "no transaction of before is under way")
 
     @contextmanager
     def own_models(self) -> Iterator[None]:
@@ -206,11 +217,22 @@ class Ground:
 
         Those that live announce themselves again, and are not new for that.
         """
-        self._forgotten |= {process_id for (process_id,) in self.rows(_FORGET)}
+        self._known |= {process_id for (process_id,) in self.rows(_FORGET, [])}
+
+    def forget_all_but(self, living: Collection[str]) -> None:
+        """Forget the announcements of all other worker processes, and what the broker believes to be in their hands."""
+        self._known |= {process_id for (process_id,) in self.rows(_FORGET, list(living))}
+        valkey = self.valkey()
+        for key in valkey.scan_iter("finderfee:__acks__.*"):
+            _, process_id, queue = key.decode().split(".", 2)
+            if process_id not in living and (fetched := valkey.smembers(key)):
+                valkey.hdel(f"finderfee:{queue}.msgs", *fetched)
+                valkey.delete(key)
 
     def announced(self) -> list[str]:
         """Return the ids of the worker processes that ever were, as far as anybody remembers."""
-        return [*self._forgotten, *(process_id for (process_id,) in self.rows("select id::text from worker_process"))]
+        self._known |= {process_id for (process_id,) in self.rows("select id::text from worker_process")}
+        return list(self._known)
 
     @contextmanager
     def _cursor(self) -> Iterator[Any]:

@@ -1,6 +1,7 @@
 """A machine to break: the real processes of the service, each by its name, on servers of their own."""
 
 import http.client
+import itertools
 import os
 import random
 import shlex
@@ -59,6 +60,8 @@ class Machine(Ground):
         #: What every process is told of where the broker is, while that is not the machine's own Valkey.
         self.carried_by: Mapping[str, str] = {}
         self._unusual: set[str] = set()
+        # The names by which fleets announce themselves; not known of those that began together for the same queues.
+        self._announced_as: dict[str, str] = {}
         self.certificate = receivers.certificate(home)
         (home / "metrics").mkdir()
 
@@ -77,6 +80,7 @@ class Machine(Ground):
             lambda: len(self.rows(new, known)) >= sum(not fleet.has_ended for fleet in fleets),
             "the fleets announce themselves, or die of what they find",
         )
+        self._remember(names, known)
         if any(name.partition("-")[0] == "web" for name in names):
             self.until(self._web_answers, "the web server answers")
 
@@ -144,7 +148,20 @@ class Machine(Ground):
         self.execute(_NO_TICKS, [entry.job.name for entry in SCHEDULE])
         for leftover in ("job", "queue_pause", "delivery"):
             self.execute(f"delete from {leftover}" + (" where status = 'Pending'" if leftover == "delivery" else ""))
+        # Those that an earlier test killed would be promised work, beside those that are there, until they are missed.
+        self.forget_all_but({self._announced_as.get(name, "") for name in self.processes})
         self.start(*(name for name in COMMANDS if name not in self.processes))
+
+    def _remember(self, names: Sequence[str], known: Sequence[str]) -> None:
+        """Remember what fleets are called that were just started."""
+        new = self.rows("select id::text, queues from worker_process where id::text <> all(%s)", known)
+        self._known.update(process_id for process_id, _ in new)
+        wanted = {name: _queues(name) for name in names if name.startswith(_FLEETS)}
+        for name, queues in wanted.items():
+            self._announced_as.pop(name, None)
+            found = [process_id for process_id, served in new if set(served) == queues]
+            if len(found) == 1:
+                self._announced_as[name] = found[0]
 
     def shut_down(self) -> None:
         """Kill every process, stop both servers and remove every file."""
@@ -209,3 +226,9 @@ class Machine(Ground):
             "dramatiq_restart_delay": "500",
             **self.carried_by,
         }
+
+
+def _queues(name: str) -> set[str]:
+    """Return the queues that a fleet serves."""
+    words = COMMANDS[name.partition("-")[0]]
+    return set(itertools.takewhile(lambda word: not word.startswith("-"), words[words.index("-Q") + 1 :]))
