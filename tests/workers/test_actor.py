@@ -17,6 +17,7 @@ from tests.support.turning import turn
 from workers.actor import calling_job, database_job
 
 _JOB = Job("test.job", queue="upkeep", max_attempts=2)
+_PROCESS = ids.new_id()
 _AT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
@@ -35,14 +36,15 @@ def _handed_out(brand, *, attempt: int = 1, max_attempts: int = 2) -> rows.Point
     """Stage `test.job` and hand it out until it is at `attempt`."""
     with db.any_org_work():
         work.enqueue(dataclasses.replace(_JOB, max_attempts=max_attempts), organization_id=brand.id)
-        processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
     for _ in range(attempt):
         pointer = _hand_out()
     return pointer
 
 
 def _hand_out() -> rows.Pointer:
+    """Hand out to a process that speaks each time: dozens of hand-outs may take longer than one may be silent."""
     with db.any_org_work():
+        processes.announce(process_id=_PROCESS, queues=["upkeep"], threads=1)
         db.db.stage("update job set deadline = null, run_at = now()")
         return rows.any_org_hand_out(queue="upkeep", per_thread=1, share=9, lease_s=30)[0]
 
@@ -229,17 +231,10 @@ def _ask_for_newer(times: int = 1) -> list[tuple[int, bool, str, float, float]]:
 
 
 @pytest.fixture
-def newer(brand, worker_threads):
+def newer(brand):
     """A job of a kind that only a newer release knows."""
     with db.any_org_work():
         work.enqueue(dataclasses.replace(_JOB, name="test.newer"), organization_id=brand.id)
-
-
-@pytest.fixture
-def worker_threads(app):
-    """A live process for the queue."""
-    with db.any_org_work():
-        processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
 
 
 def test_a_job_of_an_unknown_kind_is_asked_for_ever_more_seldom_and_keeps_its_attempts(newer):

@@ -24,8 +24,9 @@ _CALL = dataclasses.replace(_JOB, lease_s=90)
 
 
 @pytest.fixture(autouse=True)
-def forgets(app):
-    """What one test declared and found at fault is nothing to the next."""
+def forgets(app, monkeypatch):
+    """What one test declared and found at fault is nothing to the next; and no test is too slow for that while."""
+    monkeypatch.setattr("workers.behind.alone._ALONE_S", 3600.0)
     alone.forget()
     yield
     dramatiq.get_broker().actors.pop(_JOB.name, None)

@@ -178,4 +178,6 @@ def test_the_loop_outlives_a_database_that_comes_back(app, tmp_path, monkeypatch
 
     scheduler.run(should_stop)
 
-    assert _staged() == 1
+    with db.any_org_work():
+        (fired,) = db.db.row("select count(*) from tick where name = 'upkeep.forget'")
+    assert _staged() == fired > 0  # one, or two where ten minutes of the hour ended meanwhile
