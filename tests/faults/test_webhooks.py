@@ -43,7 +43,7 @@ def test_an_attempt_that_is_cut_off_on_a_kept_connection_was_one_request(machine
 def test_a_silent_name_server_holds_up_nobody_else(machine: Machine, shop: Shop) -> None:
     # given: a web server of eight threads whose name server says nothing
     machine.stop("web")
-    machine.start("web-silent", modules=["-c", "tests/support/installation/silent_names.py"])
+    machine.start("web-silent", modules=["-c", "tests/support/installation/web_settings/silent_names.py"])
 
     # when: twice as many as it has threads wait for names
     with ThreadPoolExecutor(16) as pool:

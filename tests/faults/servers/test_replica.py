@@ -15,6 +15,9 @@ from tests.support.standby.replica import Replica
 
 # Longer than a test takes, so that a replica that stands still is not too far behind for those who did not write.
 _LAG_S = 300
+# Who wrote is known from the broker's server. What that does not say in a quarter of a second is read at the primary,
+# and counted so.
+_PATIENT = ["-c", "tests/support/installation/web_settings/patient.py"]
 # Fewer than the web server has threads, so each is used by many in turn.
 _CONNECTIONS = 2
 
@@ -28,7 +31,8 @@ def replica(machine: Machine) -> Iterator[Replica]:
     try:
         # A broker's server that was there before: a new one is believed after the longest lag.
         machine.valkey().set("{finderfee:reads}:known", 1)
-        machine.start("web", told={"DATABASE_READ_URL": made.url, "DATABASE_READ_LAG_S": str(_LAG_S)})
+        told = {"DATABASE_READ_URL": made.url, "DATABASE_READ_LAG_S": str(_LAG_S)}
+        machine.start("web", modules=_PATIENT, told=told)
         yield made
         machine.kill("web")
         machine.forget_the_dead()
@@ -50,7 +54,7 @@ def behind_pools(machine: Machine) -> Iterator[Replica]:
         machine.valkey().set("{finderfee:reads}:known", 1)
         read_url = pools[1].environment["DATABASE_URL"]
         told = {"DATABASE_READ_URL": read_url, "DATABASE_READ_LAG_S": str(_LAG_S)}
-        machine.start("web", told=pools[0].environment | told)
+        machine.start("web", modules=_PATIENT, told=pools[0].environment | told)
         yield made
         machine.kill("web")
         machine.forget_the_dead()

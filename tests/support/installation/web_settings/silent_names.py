@@ -21,4 +21,4 @@ def _silent(host: Any, *arguments: Any, **options: Any) -> Any:
 
 
 socket.getaddrinfo = _silent
-globals().update(runpy.run_path(str(Path(__file__).resolve().parents[3] / "gunicorn.conf.py")))
+globals().update(runpy.run_path(str(Path(__file__).resolve().parents[4] / "gunicorn.conf.py")))
