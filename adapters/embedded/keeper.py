@@ -57,17 +57,21 @@ class Keeper:
     def _bring_back(self, gone: list[str]) -> None:
         for name in gone:
             self._say(f"{_TITLES[name]} is gone; it is started again")
-        try:
-            pair.start(self._data_dir, postgres="postgres" in gone, valkey="valkey" in gone)
-        except pair.StartFailed as failure:
-            pause_s = _PAUSES_S[min(self._failures, len(_PAUSES_S) - 1)]
-            self._failures += 1
-            self._say(f"{failure}\nThe next attempt is in {pause_s} s.")
-            self._wait([], timeout_s=pause_s)
+        failures = []
+        for name in gone:  # each by itself: one that does not come up is no matter of the other's
+            try:
+                pair.start(self._data_dir, postgres=name == "postgres", valkey=name == "valkey")
+            except pair.StartFailed as failure:
+                failures.append(failure)
+            else:
+                self._say(f"{_TITLES[name]} runs again (process {self._pid(name)})")
+        if not failures:
+            self._failures = 0
             return
-        self._failures = 0
-        for name in gone:
-            self._say(f"{_TITLES[name]} runs again (process {self._pid(name)})")
+        pause_s = _PAUSES_S[min(self._failures, len(_PAUSES_S) - 1)]
+        self._failures += 1
+        self._say("\n".join([*map(str, failures), f"The next attempt is in {pause_s} s."]))
+        self._wait([], timeout_s=pause_s)
 
     def _until_one_ends(self, pids: list[int]) -> None:
         with ExitStack() as opened:

@@ -115,6 +115,21 @@ def test_one_that_cannot_be_started_is_tried_again_until_it_can(kept: _Kept) -> 
     kept.until_said("PostgreSQL runs again (process ")
 
 
+def test_one_that_cannot_be_started_holds_up_no_other_and_nothing_that_is_said_of_it(kept: _Kept) -> None:
+    version = kept.home / "postgres" / "PG_VERSION"
+    written = version.read_text()
+    version.write_text("9\n")
+
+    kept.process.pause()
+    kept.kill("Valkey")
+    kept.kill("PostgreSQL")
+    kept.process.resume()
+
+    kept.until_said("PostgreSQL did not start\n", "The next attempt is in 1 s.", "Valkey runs again (process ")
+    version.write_text(written)
+    kept.until_said("PostgreSQL runs again (process ")
+
+
 def test_told_to_end_it_leaves_the_servers_running(kept: _Kept) -> None:
     kept.kill("Valkey")
     kept.until_said("Valkey runs again (process ")
