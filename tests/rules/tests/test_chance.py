@@ -13,6 +13,8 @@ import pytest
 from tests.support import trees
 
 _FILES = [path for path in trees.files("tests") if path.name.startswith(("test_", "conftest"))]
+# What setup.cfg gives every test.
+_EVERYBODYS_S = 300
 _PLAN = re.compile(r"(^|[;\s])explain (\(|select|execute|\{|$)", re.IGNORECASE)
 
 
@@ -49,6 +51,33 @@ def test_no_module_keeps_the_moment_at_which_it_was_read():
     ]
 
     assert [place for place in kept if not place.startswith("tests/support/running/hours.py")] == []
+
+
+def test_nobody_waits_for_a_signal_with_a_mask():
+    """A mask is of one thread: a signal between two waits is given to another one, and ends the process."""
+    masked = {"pthread_sigmask", "sigtimedwait", "sigwait", "sigwaitinfo"}
+    waiting = [
+        f"{trees.named(path)}:{node.lineno}"
+        for path in trees.files("tests")
+        for node in ast.walk(trees.parsed(path))
+        if isinstance(node, ast.Attribute) and node.attr in masked
+    ]
+
+    assert waiting == [], "give the signal a handler that keeps it, and wait for what it kept"
+
+
+def test_no_test_has_less_time_than_all_others():
+    """A limit ends what hangs: a shorter one than everybody's ends what a busy machine is slow at."""
+    hurried = [
+        f"{trees.named(path)}:{call.lineno}"
+        for path in _FILES
+        for call in ast.walk(trees.parsed(path))
+        if isinstance(call, ast.Call)
+        and ast.unparse(call.func) == "pytest.mark.timeout"
+        and any(0 < limit < _EVERYBODYS_S for limit in _numbers(call))
+    ]
+
+    assert hurried == []
 
 
 def test_a_connection_that_is_reset_before_it_is_wrapped_leaves_nothing_to_the_collector(recwarn):
@@ -89,6 +118,12 @@ def _calls_at_import(tree: ast.AST) -> Iterator[ast.Call]:
             yield from (call for mark in node.decorator_list for call in _calls_at_import(mark))
         elif not isinstance(node, ast.Lambda):
             yield from _calls_at_import(node)
+
+
+def _numbers(tree: ast.AST) -> Iterator[int]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            yield node.value
 
 
 def _texts(tree: ast.Module) -> Iterator[str]:
