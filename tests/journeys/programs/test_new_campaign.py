@@ -40,7 +40,7 @@ def test_an_applicant_becomes_a_partner_who_recruits_another(brand, campaign, po
     shown = brand.app.test_client().get(f"/api/p/by-handle/{handle}/spring")
     assert shown.json["id"] == campaign["id"]
 
-    rita = f"rita-{brand.id.hex}@example.com"  # other tests have a Rita of their own
+    rita, ben = (f"{name}-{brand.id.hex}@example.com" for name in ("rita", "ben"))  # other tests have theirs
     assert _apply(brand, campaign, email=rita, fullName="Rita").status_code == 200
     (waiting,) = brand.get("/api/v1/affiliates/applications").json
     assert (waiting["email"], waiting["status"]) == (rita, "Pending")
@@ -54,7 +54,7 @@ def test_an_applicant_becomes_a_partner_who_recruits_another(brand, campaign, po
     link = Partner(brand.app, rita).get(f"/api/v1/me/sub-affiliate/link?programId={campaign['id']}")
     assert link.status_code == 200, link.data
     token = link.json["url"].partition("recruited_by=")[2]
-    assert _apply(brand, campaign, email="ben@example.com", fullName="Ben", recruitedBy=token).status_code == 200
+    assert _apply(brand, campaign, email=ben, fullName="Ben", recruitedBy=token).status_code == 200
     (recruit,) = brand.get("/api/v1/affiliates/applications").json
     brand.post(f"/api/v1/affiliates/{recruit['id']}/approve", {})
 
@@ -64,7 +64,7 @@ def test_an_applicant_becomes_a_partner_who_recruits_another(brand, campaign, po
 
     (mine,) = Partner(brand.app, rita).get("/api/v1/me/sub-affiliate/recruits").json["items"]
     assert (mine["email"], mine["totalCommissionGeneratedCents"], mine["overrideEarnedCents"]) == (
-        "ben@example.com",
+        ben,
         2_000,
         200,
     )
