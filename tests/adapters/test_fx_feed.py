@@ -37,7 +37,7 @@ def _server(*pieces, pause_s=0.0, hold=False):
     finally:
         done.set()
         listening.close()
-        thread.join(5)
+        thread.join(60)
 
 
 def _answer(body, status="200 OK", **headers):

@@ -41,7 +41,7 @@ def _counting(monkeypatch):
 @pytest.fixture
 def slug(app, brand, monkeypatch):
     """A link that can earn, in a process that remembers links and has sent a click before."""
-    turn(monkeypatch, web={"key_cache_s": 5})
+    turn(monkeypatch, web={"key_cache_s": 60})
     brand.program(referral_destination_url="https://shop.test/")
     slug = new_slug()
     brand.affiliate(slug)

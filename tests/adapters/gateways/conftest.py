@@ -2,6 +2,9 @@
 
 import pytest
 
+from adapters.gateways.card import paypal_wire
+from adapters.gateways.storefront import shopify_api, wix
+from adapters.gateways.tokens import AccessTokens
 from tests.support.gateways.playing import lead_to
 from tests.support.gateways.stages import STAGES
 
@@ -11,5 +14,7 @@ def stage(request, monkeypatch):
     """Play the gateway that a parameter names, or else the one that the tests are called by."""
     playing = STAGES[getattr(request, "param", request.module.__name__.rpartition("test_")[2])]()
     lead_to(playing, monkeypatch)
+    for module in (paypal_wire, shopify_api, wix):  # an earlier stage on this very port gave tokens of its own
+        monkeypatch.setattr(module, "_TOKENS", AccessTokens())
     yield playing
     playing.stop()

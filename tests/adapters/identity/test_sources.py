@@ -209,14 +209,14 @@ def test_while_one_thread_fetches_again_the_others_use_the_old_keys(verifier, pr
 
     def slow(url: str) -> bytes:
         entered.set()
-        leave.wait(10)
+        leave.wait(60)
         return fetch(url)
 
     monkeypatch.setattr(sources, "_fetch", slow)
     clock.now_s = _KEPT_S
     first = threading.Thread(target=verifier.claims, args=(idp.token(idp.key("ES256")),))
     first.start()
-    assert entered.wait(10)
+    assert entered.wait(60)
 
     assert verifier.claims(idp.token(idp.key("ES256")))
     assert len(provider.hits) == 1

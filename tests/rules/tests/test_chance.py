@@ -80,6 +80,20 @@ def test_no_test_has_less_time_than_all_others():
     assert hurried == []
 
 
+def test_nobody_empties_the_server_that_all_processes_of_a_run_share():
+    """FLUSHDB is of one's own database; scripts and all databases are those of tests in other processes as well."""
+    own = ("tests/faults/", "tests/support/carriers/")  # of machines that are theirs
+    emptied = [
+        trees.named(path)
+        for path in trees.files("tests")
+        if _names(trees.parsed(path)) & {"script_flush", "flushall"}
+        and not trees.named(path).startswith(own)
+        and "tmp_path" not in _names(trees.parsed(path))  # where a server of the test's own is
+    ]
+
+    assert emptied == []
+
+
 def test_a_connection_that_is_reset_before_it_is_wrapped_leaves_nothing_to_the_collector(recwarn):
     """A socket that the collector closes is a warning, and so a failure, of the test that runs by then."""
     server = socket.create_server(("127.0.0.1", 0))
