@@ -60,14 +60,23 @@ def lock_known(*, organization_id: UUID, gateway: str, aliases: Sequence[str]) -
     return _TABLE.first(_LOCK_KNOWN, {"org": organization_id, "gateway": gateway, "aliases": list(aliases)})
 
 
-# Those that wait to be looked at already are left out, however many payments of a customer ask for them.
-_UNREFERRED = """
+# Each is found by an index of its own, also by a plan that was made of empty tables: joined by `or`, they would be
+# sought among all payments. Those that wait to be looked at already are left out, however many payments of a customer
+# ask for them.
+_OF_NOBODY = """
+select id, event_id, paid_at from gateway_payment
+where organization_id = %(org)s and gateway = %(gateway)s and paid_at >= %(since)s
+  and conversion_id is null and reason = 'nobody_referred'
+"""
+_UNREFERRED = f"""
 select p.event_id
-from gateway_payment p join gateway_event e on e.organization_id = p.organization_id and e.id = p.event_id
-where p.organization_id = %(org)s and p.gateway = %(gateway)s
-  and p.conversion_id is null and p.reason = 'nobody_referred'
-  and (p.customer_id = %(customer)s or p.subscription_id = %(subscription)s or p.email_normalized = %(email)s)
-  and p.paid_at >= %(since)s and e.status <> 'Received'
+from (
+  {_OF_NOBODY} and customer_id = %(customer)s
+  union {_OF_NOBODY} and subscription_id = %(subscription)s
+  union {_OF_NOBODY} and email_normalized = %(email)s
+) p
+join gateway_event e on e.organization_id = %(org)s and e.id = p.event_id
+where e.status <> 'Received'
 """
 
 
@@ -139,10 +148,10 @@ with asked as materialized (
 ), locked as materialized (
   select p.* from gateway_payment p
   where p.organization_id = %(org)s and p.id = any(array(
-    select alias.payment_id from asked cross join lateral (
+    select known.payment_id from asked cross join lateral unnest(asked.aliases) as named (alias) cross join lateral (
       select payment_id from gateway_alias
-      where organization_id = %(org)s and gateway = asked.gateway and alias = any(asked.aliases)
-    ) alias
+      where organization_id = %(org)s and gateway = asked.gateway and alias = named.alias offset 0
+    ) known
   ))
   order by p.id
   for no key update of p

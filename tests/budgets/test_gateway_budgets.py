@@ -117,13 +117,21 @@ def test_what_is_known_and_what_waits_is_found_by_index_even_with_a_plan_of_an_e
         _deliver(brand, connection, sent)
         drain()
     with db.unit_of_work(brand.id):
-        known, woken = (
+        payments.lock_all_known_before([payments.AskedBefore("stripe", ["in_1"])], organization_id=brand.id)
+        known, woken, all_known = (
             "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * count))
-            for statement, count in ((payments._LOCK_BEFORE, 8), (payments._TAKE_PARKED, 7))
+            for statement, count in (
+                (payments._LOCK_BEFORE, 8),
+                (payments._TAKE_PARKED, 7),
+                (payments._LOCK_ALL_BEFORE, 2),
+            )
         )
 
     assert "using gateway_alias_pkey" in known, known
-    for plan in (known, woken):
+    assert all_known.count("using gateway_alias_pkey") == 2, all_known
+    for plan in (known, woken, all_known):
+        for by in ("customer", "subscription", "email"):
+            assert f"using gateway_payment_{by} on gateway_payment" in plan, plan
         (look,) = re.findall(r"using gateway_parked_pkey on gateway_parked\S*.*\n +Index Cond: (.*)", plan)
         assert "alias = ANY" in look, plan
 
