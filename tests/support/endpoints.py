@@ -7,9 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from adapters import sealing
-from models import db, ids
+from models import db
 from models.webhooks import endpoints
 from tests.support.rows.brands import Brand
+from tests.support.running import following
 
 
 @dataclass(slots=True)
@@ -23,7 +24,7 @@ class Endpoint:
     @classmethod
     def create(cls, brand: Brand, url: str, *events: str) -> "Endpoint":
         """Subscribe a URL to event types, by default to everything."""
-        endpoint_id, secret = ids.new_id(), _new_secret()
+        endpoint_id, secret = following.new_id(), _new_secret()
         with db.unit_of_work(brand.id):
             endpoints.insert(
                 endpoint_id=endpoint_id,

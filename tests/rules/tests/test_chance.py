@@ -29,6 +29,19 @@ def test_a_plan_is_read_in_a_database_of_its_own():
     assert shared == [], "plans are asked for without the fixture `alone`"
 
 
+def test_rows_that_helpers_make_have_ids_in_their_order():
+    """The product's are in the order of chance within a millisecond, and a row of a test takes a third of one."""
+    by_chance = [
+        f"{trees.named(path)}:{call.lineno}"
+        for path in trees.files("tests/support")
+        for call in ast.walk(trees.parsed(path))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "ids.new_id"
+    ]
+
+    (ours,) = by_chance
+    assert ours.startswith("tests/support/running/following.py"), "ids are made by `following.new_id`"
+
+
 def test_which_day_it_is_is_asked_by_the_test_itself():
     """What is said of a module or in a mark holds from the beginning of a run, which may end on another day."""
     early = [

@@ -18,12 +18,13 @@ from typing import Any
 from uuid import UUID
 
 from adapters import sealing
-from models import db, ids
+from models import db
 from models.webhooks import endpoints
 from tests.support.installation.ground import PATIENCE_S
 from tests.support.installation.machine import Machine
 from tests.support.outside.receiver import Handler, Receiver, status
 from tests.support.rows.brands import Brand
+from tests.support.running import following
 
 _NUMBERS = itertools.count(1)
 # Shorter than the Retry-After of the service: a test wants to see the first moment at which it answers again.
@@ -101,7 +102,7 @@ class Shop:
 
     def subscribe(self, path: str = "/hook", events: Sequence[str] = ("*",)) -> UUID:
         """Let a path of the receiver be told about events; a new shop tells nobody."""
-        endpoint_id = ids.new_id()
+        endpoint_id = following.new_id()
         with self.machine.own_models(), db.unit_of_work(self.id):
             endpoints.insert(
                 endpoint_id=endpoint_id,

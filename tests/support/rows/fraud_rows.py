@@ -4,10 +4,11 @@ from typing import Any
 from uuid import UUID
 
 from domain import fraud
-from models import db, ids
+from models import db
 from pipelines.fraud import cases
 from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import ago
+from tests.support.running import following
 
 
 def flagged(brand: Brand, affiliate_id: UUID, *reasons: str, score: int = 90, **fields: Any) -> UUID:
@@ -17,7 +18,7 @@ def flagged(brand: Brand, affiliate_id: UUID, *reasons: str, score: int = 90, **
         "program_id": brand.programs[-1],
         "affiliate_id": affiliate_id,
         "subject": "click",
-        "subject_id": ids.new_id(),
+        "subject_id": following.new_id(),
         "verdict": fraud.Verdict(score, reasons or ("headless", "language_mismatch")),
         "action": "blocked",
         "severity": fraud.severity(score),
