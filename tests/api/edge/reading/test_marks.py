@@ -41,6 +41,7 @@ def test_a_server_that_was_emptied_is_not_believed_until_every_mark_would_have_e
 
 @pytest.mark.usefixtures("_known")
 def test_what_could_not_be_marked_is_marked_for_everybody_before_anything_is_believed(monkeypatch):
+    monkeypatch.setattr("api.edge.reading.marks._LEAVE_ALONE_S", 3600)
     marks = Marks(_URL, keep_s=60)
     away = Marks("unix:///nowhere/valkey.sock?db=0", keep_s=60)
     usual, marks._wire = marks._wire, away._wire
