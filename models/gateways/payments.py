@@ -60,9 +60,9 @@ def lock_known(*, organization_id: UUID, gateway: str, aliases: Sequence[str]) -
     return _TABLE.first(_LOCK_KNOWN, {"org": organization_id, "gateway": gateway, "aliases": list(aliases)})
 
 
-# Each is found by an index of its own, also by a plan that was made of empty tables: joined by `or`, they would be
-# sought among all payments. Those that wait to be looked at already are left out, however many payments of a customer
-# ask for them.
+# Each is found by an index of its own, and its event by its id, also by a plan that was made of empty tables: by `or`
+# and a join they would be sought among all payments, or all events. Those that wait to be looked at already are left
+# out, however many payments of a customer ask for them.
 _OF_NOBODY = """
 select id, event_id, paid_at from gateway_payment
 where organization_id = %(org)s and gateway = %(gateway)s and paid_at >= %(since)s
@@ -75,8 +75,7 @@ from (
   union {_OF_NOBODY} and subscription_id = %(subscription)s
   union {_OF_NOBODY} and email_normalized = %(email)s
 ) p
-join gateway_event e on e.organization_id = %(org)s and e.id = p.event_id
-where e.status <> 'Received'
+where (select status from gateway_event where organization_id = %(org)s and id = p.event_id) <> 'Received'
 """
 
 

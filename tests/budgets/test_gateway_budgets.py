@@ -132,6 +132,8 @@ def test_what_is_known_and_what_waits_is_found_by_index_even_with_a_plan_of_an_e
     for plan in (known, woken, all_known):
         for by in ("customer", "subscription", "email"):
             assert f"using gateway_payment_{by} on gateway_payment" in plan, plan
+        (event,) = re.findall(r"on gateway_event\S*.*\n +Index Cond: (.*)", plan)
+        assert re.search(r"id = p\S*\.event_id", event), plan
         (look,) = re.findall(r"using gateway_parked_pkey on gateway_parked\S*.*\n +Index Cond: (.*)", plan)
         assert "alias = ANY" in look, plan
 
