@@ -27,6 +27,7 @@ from pipelines.webhooks import manage
 _MARK = f"flask listen on {socket.gethostname()}, process "
 # How long the first delivery may take: the relay's next look, a worker's turn, one attempt.
 _WAY_S = 15
+_LOOK_EVERY_S = 0.2
 
 
 @click.command("listen")
@@ -52,7 +53,8 @@ def listen(forward_to: str | None, types: tuple[str, ...], port: int, organizati
             _introduce(brand, endpoint, secret, forward_to, as_json)
             if _try_the_way(endpoint, receiver, is_told):
                 _say_ready(as_json)
-            is_told.wait()
+            while not is_told.is_set():  # asked, not waited for: a handler amid the wait would want the lock it has
+                time.sleep(_LOOK_EVERY_S)
     finally:
         receiver.close()
     if not as_json:
@@ -134,7 +136,7 @@ def _try_the_way(endpoint: WebhookEndpoint, receiver: forwarding.Receiver, is_to
         sent = manage.send_test(endpoint=endpoint, type="test", now=clock.now())
         has_come = receiver.expect(str(sent.delivery_id))
     until = time.monotonic() + _WAY_S
-    while not has_come.wait(0.2) and not is_told.is_set():
+    while not has_come.wait(_LOOK_EVERY_S) and not is_told.is_set():
         with output.every_tenant():
             (first,) = desk.any_org_deliveries(
                 organization_id=None, endpoint_id=endpoint.id, status=None, since=None, limit=1
