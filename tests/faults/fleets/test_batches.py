@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.support.installation import outcome
+from tests.support.installation.ground import PATIENT_FLEET
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
@@ -36,7 +37,7 @@ def test_kill_9_in_the_middle_of_a_batch_leaves_each_effect_once(machine: Machin
     with machine.holding(_MIDDLE):
         with _backlog(machine, shop, 60):
             pass
-        machine.until_waiting(1, about="affiliate_revenue")
+        machine.until_locked_out("affiliate_revenue")
 
         # when
         machine.kill("workers")
@@ -58,6 +59,8 @@ def test_a_poison_sale_among_fifty_good_ones_is_a_dead_letter_alone(machine: Mac
     batches_before = machine.counted("finderfee_job_batches_failed_total", "sale.settle")
 
     # given: something that no attempt settles, in the midst of the backlog
+    machine.stop("workers")
+    machine.start("workers", told=PATIENT_FLEET)
     machine.lengthen_leases()
     with _backlog(machine, shop, 25):
         machine.insert_job(shop.id, "sale.settle", max_attempts=2, sale_id="of nobody")
@@ -85,7 +88,7 @@ def test_what_a_worker_held_that_froze_in_a_batch_is_redone_by_its_lease(machine
     with machine.holding(_MIDDLE):
         with _backlog(machine, shop, 40):
             pass
-        machine.until_waiting(1, about="affiliate_revenue")
+        machine.until_locked_out("affiliate_revenue")
 
         # when: it freezes and gets its lock
         machine.pause("workers")

@@ -5,7 +5,7 @@ import time
 from domain import jobs
 from tests.support.installation import outcome
 from tests.support.installation.actors import NEWER, POISON
-from tests.support.installation.ground import LEASE_S
+from tests.support.installation.ground import LEASE_S, PATIENT_FLEET
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
@@ -19,12 +19,14 @@ _ROOM = 8
 def test_a_rolling_deploy_under_load_loses_nothing_and_burns_no_attempts(machine: Machine, shop: Shop) -> None:
     # given
     shop.subscribe()
+    machine.stop("workers", "webhooks")
+    machine.start("workers", "webhooks", told=PATIENT_FLEET)
     failed = machine.counted(*_FAILED)
 
     # when
     with shop.selling():
         for old, new in (("workers", "workers-2"), ("webhooks", "webhooks-2")):
-            machine.start(new)
+            machine.start(new, told=PATIENT_FLEET)
             machine.stop(old)
 
     # then

@@ -67,9 +67,10 @@ def test_a_fleet_that_freezes_loses_its_calls_to_another_and_undoes_nothing_when
     machine.until(lambda: bool(machine.rows(again, shop.id)), "another calls")
     shop.gate.open()
     machine.settle()
+    ((awake_at,),) = machine.rows("select clock_timestamp()")
     machine.resume("webhooks")
-    both = "select from worker_process where queues = '{webhooks}' having count(*) = 2"
-    machine.until(lambda: bool(machine.rows(both)), "the first fleet speaks again")
+    both = "select from worker_process where queues = '{webhooks}' and seen_at > %s having count(*) = 2"
+    machine.until(lambda: bool(machine.rows(both, awake_at)), "the first fleet speaks again")
 
     # then
     outcome.check(machine, shop)

@@ -48,7 +48,7 @@ def test_kill_9_in_the_middle_of_a_batch_of_events_leaves_each_effect_once(machi
     with machine.holding(_MIDDLE):
         with _backlog(machine, till, 60):
             pass
-        machine.until_waiting(1, about="affiliate_revenue")
+        machine.until_locked_out("affiliate_revenue")
 
         # when
         machine.kill("gateways")

@@ -1,6 +1,7 @@
 """A refund that waits for its sale is played again while its sale wakes it: neither waits for the other for ever."""
 
 from tests.support.installation import outcome
+from tests.support.installation.ground import PATIENT_FLEET
 from tests.support.installation.machine import Machine
 from tests.support.installation.till import Till
 
@@ -8,6 +9,9 @@ _FAILED = ("finderfee_job_attempts_total", 'outcome="failed"')
 
 
 def test_a_parked_refund_is_played_again_while_its_sale_wakes_it(machine: Machine, till: Till) -> None:
+    machine.stop("gateways")
+    machine.start("gateways", told=PATIENT_FLEET)
+
     # given: a refund that waits, and what wakes it in the middle of being booked, having the turns of both
     till.subscribe()
     sale = till.pay()
@@ -17,7 +21,7 @@ def test_a_parked_refund_is_played_again_while_its_sale_wakes_it(machine: Machin
     failed = machine.counted(*_FAILED)
     with machine.holding("lock table gateway_alias in share mode"):
         till.tell(sale.sent[1])
-        machine.until_waiting(1, about="gateway_alias")
+        machine.until_locked_out("gateway_alias")
 
         # when: the job that plays it again has begun as well
         status, _ = till.asked("POST", f"/api/v1/connections/{till.connection['id']}/events/{event_id}/replay")

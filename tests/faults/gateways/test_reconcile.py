@@ -53,7 +53,7 @@ def test_kill_9_in_the_middle_of_a_page_takes_nothing_of_it_and_the_next_run_all
     began = _good_until(machine, missed)
     with machine.holding("lock table gateway_event in share mode"):
         job_id = _ask(missed)
-        machine.until_waiting(1, about="gateway_event")
+        machine.until_locked_out("gateway_event")
 
         # when
         machine.kill("gateways")

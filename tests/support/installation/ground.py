@@ -23,6 +23,8 @@ from tests.support.installation import servers
 
 #: How long a hand-out is valid here.
 LEASE_S = 2
+#: What a fleet is told so that no transaction of it is ended for its silence while it waits for a core.
+PATIENT_FLEET = {"JOB_LEASE_S": "3600"}
 #: How long anything may take that a test waits for: long enough for any machine, for a wait ends with what it is for.
 PATIENCE_S = 120
 
@@ -36,6 +38,10 @@ $$ begin new.lease_s := (select lease_s from lease_of_tests); return new; end $$
 create trigger give_lease before insert on job for each row execute function give_lease();
 """
 _LONG_LEASE_S = 3600
+_LOCKED_OUT = """
+select from pg_locks join pg_stat_activity using (pid)
+where not granted and relation = %s::regclass and application_name = 'finderfee'
+"""
 _UNDER_WAY = "select from pg_stat_activity where application_name = 'finderfee' and xact_start <= %s"
 _END_WAITING = (
     "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
@@ -157,6 +163,13 @@ class Ground:
         On a slow machine there may be more of them: what waits for longer than its lease is asked for again.
         """
         self.until(lambda: self.waiting(about=about) >= sessions, f"{sessions} sessions wait for a lock")
+
+    def until_locked_out(self, table: str) -> None:
+        """Wait until a session of the service waits for a lock on a table.
+
+        Its statement may not name the table at the beginning, which is all that the server tells of one that is long.
+        """
+        self.until(lambda: bool(self.rows(_LOCKED_OUT, table)), f"a session waits for a lock on {table}")
 
     def waiting(self, *, about: object = "") -> int:
         """Return how many sessions of the service wait for a lock with a statement that names `about`."""
