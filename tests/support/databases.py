@@ -60,8 +60,10 @@ def empty() -> Iterator[str]:
     owner_url = os.environ["DATABASE_OWNER_URL"]
     name = f"{urlsplit(owner_url).path[1:]}_empty"
     run(owner_url, f"create database {name}")
-    yield urlsplit(owner_url)._replace(path=f"/{name}").geturl()
-    run(owner_url, f"drop database {name} with (force)")
+    try:
+        yield urlsplit(owner_url)._replace(path=f"/{name}").geturl()
+    finally:
+        run(owner_url, f"drop database {name} with (force)")
 
 
 def run(owner_url: str, statement: str) -> None:

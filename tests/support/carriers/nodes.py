@@ -20,7 +20,7 @@ from adapters.embedded import places
 PASSWORD = "a pass/word"
 #: How a URL says it.
 QUOTED = "a%20pass%2Fword"
-_PATIENCE_S = 20
+_PATIENCE_S = 120
 _LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
 

@@ -80,7 +80,7 @@ class Rabbit:
     def demote_primary(self) -> None:
         """Stop it for a moment in mid-step: it takes what is said, and answers nothing."""
         self._signal(signal.SIGSTOP)
-        assert places.wait_until(lambda: not self._greets(), timeout_s=5)
+        assert places.wait_until(lambda: not self._greets(), timeout_s=_PATIENCE_S)
         self._signal(signal.SIGCONT)
 
     def forget(self) -> None:

@@ -5,7 +5,7 @@ import redis
 from adapters.embedded import places
 from tests.support.carriers import nodes
 
-_PATIENCE_S = 40
+_PATIENCE_S = 120
 _SLOTS = 16_384
 
 

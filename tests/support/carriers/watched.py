@@ -8,7 +8,7 @@ from adapters.embedded import places
 from tests.support.carriers import nodes
 
 _SERVICE = "finderfee"
-_PATIENCE_S = 30
+_PATIENCE_S = 120
 # A primary that says nothing for half a second is gone.
 _SENTINEL = """
 port {port}

@@ -1,5 +1,6 @@
 """What this thread sends to the database."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,13 +11,19 @@ PAUSED = "select queue from queue_pause order by queue"
 
 @contextmanager
 def trips() -> Iterator[list[bytes]]:
-    """Give the list of what is sent meanwhile, round trip by round trip."""
+    """Give the list of what is sent meanwhile, round trip by round trip; what other threads send is not counted."""
     sent: list[bytes] = []
-    db.db.trip_hooks.append(sent.append)
+    mine = threading.get_ident()
+
+    def keep(trip: bytes) -> None:
+        if threading.get_ident() == mine:
+            sent.append(trip)
+
+    db.db.trip_hooks.append(keep)
     try:
         yield sent
     finally:
-        db.db.trip_hooks.remove(sent.append)
+        db.db.trip_hooks.remove(keep)
 
 
 def paused_queues() -> list[str]:
