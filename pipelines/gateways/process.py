@@ -133,7 +133,8 @@ def several(*, organization_id: UUID, event_ids: Sequence[UUID], now: datetime) 
                 together.EventAtDesk(_desk(prepared, now), translated.facts, may_be_booked=not translated.error)
             )
         except wire.WouldAsk:
-            told.append(together.EventAtDesk(_desk(prepared, now), _said(prepared), may_be_booked=False))
+            said = _said(prepared)
+            told.append(together.EventAtDesk(_desk(prepared, now), said or (), False, says_nothing=said is None))
     booked = together.several(told, organization_id=organization_id, now=now)
     results = [
         EventResult(
@@ -167,13 +168,13 @@ def _within(prepared: PreparedEvent, facts: Iterable[Fact]) -> list[Fact]:
     return [scopes.within(fact, prepared.connection.id_prefix) for fact in facts]
 
 
-def _said(prepared: PreparedEvent) -> list[Fact]:
-    """Return as much of what an event means as it says itself."""
+def _said(prepared: PreparedEvent) -> list[Fact] | None:
+    """Return as much of what an event means as it says itself; None where its gateway has to be asked for any of it."""
     try:
         with wire.unasked():
             return _within(prepared, _facts(prepared))
     except wire.WouldAsk:
-        return []
+        return None
 
 
 def _facts(prepared: PreparedEvent) -> Sequence[Fact]:

@@ -68,7 +68,8 @@ def _names(fact: Fact) -> Sequence[str | None]:
             checkout = origins.checkout_name(fact.origin.checkout) if fact.origin.checkout else None
             return [fact.external_id, *fact.aliases, *subjects, checkout]
         case StartFact():
-            return [fact.external_id, *origins.subjects(fact.origin)]
+            # Its lead credits the payments from its inbox.
+            return [fact.external_id, *origins.subjects(fact.origin), whom.inbox_of(fact.origin)]
         case ReferralFact():
             return origins.subjects(fact.origin)
         case AliasFact():

@@ -27,12 +27,14 @@ from pipelines.work import TryAgain
 class EventAtDesk:
     """An event: where it is booked, and what it means, or as much of that as it says itself.
 
-    One that may not be booked yet keeps back those behind it with which it shares a name.
+    One that may not be booked yet keeps back those behind it with which it shares a name; one that `says_nothing` of
+    what it means before its gateway was asked, those of which a name stands anywhere in it.
     """
 
     desk: BookingDesk
     facts: Sequence[Fact]
     may_be_booked: bool = True
+    says_nothing: bool = False
 
 
 @dataclass(slots=True)
@@ -77,13 +79,16 @@ def several(
 def _apart(told: Sequence[EventAtDesk]) -> list[EventAtDesk]:
     """Return the events that may be plain, each without a name of another before it."""
     taken: set[str] = set()
+    unsaid: list[bytes] = []
     apart = []
     for one in told:
         names = {*book.names_of(one.facts), *_counted_under(one)}
         is_plain = one.may_be_booked and (_means_nothing(one) or _asked(one) is not None)
-        if is_plain and names.isdisjoint(taken):
+        if is_plain and names.isdisjoint(taken) and not any(_stands_in(sent, names) for sent in unsaid):
             apart.append(one)
         taken |= names
+        if one.says_nothing:
+            unsaid.append((one.desk.event.raw or b"").lower())
     return apart
 
 
@@ -91,6 +96,11 @@ def _counted_under(told: EventAtDesk) -> Iterable[str]:
     """Return by whom payments are counted: a buyer who is known by nothing else may pay through several gateways."""
     keys = (whom.customer_key(told.desk, fact.origin) for fact in told.facts if isinstance(fact, PaymentFact))
     return (key for key in keys if key is not None)
+
+
+def _stands_in(sent: bytes, names: Iterable[str]) -> bool:
+    """Say whether what was sent, in small letters, has one of these names in it, by which it may be about the same."""
+    return any(name.rpartition(":")[2].lower().encode() in sent for name in names)
 
 
 def _means_nothing(told: EventAtDesk) -> bool:
