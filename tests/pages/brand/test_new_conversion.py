@@ -116,12 +116,12 @@ def test_a_sale_that_credited_nobody_is_made_good(campaign, people):
 
 def test_a_row_of_somebody_else_fills_nothing_in(campaign, people, rival):
     rival.program()
-    rival.affiliate("eva", status="Paused")
-    rival.sale(affiliateSlug="eva", amountCents=777)
+    rival.affiliate("evangeline", status="Paused")
+    rival.sale(affiliateSlug="evangeline", amountCents=777)
     ((dropped,),) = rival.rows("select id from uncredited_conversion")
 
     shown = people().open(f"{_HERE}?uncredited={dropped}").text
-    assert "eva" not in shown
+    assert "evangeline" not in shown
     assert "uncredited" not in shown
 
 

@@ -94,6 +94,6 @@ def test_who_waits_is_counted_beside_the_way_to_them(campaign, people):
 
 def test_no_other_brands_affiliate_is_there(campaign, people, rival):
     rival.program()
-    rival.affiliate("eva", full_name="Eva")
+    rival.affiliate("eva", full_name="Eva Lindqvist")
 
-    assert "Eva" not in people().open(_HERE).text
+    assert "Lindqvist" not in people().open(_HERE).text
