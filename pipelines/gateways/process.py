@@ -114,13 +114,15 @@ def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> Prepared
 def several(*, organization_id: UUID, event_ids: Sequence[UUID], now: datetime) -> set[UUID]:
     """Book at once what is plain of several events of one organization; return those on which nothing is left to do.
 
-    `event_ids` are each there once; what has to do with each other goes in their order.
+    `event_ids` are each there once; what has to do with each other goes in their order, and behind what was handed out
+    before it.
     Of the others nothing is done: each is to be prepared by itself. That is one that its gateway would have to be asked
     about, that cannot be read, or that `together` leaves.
     Budget: 1 round trip (read) and those of `together.several`; what is written travels with the commit.
     """
     opened = inbox.open_events(organization_id=organization_id, event_ids=event_ids)
-    waiting = {found.event.id: found for found in opened if _is_open(found.event)}
+    waiting = {found.event.id: found for found in opened if _is_open(found.event) and found.event.id in event_ids}
+    elsewhere = [found.event.raw for found in opened if _is_open(found.event) and found.event.id not in event_ids]
     connections_by_id = {found.connection.id: found.connection for found in waiting.values()}
     opened_accounts = {id: accounts.of(connection, now=now) for id, connection in connections_by_id.items()}
     told = []
@@ -135,7 +137,7 @@ def several(*, organization_id: UUID, event_ids: Sequence[UUID], now: datetime) 
         except wire.WouldAsk:
             said = _said(prepared)
             told.append(together.EventAtDesk(_desk(prepared, now), said or (), False, says_nothing=said is None))
-    booked = together.several(told, organization_id=organization_id, now=now)
+    booked = together.several(told, organization_id=organization_id, now=now, elsewhere=list(filter(None, elsewhere)))
     results = [
         EventResult(
             id=one.desk.event.id,

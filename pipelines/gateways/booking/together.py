@@ -6,6 +6,7 @@ out to be, is left to be booked by itself, and so is what shares a name with an 
 customer or inbox.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -54,16 +55,16 @@ class _Bookings:
 
 
 def several(
-    told: Sequence[EventAtDesk], *, organization_id: UUID, now: datetime
+    told: Sequence[EventAtDesk], *, organization_id: UUID, now: datetime, elsewhere: Sequence[bytes]
 ) -> Sequence[tuple[EventAtDesk, BookedEvent]]:
     """Book what is plain of events of one organization, and return what became of each; of the rest nothing is done.
 
     The turns of all are taken first, in their one order, and nothing is decided before. Those that are earlier in
-    `told` go first.
+    `told` go first, and before all of them what other workers have, `elsewhere`, as it was sent.
     Budget: 2 round trips (known before; who), however many they are; the writes travel with the next statement or the
     commit, looking up who brought the buyers of those that credit nobody by statements of each.
     """
-    apart = _apart(told)
+    apart = _apart(told, elsewhere)
     names = [(one.desk.gateway, name) for one in apart for name in book.names_of(one.facts)]
     if names:
         turns.stage_all_told(organization_id=organization_id, names=names)
@@ -76,10 +77,10 @@ def several(
     return bookings.booked
 
 
-def _apart(told: Sequence[EventAtDesk]) -> list[EventAtDesk]:
+def _apart(told: Sequence[EventAtDesk], elsewhere: Sequence[bytes]) -> list[EventAtDesk]:
     """Return the events that may be plain, each without a name of another before it."""
     taken: set[str] = set()
-    unsaid: list[bytes] = []
+    unsaid = [sent.lower() for sent in elsewhere]
     apart = []
     for one in told:
         names = {*book.names_of(one.facts), *_counted_under(one)}
@@ -100,7 +101,8 @@ def _counted_under(told: EventAtDesk) -> Iterable[str]:
 
 def _stands_in(sent: bytes, names: Iterable[str]) -> bool:
     """Say whether what was sent, in small letters, has one of these names in it, by which it may be about the same."""
-    return any(name.rpartition(":")[2].lower().encode() in sent for name in names)
+    written = (name.rpartition(":")[2].lower().encode() for name in names)
+    return any(name in sent and re.search(rb"(?<!\w)%b(?!\w)" % re.escape(name), sent) for name in written)
 
 
 def _means_nothing(told: EventAtDesk) -> bool:

@@ -69,3 +69,15 @@ def test_a_first_payment_that_says_nothing_before_its_gateway_was_asked_is_not_o
         (9_000, "metadata_or_customer", "OneTime"),
         (7_000, "metadata_or_customer", "Recurring"),
     ]
+
+
+def test_what_was_handed_out_and_waits_for_a_thread_is_not_overtaken_by_what_is_taken_along(shop):
+    first = shop.stage.pay(Purchase(customer="9", email="nine@x.test", cents=9_000))
+    shop.wait()
+    again = shop.stage.pay(Purchase(customer="9", email="nine@x.test", cents=7_000, renews=first))
+    others = _others(shop)
+    shop.deliver(others[0], first.sent[0], others[1], again.sent[0], others[2])
+
+    drain_behind("gateways", at_once=2)
+
+    assert [(cents, kind) for cents, _, kind in _credited(shop)] == [(9_000, "OneTime"), (7_000, "Recurring")]
