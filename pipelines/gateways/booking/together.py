@@ -85,7 +85,7 @@ def _apart(told: Sequence[EventAtDesk], elsewhere: Sequence[bytes]) -> list[Even
     for one in told:
         names = {*book.names_of(one.facts), *_counted_under(one)}
         is_plain = one.may_be_booked and (_means_nothing(one) or _asked(one) is not None)
-        if is_plain and names.isdisjoint(taken) and not any(_stands_in(sent, names) for sent in unsaid):
+        if is_plain and names.isdisjoint(taken) and not _any_stands_in(unsaid, names):
             apart.append(one)
         taken |= names
         if one.says_nothing:
@@ -99,10 +99,12 @@ def _counted_under(told: EventAtDesk) -> Iterable[str]:
     return (key for key in keys if key is not None)
 
 
-def _stands_in(sent: bytes, names: Iterable[str]) -> bool:
+def _any_stands_in(unsaid: Sequence[bytes], names: Iterable[str]) -> bool:
     """Say whether what was sent, in small letters, has one of these names in it, by which it may be about the same."""
-    written = (name.rpartition(":")[2].lower().encode() for name in names)
-    return any(name in sent and re.search(rb"(?<!\w)%b(?!\w)" % re.escape(name), sent) for name in written)
+    written = {name.rpartition(":")[2].lower().encode() for name in names}
+    return any(
+        name in sent and re.search(rb"(?<!\w)%b(?!\w)" % re.escape(name), sent) for sent in unsaid for name in written
+    )
 
 
 def _means_nothing(told: EventAtDesk) -> bool:
