@@ -54,6 +54,7 @@ _BY_ID_ALONE = {
     "conversions.sales._ACCEPT",
     "conversions.sales._FACTS",
     "gateways.creditable._NAMED",
+    "gateways.creditable._NAMED_BY_MANY",
     "leads.rows._BY_ID",
     "leads.rows._BY_SLUG",
     "leads.rows._MATCH",
