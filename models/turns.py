@@ -18,6 +18,9 @@ _SHARE = "select pg_advisory_xact_lock_shared(hashtextextended(%s, 0))"
 _TRY_SHARE = "select pg_try_advisory_xact_lock_shared(hashtextextended(%s, 0))"
 _TRY = "select pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
 
+#: SQL: takes the turn to do several jobs of the kind `first.name` of an organization; false while another has it.
+TRY_TOGETHER = "pg_try_advisory_xact_lock(hashtextextended(concat_ws(':', first.name, first.organization_id), 0))"
+
 # A million conversions are claimed in one transaction, which a person waits for.
 _OF_A_RUN = "10min"
 

@@ -225,9 +225,7 @@ def _must_agree(job: Job, together: object) -> None:
 
 
 def _lock(job: Job, job_id: int, attempt: int, may_be_silent_s: int | None) -> Batch | None:
-    return batches.lock(
-        job_id=job_id, attempt=attempt, most=job.together, alone=alone.keys(job), silence_s=may_be_silent_s
-    )
+    return batches.lock(job=job, job_id=job_id, attempt=attempt, alone=alone.keys(job), silence_s=may_be_silent_s)
 
 
 def _prepared(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from datetime import datetime
 from typing import Any
 
 from domain.gateways.facts import BuyerOrigin, Carrier, RedeemedCode
@@ -16,8 +17,11 @@ def subjects(origin: BuyerOrigin) -> list[str]:
     return [f"{kind}:{name}" for kind, name in named if name]
 
 
-def stage(desk: BookingDesk, origin: BuyerOrigin) -> None:
-    """Stage who referred a customer, for payments of theirs that say nothing themselves."""
+def stage(desk: BookingDesk, origin: BuyerOrigin, *, told_at: datetime) -> None:
+    """Stage who referred a customer, for payments of theirs that say nothing themselves.
+
+    Of two the one counts that is the later by their gateway's own time, whichever comes first.
+    """
     if not origin.carriers and not origin.codes:
         return
     referrals.stage(
@@ -25,7 +29,7 @@ def stage(desk: BookingDesk, origin: BuyerOrigin) -> None:
         gateway=desk.gateway,
         subjects=subjects(origin),
         origin={"carriers": [asdict(carrier) for carrier in origin.carriers], "codes": _codes(origin.codes)},
-        told_at=desk.now,
+        told_at=told_at,
     )
 
 

@@ -76,7 +76,7 @@ def start(desk: BookingDesk, started: StartFact) -> Booking:
 
     Who referred the customer is kept for the payments that follow.
     """
-    origins.stage(desk, started.origin)
+    origins.stage(desk, started.origin, told_at=started.started_at)
     if not desk.has_trials:
         return Booking(reason=ZERO)
     return _lead(desk, started.origin, started.started_at)
@@ -217,7 +217,7 @@ def _zero(desk: BookingDesk, paid: PaymentFact, known: GatewayPayment | None) ->
     if known is None:
         row = replace(new_row(desk, paid), reason=ZERO)
         payments.stage(row, aliases=[paid.external_id, *paid.aliases])
-    origins.stage(desk, paid.origin)
+    origins.stage(desk, paid.origin, told_at=paid.paid_at)
     return _lead(desk, paid.origin, paid.paid_at) if desk.has_trials else Booking(reason=ZERO)
 
 

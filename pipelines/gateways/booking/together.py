@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from domain.gateways.facts import AliasFact, BuyerOrigin, Fact, IgnoredFact, PaymentFact, ReferralFact
+from domain.gateways.facts import AliasFact, Fact, IgnoredFact, PaymentFact, ReferralFact
 from domain.gateways.states import EventStatus
 from models import turns
 from models.gateways import creditable, payments
@@ -46,7 +46,7 @@ class _Bookings:
     earned: list[sell.EarnedPayment] = field(default_factory=list)
     new: list[GatewayPayment] = field(default_factory=list)
     aliases: list[tuple[GatewayPayment, Sequence[str]]] = field(default_factory=list)
-    referred: list[tuple[BookingDesk, BuyerOrigin]] = field(default_factory=list)
+    referred: list[tuple[BookingDesk, ReferralFact]] = field(default_factory=list)
     of_nobody: list[tuple[BookingDesk, PaymentFact, GatewayPayment]] = field(default_factory=list)
 
     def add(self, told: EventAtDesk, reason: str | None, conversion_id: UUID | None) -> None:
@@ -132,7 +132,7 @@ def _decide(bookings: _Bookings, about: Sequence[tuple[EventAtDesk, KnownBefore]
         if before.is_awaited:
             continue
         if isinstance(fact, ReferralFact):
-            bookings.referred.append((told.desk, fact.origin))
+            bookings.referred.append((told.desk, fact))
             bookings.add(told, None, None)
         elif isinstance(fact, AliasFact) and known is not None:
             bookings.aliases.append((known, fact.ids))
@@ -176,7 +176,7 @@ def _stage(bookings: _Bookings, organization_id: UUID, now: datetime) -> None:
         sell.stage_earned(bookings.earned, organization_id=organization_id, now=now)
     if bookings.aliases:
         payments.stage_all(bookings.new, organization_id=organization_id, aliases=bookings.aliases)
-    for desk, origin in bookings.referred:
-        origins.stage(desk, origin)
+    for desk, referral in bookings.referred:
+        origins.stage(desk, referral.origin, told_at=referral.told_at)
     for desk, paid, row in bookings.of_nobody:
         desk.look_up(paid, row)

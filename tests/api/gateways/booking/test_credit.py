@@ -107,6 +107,15 @@ def test_a_referral_that_is_told_after_the_payment_counts_for_it_once(shop):
     assert [event[1:] for event in shop.events() if event[0] == "invoice.paid"] == [("Processed", None)]
 
 
+def test_of_two_referrals_the_later_by_the_gateways_time_counts_also_where_it_comes_first(shop):
+    rob = shop.brand.affiliate("rob")
+    earlier = _session(shop, slug="jane")
+    shop.wait()
+    shop.hear(_session(shop, slug="rob"), earlier)
+    shop.sell(slug=None)
+    assert shop.conversions("affiliate_id") == [(rob,)]
+
+
 def test_what_a_payment_names_counts_before_what_was_told_apart(shop):
     shop.brand.affiliate("rob")
     shop.hear(_session(shop, slug="rob"))
