@@ -1,8 +1,5 @@
 """Workers that are behind do many sales at a time: what dies, freezes or fails amidst that leaves no trace."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from tests.support.installation import outcome
 from tests.support.installation.ground import PATIENT_FLEET
 from tests.support.installation.machine import Machine
@@ -11,16 +8,6 @@ from tests.support.installation.shop import Shop
 _ATTEMPTS = "select attempt, count(*)::int from job where name = 'sale.settle' and organization_id = %s group by 1"
 # Every sale adds to it, after its conversion and its ledger entry.
 _MIDDLE = "lock table affiliate_revenue in exclusive mode"
-
-
-@contextmanager
-def _backlog(machine: Machine, shop: Shop, sales: int) -> Iterator[None]:
-    """Have so many sales wait while the block runs; then one is handed out per thread, and takes others along."""
-    machine.kill("relay")
-    machine.start("relay", told={"JOB_SLOTS_SALES": "1"})
-    with machine.paused_queue("sales"):
-        shop.sell_many(sales)
-        yield
 
 
 def _settled(machine: Machine, shop: Shop) -> int:
@@ -35,8 +22,8 @@ def test_kill_9_in_the_middle_of_a_batch_leaves_each_effect_once(machine: Machin
     shop.subscribe()
     machine.lengthen_leases()
     with machine.holding(_MIDDLE):
-        with _backlog(machine, shop, 60):
-            pass
+        with machine.backlog("sales"):
+            shop.sell_many(60)
         machine.until_locked_out("affiliate_revenue")
 
         # when
@@ -62,7 +49,8 @@ def test_a_poison_sale_among_fifty_good_ones_is_a_dead_letter_alone(machine: Mac
     machine.stop("workers")
     machine.start("workers", told=PATIENT_FLEET)
     machine.lengthen_leases()
-    with _backlog(machine, shop, 25):
+    with machine.backlog("sales"):
+        shop.sell_many(25)
         machine.insert_job(shop.id, "sale.settle", max_attempts=2, sale_id="of nobody")
         shop.sell_many(25)
 
@@ -86,8 +74,8 @@ def test_what_a_worker_held_that_froze_in_a_batch_is_redone_by_its_lease(machine
     machine.start("workers-2")
     machine.pause("workers-2")
     with machine.holding(_MIDDLE):
-        with _backlog(machine, shop, 40):
-            pass
+        with machine.backlog("sales"):
+            shop.sell_many(40)
         machine.until_locked_out("affiliate_revenue")
 
         # when: it freezes and gets its lock

@@ -1,8 +1,5 @@
 """Workers that are behind book many events at a time: what dies, freezes or fails amidst that leaves no trace."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from tests.support.installation import outcome
 from tests.support.installation.machine import Machine
 from tests.support.installation.till import Till
@@ -10,16 +7,6 @@ from tests.support.installation.till import Till
 _ATTEMPTS = "select attempt, count(*)::int from job where name = 'gateway.event' and organization_id = %s group by 1"
 # Every payment adds to it, after its conversion and its ledger entry and before its own row.
 _MIDDLE = "lock table affiliate_revenue in exclusive mode"
-
-
-@contextmanager
-def _backlog(machine: Machine, till: Till, payments: int) -> Iterator[None]:
-    """Have so many payments wait while the block runs; then one is handed out per thread, and takes others along."""
-    machine.kill("relay")
-    machine.start("relay", told={"JOB_SLOTS_GATEWAYS": "1"})
-    with machine.paused_queue("gateways"):
-        _pay(till, payments)
-        yield
 
 
 def _pay(till: Till, payments: int) -> None:
@@ -46,8 +33,8 @@ def test_kill_9_in_the_middle_of_a_batch_of_events_leaves_each_effect_once(machi
     till.subscribe()
     machine.lengthen_leases()
     with machine.holding(_MIDDLE):
-        with _backlog(machine, till, 60):
-            pass
+        with machine.backlog("gateways"):
+            _pay(till, 60)
         machine.until_locked_out("affiliate_revenue")
 
         # when
@@ -70,7 +57,8 @@ def test_a_poison_event_among_good_ones_is_a_dead_letter_alone(machine: Machine,
 
     # given: something that no attempt books, in the midst of the backlog
     machine.lengthen_leases()
-    with _backlog(machine, till, 20):
+    with machine.backlog("gateways"):
+        _pay(till, 20)
         machine.insert_job(till.id, "gateway.event", queue="gateways", max_attempts=2, event_id="of nobody")
         _pay(till, 20)
 

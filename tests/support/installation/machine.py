@@ -6,8 +6,8 @@ import os
 import random
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from adapters.embedded import pair, places
@@ -130,6 +130,14 @@ class Machine(Ground):
         """SIGCONT a process with all its children."""
         self.note(f"SIGCONT {name}")
         self.processes[name].resume()
+
+    @contextmanager
+    def backlog(self, queue: str) -> Iterator[None]:
+        """Have what is asked for in the block wait; behind it one is handed out per thread, and takes others along."""
+        self.kill("relay")
+        self.start("relay", told={f"JOB_SLOTS_{queue.upper()}": "1"})
+        with self.paused_queue(queue):
+            yield
 
     def restore(self) -> None:
         """Bring back what a test took away: servers, the usual processes and no others, no work left over.
