@@ -25,10 +25,7 @@ def referred(desk: BookingDesk, told: ReferralFact) -> Booking:
     """Keep who referred a customer or a subscription, and look again at their payments that credited nobody."""
     origins.stage(desk, told.origin, told_at=told.told_at)
     asked = asked_before(desk, told)
-    again = payments.unreferred(
-        organization_id=desk.organization_id, gateway=asked.gateway, who=asked.who, since=asked.paid_at
-    )
-    desk.look_again(again)
+    desk.look_again_at_payments(asked.who, asked.paid_at)
     return Booking()
 
 

@@ -99,6 +99,12 @@ class BookingDesk:
         for event_id in event_ids:
             work.enqueue(jobs.GATEWAY_EVENT, organization_id=self.organization_id, event_id=event_id)
 
+    def look_again_at_payments(self, who: payments.Payer, since: datetime | None) -> None:
+        """Have a buyer's payments since then worked on again that credited nobody. Budget: 1 statement."""
+        self.look_again(
+            payments.unreferred(organization_id=self.organization_id, gateway=self.gateway, who=who, since=since)
+        )
+
     def look_up(self, paid: PaymentFact, row: payments.GatewayPayment) -> None:
         """Have platforms asked who brought the buyer of a payment that credits nobody, once it is booked."""
         if not self.has_lookups or paid.origin.email is None:

@@ -248,15 +248,10 @@ def _lead(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Booking:
     recorded = lifecycle.record(organization_id=desk.organization_id, referral=referral, signup=signup, now=desk.now)
     if recorded.is_new:
         _stage_redeemed(desk, found, at)
-        _look_again(desk, completed, at)
+        # Those that were booked before their buyer's lead was known.
+        who = payments.Payer(completed.customer_id, completed.subscription_id, whom.inbox_of(completed))
+        desk.look_again_at_payments(who, at)
     return Booking(reason=None if recorded.is_new else "known", conversion_id=recorded.lead_id)
-
-
-def _look_again(desk: BookingDesk, origin: BuyerOrigin, since: datetime) -> None:
-    """Have payments looked at again that this buyer made since and that were booked before their lead was known."""
-    who = payments.Payer(origin.customer_id, origin.subscription_id, whom.inbox_of(origin))
-    again = payments.unreferred(organization_id=desk.organization_id, gateway=desk.gateway, who=who, since=since)
-    desk.look_again(again)
 
 
 def _own_rate(code: RedeemableCode | None) -> CommissionRate | None:

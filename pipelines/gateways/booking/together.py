@@ -38,6 +38,15 @@ class EventAtDesk:
     says_nothing: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """An event that may be plain: the names whose turns it takes, and what is asked (None: it means nothing)."""
+
+    told: EventAtDesk
+    names: Sequence[str]
+    asked: payments.AskedBefore | None
+
+
 @dataclass(slots=True)
 class _Bookings:
     """What is decided so far, none of it written: what became of events, what is earned, and rows of payments."""
@@ -65,11 +74,12 @@ def several(
     commit, looking up who brought the buyers of those that credit nobody by statements of each.
     """
     apart = _apart(told, elsewhere)
-    names = [(one.desk.gateway, name) for one in apart for name in book.names_of(one.facts)]
+    names = [(one.told.desk.gateway, name) for one in apart for name in one.names]
     if names:
         turns.stage_all_told(organization_id=organization_id, names=names)
-    bookings = _Bookings([(one, book.event(one.desk, one.facts)) for one in apart if _means_nothing(one)])
-    about = [(one, asked) for one in apart if (asked := _asked(one)) is not None]
+    about = [(one.told, one.asked) for one in apart if one.asked is not None]
+    nothing = [one.told for one in apart if one.asked is None]
+    bookings = _Bookings([(one, book.event(one.desk, one.facts)) for one in nothing])
     if about:
         before = payments.lock_all_known_before([asked for _, asked in about], organization_id=organization_id)
         _decide(bookings, [(one, known) for (one, _), known in zip(about, before, strict=True)], organization_id)
@@ -77,16 +87,18 @@ def several(
     return bookings.booked
 
 
-def _apart(told: Sequence[EventAtDesk], elsewhere: Sequence[bytes]) -> list[EventAtDesk]:
+def _apart(told: Sequence[EventAtDesk], elsewhere: Sequence[bytes]) -> list[_Apart]:
     """Return the events that may be plain, each without a name of another before it."""
     taken: set[str] = set()
     unsaid = [sent.lower() for sent in elsewhere]
     apart = []
     for one in told:
-        names = {*book.names_of(one.facts), *_counted_under(one)}
-        is_plain = one.may_be_booked and (_means_nothing(one) or _asked(one) is not None)
-        if is_plain and names.isdisjoint(taken) and not _any_stands_in(unsaid, names):
-            apart.append(one)
+        own = book.names_of(one.facts)
+        names = {*own, *_counted_under(one)}
+        if one.may_be_booked and names.isdisjoint(taken) and not _any_stands_in(unsaid, names):
+            asked = _asked(one)
+            if asked is not None or _means_nothing(one):
+                apart.append(_Apart(one, own, asked))
         taken |= names
         if one.says_nothing:
             unsaid.append((one.desk.event.raw or b"").lower())
