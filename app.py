@@ -1,7 +1,6 @@
 """The application: settings, database, operator commands, and the service itself. Nothing happens at import."""
 
 import click
-from flask import Flask
 
 import settings
 from adapters import logs, servers
@@ -11,7 +10,7 @@ from commands.listed import Commands
 from models import db
 
 
-def create_app() -> Flask:
+def create_app() -> Application:
     """Build the application from this process's settings. Opens no connection yet."""
     try:
         chosen = settings.current()
