@@ -16,10 +16,12 @@ from tests.support.installation.raw_web import (
     HEALTH,
     HURRY,
     PATIENCE_S,
-    REQUEST_S,
     ROOM,
     THREADS,
+    UPLOAD_S,
+    WebServer,
     answer,
+    closed_of,
     every_thread_waits,
     is_closed_within,
     read_until,
@@ -62,7 +64,8 @@ def test_clients_that_do_not_read_their_answer_cost_no_thread(web):
 
 def test_when_there_is_no_more_room_who_has_been_arriving_for_longest_goes(web):
     with ExitStack() as held:
-        first = held.enter_context(web.socket(b"GET /heal"))
+        first = held.enter_context(web.socket(HEAD % (4000, b"Expect: 100-continue\r\n")))
+        assert answer(first)[0] == 100  # so it has begun to arrive before all others
         for _ in range(ROOM + 20):
             held.enter_context(web.socket(b"GET /heal"))
 
@@ -71,13 +74,10 @@ def test_when_there_is_no_more_room_who_has_been_arriving_for_longest_goes(web):
 
 
 def test_bodies_that_never_end_do_not_fill_the_memory(web):
-    endless = HEAD % (4_000_000, b"") + b"x" * 3_999_999
     with ExitStack() as held:
-        for _ in range(20):
-            uploading = held.enter_context(web.socket())
-            with suppress(ConnectionError):
-                uploading.sendall(endless)
+        uploading = _send_each(held, web, HEAD % (4_000_000, b"") + b"x" * 3_999_999, times=20)
 
+        assert closed_of(uploading, 20 - 16) >= 20 - 16  # of 80 MB no more than 64 are kept
         assert web.status(HEAD % (1_000_000, b"") + b"x" * 1_000_000) == 413
         assert web.status() == 200
     assert b'finderfee_refused_connections_total{why="no_room"}' in web.metrics()
@@ -96,16 +96,22 @@ def test_bodies_that_were_answered_are_not_kept_with_their_connections(tmp_path)
 
 
 def test_bodies_that_wait_for_a_thread_do_not_fill_the_memory(brand, web):
-    whole = HEAD % (4_900_000, b"") + b"x" * 4_900_000
     brand.program()
     with every_thread_waits(web, brand.programs[0]), ExitStack() as held:
-        for _ in range(25):
-            last = held.enter_context(web.socket())
-            with suppress(ConnectionError):
-                last.sendall(whole)
-        assert is_closed_within(last, PATIENCE_S / 2)
+        uploaded = _send_each(held, web, HEAD % (4_900_000, b"") + b"x" * 4_900_000, times=25)
+
+        assert closed_of(uploaded, 25 - 13) >= 25 - 13  # of 122 MB no more than 64 are kept
 
     assert web.status() == 200
+
+
+def _send_each(held: ExitStack, web: WebServer, sent: bytes, *, times: int) -> list[socket.socket]:
+    """Send the same over many connections, whether or not the server takes it."""
+    connections = [held.enter_context(web.socket()) for _ in range(times)]
+    for connected in connections:
+        with suppress(ConnectionError):
+            connected.sendall(sent)
+    return connections
 
 
 def _resident_mb(process: Process) -> int:
@@ -125,14 +131,11 @@ def test_a_client_that_drips_has_a_deadline_for_the_whole_request(hasty):
         dripping.settimeout(0.2)
         told = b""
         for _ in range(PATIENCE_S * 5):
-            try:
+            with suppress(ConnectionError):  # it may have hung up by now, and what it said before is there to read
                 dripping.sendall(b"x")
-                told += dripping.recv(65536)
-            except TimeoutError:
-                continue
-            except ConnectionError:
+            with suppress(TimeoutError):
+                told = dripping.recv(65536)
                 break
-            break
 
     assert told.startswith(b"HTTP/1.1 408 ")
     assert json.loads(told.partition(b"\r\n\r\n")[2])["error"] == "request_timeout"
@@ -148,9 +151,9 @@ def test_a_silent_client_is_hung_up_on_without_a_word(hasty):
 def test_a_large_body_has_more_time(hasty):
     begun = time.monotonic()
     with hasty.socket(HEAD % (100_000, b"")) as uploading:
-        others_have_s = begun + REQUEST_S + 1 - time.monotonic()
-        assert not is_closed_within(uploading, max(others_have_s, 0.01))
         assert is_closed_within(uploading, PATIENCE_S)
+
+    assert time.monotonic() - begun >= UPLOAD_S
 
 
 def test_an_answer_that_is_read_slowly_arrives_whole(web):

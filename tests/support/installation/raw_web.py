@@ -101,6 +101,18 @@ def is_closed_within(connected: socket.socket, seconds: float) -> bool:
     return True
 
 
+def closed_of(connections: list[socket.socket], at_least: int) -> int:
+    """Wait until the server has hung up on so many, or has had much time to; returns on how many it has.
+
+    Which of many go is the server's affair: it reads them all at once.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+    left = list(connections)
+    while len(connections) - len(left) < at_least and time.monotonic() < deadline:
+        left = [connected for connected in left if not is_closed_within(connected, 0.01)]
+    return len(connections) - len(left)
+
+
 @contextmanager
 def every_thread_waits(web: WebServer, program_id: UUID) -> Iterator[None]:
     """Hold a program's row until the block ends; each thread waits for it, to note where a picture was shown."""
