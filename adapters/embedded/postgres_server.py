@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from subprocess import SubprocessError
 
-from adapters.embedded import places, roles, runners
+from adapters.embedded import places, remains, roles, runners
 
 #: It names the socket; nobody listens on it as a port.
 PORT = "5432"
@@ -23,8 +23,6 @@ _NAME = roles.OWNER  # Both the bootstrap superuser and the database.
 _START_TIMEOUT_S = 120
 # Fast mode ends sessions at once; what remains is writing the final checkpoint.
 _STOP_TIMEOUT_S = 60
-# Above the highest pid that Linux can give (2**22), so no process ever has it.
-_NO_SUCH_PID = 2**22 + 1
 _ADVICE = "Correct what the log says and start again, or set DATABASE_URL to a PostgreSQL (15 or newer) of your own."
 
 _ALWAYS = {
@@ -91,7 +89,9 @@ def start(place: places.Place, *, durable: bool) -> None:
     try:
         if not (place.postgres / "global" / "pg_control").exists():
             _create(place, runner, durable=durable)
-        _disown_recycled_pid(_pid_file(place))
+        remains.disown_recycled_pid(_pid_file(place))
+        if not remains.await_end(_pid_file(place), timeout_s=_STOP_TIMEOUT_S):
+            raise _failed(place, f"processes of a killed PostgreSQL still use {place.postgres}; end them")
         if not roles.are_made(place):
             _make_roles(place, runner)
         _launch(place, runner, durable=durable)
@@ -213,26 +213,6 @@ def _launch(place: places.Place, runner: runners.Runner, *, durable: bool, repla
     command = ["pg_ctl", "-D", str(place.postgres), "-s", *waits]
     if not runner.run([*command, "-l", str(place.postgres_log), "-o", options, "start"], log=place.postgres_log):
         raise _failed(place, "PostgreSQL did not start")
-
-
-def _disown_recycled_pid(pid_file: Path) -> None:
-    """Make a left-over pid file harmless whose pid now belongs to some other program.
-
-    PostgreSQL would take that program for itself, which is the rule after a restart of a container. Only the pid is
-    replaced: the rest lets PostgreSQL find out whether parts of the former server still use the files.
-    """
-    if not pid_file.exists():
-        return
-    first, _, rest = pid_file.read_text().partition("\n")
-    if not first.strip().isdigit():
-        pid_file.unlink()  # Killed while it was being written.
-        return
-    try:
-        program = Path(f"/proc/{first.strip()}/cmdline").read_bytes().split(b"\0")[0]
-    except OSError:
-        return  # No such process: PostgreSQL notices that itself.
-    if not program.endswith(b"/postgres") and not program.startswith(b"postgres"):
-        pid_file.write_text(f"{_NO_SUCH_PID}\n{rest}")
 
 
 def _sync(folder: Path) -> None:

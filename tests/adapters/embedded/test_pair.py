@@ -1,7 +1,6 @@
 """The embedded servers, for real: started, shared, stopped, broken and found again."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,21 +26,6 @@ def data_dir(tmp_path: Path) -> Iterator[Path]:
     yield folder
     pair.stop(folder)
     assert pair.status(folder) == {"postgres": "stopped", "valkey": "stopped"}
-
-
-@pytest.fixture(scope="module")
-def _initialised(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("embedded") / "used"
-    pair.start(folder, durable=False)
-    pair.stop(folder)
-    return folder
-
-
-@pytest.fixture
-def used_dir(_initialised: Path) -> Iterator[Path]:
-    """A data folder that was used before and whose servers are stopped; it saves the time of initdb."""
-    yield _initialised
-    pair.stop(_initialised)
 
 
 def _sql(found: pair.EmbeddedServers, *statements: str, url: str = "") -> list[tuple[object, ...]]:
@@ -292,32 +276,6 @@ def test_failed_start_shows_the_end_of_the_log_and_what_to_do(used_dir: Path) ->
     assert str(failure.value).startswith("PostgreSQL did not start\nLog: ")
     assert "database files are incompatible with server" in str(failure.value)
     assert "set DATABASE_URL" in str(failure.value)
-
-
-def test_killed_servers_are_started_again_with_what_was_committed(used_dir: Path) -> None:
-    found = pair.start(used_dir)
-    _sql(found, "CREATE TABLE survivor (word text)", "INSERT INTO survivor VALUES ('row')")
-    pid = _postmaster(used_dir)
-    assert pid is not None
-
-    os.kill(pid, signal.SIGKILL)
-    servers.kill_valkey(used_dir)
-    pair.start(used_dir)
-
-    assert _sql(found, "SELECT word FROM survivor") == [("row",)]
-
-
-def test_stale_pid_that_now_belongs_to_another_program_is_no_obstacle(used_dir: Path) -> None:
-    found = pair.start(used_dir, valkey=False, durable=False)
-    pid_file = used_dir / "postgres" / "postmaster.pid"
-    left_over = pid_file.read_text()
-    pair.stop(used_dir)
-    pid_file.write_text(f"{os.getppid()}\n{left_over.partition(chr(10))[2]}")
-    (places.of(used_dir).sockets / ".s.PGSQL.5432.lock").write_text(f"{os.getppid()}\n")
-
-    pair.start(used_dir, valkey=False, durable=False)
-
-    assert _sql(found, "SELECT 1") == [(1,)]
 
 
 def test_crash_tools_restart_wipe_and_forget(used_dir: Path) -> None:

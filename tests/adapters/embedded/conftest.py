@@ -1,0 +1,23 @@
+"""A data folder whose servers a test may start."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from adapters.embedded import pair
+
+
+@pytest.fixture(scope="module")
+def _initialised(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("embedded") / "used"
+    pair.start(folder, durable=False)
+    pair.stop(folder)
+    return folder
+
+
+@pytest.fixture
+def used_dir(_initialised: Path) -> Iterator[Path]:
+    """A data folder that was used before and whose servers are stopped; it saves the time of initdb."""
+    yield _initialised
+    pair.stop(_initialised)

@@ -1,0 +1,67 @@
+"""What a killed PostgreSQL leaves behind is no obstacle to the next start."""
+
+import os
+import signal
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import psycopg2
+
+from adapters.embedded import pair, places
+from tests.support.installation import servers
+
+
+def _sql(found: pair.EmbeddedServers, *statements: str) -> list[tuple[object, ...]]:
+    with closing(psycopg2.connect(found.database_owner_url)) as connection, connection, connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+def _postmaster(data_dir: Path) -> int:
+    pid = places.listener_pid(places.of(data_dir).postgres_socket)
+    assert pid is not None
+    return pid
+
+
+def test_killed_servers_are_started_again_with_what_was_committed(used_dir: Path) -> None:
+    found = pair.start(used_dir)
+    _sql(found, "create table survivor (word text)", "insert into survivor values ('row')")
+    pid = _postmaster(used_dir)
+
+    os.kill(pid, signal.SIGKILL)
+    servers.kill_valkey(used_dir)
+    pair.start(used_dir)
+
+    assert _sql(found, "select word from survivor") == [("row",)]
+
+
+def test_a_start_waits_for_processes_of_a_killed_server_that_end_late(used_dir: Path) -> None:
+    found = pair.start(used_dir, valkey=False, durable=False)
+    postmaster = _postmaster(used_dir)
+    with closing(psycopg2.connect(found.database_owner_url)) as connection:
+        late = connection.info.backend_pid
+        os.kill(late, signal.SIGSTOP)
+        os.kill(postmaster, signal.SIGKILL)
+        ends = threading.Timer(2, os.kill, (late, signal.SIGCONT))
+        ends.start()
+        try:
+            pair.start(used_dir, valkey=False, durable=False)
+        finally:
+            ends.join()
+
+    assert _sql(found, "select 1") == [(1,)]
+
+
+def test_stale_pid_that_now_belongs_to_another_program_is_no_obstacle(used_dir: Path) -> None:
+    found = pair.start(used_dir, valkey=False, durable=False)
+    pid_file = used_dir / "postgres" / "postmaster.pid"
+    left_over = pid_file.read_text()
+    pair.stop(used_dir)
+    pid_file.write_text(f"{os.getppid()}\n{left_over.partition(chr(10))[2]}")
+    (places.of(used_dir).sockets / ".s.PGSQL.5432.lock").write_text(f"{os.getppid()}\n")
+
+    pair.start(used_dir, valkey=False, durable=False)
+
+    assert _sql(found, "select 1") == [(1,)]
