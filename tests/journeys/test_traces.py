@@ -1,5 +1,7 @@
 """One sale from its request to its delivery under one trace, in a receiver of spans that speaks OTLP; or nothing."""
 
+import threading
+
 import pytest
 import structlog
 
@@ -24,7 +26,10 @@ def shop(brand):
 
 @pytest.fixture
 def collector(monkeypatch):
-    """A receiver of spans that nobody sends to yet; it has everything once `spans.flush` is over, and in the end."""
+    """A receiver of spans that nobody sends to yet; it has everything once `spans.flush` is over, and in the end.
+
+    Who sends on behind that has ended, too, when the test has.
+    """
     monkeypatch.setattr(export, "_LAST_WORD_S", _PATIENCE_S)
     started = Collector()
     yield started
@@ -32,6 +37,10 @@ def collector(monkeypatch):
     spans.configure(None)
     structlog.contextvars.clear_contextvars()
     started.close()
+    for sender in threading.enumerate():
+        if sender.name.startswith("Otel"):
+            sender.join(_PATIENCE_S)
+            assert not sender.is_alive()
 
 
 def test_a_sale_is_one_trace_from_its_request_to_its_delivery(shop, receiver, drain, collector):
