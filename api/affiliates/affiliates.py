@@ -69,23 +69,26 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 def list_affiliates() -> Mapping[str, object]:
     """List affiliates, newest first unless `sort` says otherwise, each with their links.
 
-    Two round trips for any number: page, commit; one more for links that are not short, and one for `balances`.
+    One round trip for any number. With `balances` it is two; where a link is not short it is two more.
     """
     query, organization_id = body.query(), guards.organization_id()
     asked = paging.wanted(query, order=query["sort"].removeprefix(ORDERS[0]))
+    selection = lists.Selection(
+        organization_id=organization_id,
+        shape=view.shape(),
+        base_url=view.base_url(),
+        filters=AffiliateFilters(program_id=query["program_id"], status=query["status"], words=query["q"]),
+        after=asked.after,
+        take=asked.take,
+        skip=query["skip"],
+        order=query["sort"],
+    )
     with db.unit_of_work(organization_id):
-        rows = lists.page(
-            organization_id=organization_id,
-            shape=view.shape(),
-            base_url=view.base_url(),
-            filters=AffiliateFilters(program_id=query["program_id"], status=query["status"], words=query["q"]),
-            after=asked.after,
-            limit=asked.limit,
-            skip=query["skip"],
-            order=query["sort"],
-        )
+        page = None if query["balances"] else selection.page()
+        if page is not None and page.documents is not None:
+            return paging.together(asked, page)
         as_of = clock.now() if query["balances"] else None
-        return paging.envelope(asked, rows, functools.partial(view.rendered_all, balances_as_of=as_of))
+        return paging.envelope(asked, selection.rows(), functools.partial(view.rendered_all, balances_as_of=as_of))
 
 
 @blueprint.get("/api/v1/affiliates/applications")

@@ -46,8 +46,6 @@ def rendered_all(rows: Sequence[RenderedAffiliate], *, balances_as_of: datetime 
 
     A statement for the links of those who have one that is not short, and one for the balances of all.
     """
-    if balances_as_of is None and all(row.links is not None for row in rows):
-        return [orjson.Fragment(f'{row.document[:-1]},"links":{row.links}}}') for row in rows]
     parts = {row.id: [row.document[:-1], f'"links":{row.links}'] for row in rows}
     for affiliate_id, links in _long_links([row.id for row in rows if row.links is None]).items():
         parts[affiliate_id][1] = f'"links":{orjson.dumps(links).decode()}'

@@ -39,15 +39,15 @@ def list_conversions() -> Mapping[str, object]:
     order = query["order"]
     asked = paging.wanted(query, default=_DEFAULT_TAKE, order=order)
     with db.unit_of_work(guards.organization_id()):
-        rows = lists.page(
+        found = lists.page(
             organization_id=guards.organization_id(),
             wire=_WIRE,
             filters=ConversionFilters(**query["filters"]),
             order=order,
             after=asked.after,
-            limit=asked.limit,
+            take=asked.take,
         )
-    return paging.envelope(asked, rows, paging.rendered, moment="moment")
+    return paging.together(asked, found)
 
 
 @blueprint.get("/api/v1/conversions/<conversion_id>")

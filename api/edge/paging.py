@@ -21,6 +21,7 @@ from marshmallow import ValidationError
 
 from adapters import derived_keys
 from api.access import guards
+from models.listing import RenderedPage
 
 #: Rows of a page when nobody asks for more or fewer, and at most.
 DEFAULT_TAKE = 50
@@ -70,9 +71,12 @@ def envelope(
     return {"items": render(shown), "nextCursor": next_cursor, "hasMore": has_more}
 
 
-def rendered(rows: Sequence[Any]) -> list[orjson.Fragment]:
-    """Return rows whose `document` is their JSON already (`models.listing.document`), for `envelope`."""
-    return [orjson.Fragment(row.document) for row in rows]
+def together(page: Wanted, rendered: RenderedPage) -> dict[str, Any]:
+    """Return the answer for a page of `page.take` rows that the database made one text of; each of them has JSON."""
+    last_id, last_at = rendered.last_id, rendered.last_at
+    next_cursor = cursor(last_at, UUID(last_id), page.order) if last_at and last_id else None
+    items = orjson.Fragment(f"[{rendered.documents}]")
+    return {"items": items, "nextCursor": next_cursor, "hasMore": next_cursor is not None}
 
 
 def _cursor_of(row: Any, moment: str, order: str) -> str:

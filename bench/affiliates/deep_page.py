@@ -11,6 +11,8 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+import orjson
+
 from bench.figure import Figure, Target, interleaved, mean_ms
 from bench.ground import brand, history
 from bench.ground.machine import BenchFailed, owner
@@ -18,6 +20,7 @@ from bench.plan import Plan
 from models import db
 from models.affiliates import lists
 from models.affiliates.lists import AffiliateFilters, Shape
+from models.listing import RenderedPage
 from schemas.affiliates.affiliate import KEY_WIRE, LINK_WIRE
 
 _SHAPE = Shape(KEY_WIRE, LINK_WIRE)
@@ -47,8 +50,10 @@ def measure(plan: Plan) -> list[Figure]:
         history.settle_down(cursor)
         cursor.execute(_LAST_OF_THE_PAGE_BEFORE, (seller.id, rows - _TAKE - 1))
         deep = cursor.fetchone()
-    _read(seller, deep)
-    _read(seller, None)
+    for place in (deep, None):
+        page = _read(seller, place)
+        if (shown := len(orjson.loads(f"[{page.documents}]"))) != _TAKE:
+            raise BenchFailed(f"a page has {shown} rows")
     value, anchor = interleaved(
         lambda: mean_ms(partial(_read, seller, deep), _READS),
         lambda: mean_ms(partial(_read, seller, None), _READS),
@@ -67,15 +72,14 @@ def load(plan: Plan, cursor: Any, seller: brand.Brand, rows: int) -> None:
             report(last)
 
 
-def _read(seller: brand.Brand, after: tuple[datetime, UUID] | None) -> None:
+def _read(seller: brand.Brand, after: tuple[datetime, UUID] | None) -> RenderedPage:
+    selection = lists.Selection(
+        organization_id=seller.id,
+        shape=_SHAPE,
+        base_url="https://go.example",
+        filters=AffiliateFilters(),
+        after=after,
+        take=_TAKE,
+    )
     with db.unit_of_work(seller.id):
-        page = lists.page(
-            organization_id=seller.id,
-            shape=_SHAPE,
-            base_url="https://go.example",
-            filters=AffiliateFilters(),
-            after=after,
-            limit=_TAKE,
-        )
-    if len(page) != _TAKE:
-        raise BenchFailed(f"a page has {len(page)} rows")
+        return selection.page()

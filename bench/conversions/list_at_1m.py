@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import orjson
+
 from bench.conversions import screen, told
 from bench.conversions.screen import Timed
 from bench.conversions.told import ToldEndpoint
@@ -26,6 +28,7 @@ from domain.conversions.orders import ConversionOrder
 from models import db
 from models.conversions import lists
 from models.conversions.lists import ConversionFilters
+from models.listing import RenderedPage
 from schemas.conversions.conversion import ConversionRecord
 
 _WIRE = ConversionRecord().wire
@@ -111,20 +114,20 @@ def _place(plan: Plan, name: str, rows: int) -> _Place:
 def _mean_ms(plan: Plan, place: _Place, name: str) -> float:
     plan.machine.point_at(place.url)
     asked = place.pages()[name]
-    _read(place, asked)
+    page = _read(place, asked)
+    if (rows := len(orjson.loads(f"[{page.documents}]"))) != asked.rows:
+        raise BenchFailed(f"a page has {rows} rows")
     return mean_ms(partial(_read, place, asked), _READS)
 
 
-def _read(place: _Place, asked: _Asked) -> None:
+def _read(place: _Place, asked: _Asked) -> RenderedPage:
     organization_id = place.seller.id
     with db.unit_of_work(organization_id):
-        page = lists.page(
+        return lists.page(
             organization_id=organization_id,
             wire=_WIRE,
             filters=asked.filters,
             order=asked.order,
             after=None,
-            limit=_TAKE,
+            take=_TAKE,
         )
-    if len(page) != asked.rows:
-        raise BenchFailed(f"a page has {len(page)} rows")

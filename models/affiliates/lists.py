@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from models.hot import Hot
-from models.listing import Listing, Position, Wire, document
+from models.listing import Listing, Position, RenderedPage, Wire, document, read_together, together
 from models.table import Rows, columns
 
 
@@ -93,32 +93,45 @@ _SHOWN = columns(
 _WAITING = Listing("affiliate", ListedAffiliate, condition="deleted_at is null and status = 'Pending'")
 
 
-def page(
-    *,
-    organization_id: UUID,
-    shape: Shape,
-    base_url: str,
-    filters: AffiliateFilters,
-    after: Position | None,
-    limit: int,
-    skip: int = 0,
-    order: str = "newest",
-) -> list[RenderedAffiliate]:
-    """Return up to `limit` affiliates in an order, after the keyset position `after` (or after `skip` rows).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Up to `take` affiliates in an order, behind the keyset position `after` (or behind `skip` rows).
 
-    Orders are newest, oldest and name. With `words` it reads the brand's affiliates until the page is full.
-    `base_url` is what short links begin with. Budget: 1 round trip, links and all.
+    Orders are newest, oldest and name. `base_url` is what short links begin with. With `words` the brand's affiliates
+    are read until the page is full.
     """
-    values = {name: getattr(filters, name) for name in _CONDITIONS if getattr(filters, name) is not None}
-    before, before_id = after or (None, None)
-    known = values | {
-        "organization_id": organization_id,
-        "limit": limit,
-        "skip": 0 if after else skip,
-        "base_url": base_url,
-    }
-    statement = _statement(shape, order, tuple(values), after is not None)
-    return _RENDERED.all(statement, known | {"before": before, "before_id": before_id})
+
+    organization_id: UUID
+    shape: Shape
+    base_url: str
+    filters: AffiliateFilters
+    after: Position | None
+    take: int
+    skip: int = 0
+    order: str = "newest"
+
+    def page(self) -> RenderedPage:
+        """Return them with their links, as no text where one of those is not short. Budget: 1 round trip."""
+        return read_together(self._statement(is_whole=True), self._known(), take=self.take)
+
+    def rows(self) -> list[RenderedAffiliate]:
+        """Return each of them, and one more where there are more. Budget: 1 round trip."""
+        return _RENDERED.all(self._statement(is_whole=False), self._known() | {"limit": self.take + 1})
+
+    def _statement(self, *, is_whole: bool) -> Hot:
+        wanted = tuple(name for name in _CONDITIONS if getattr(self.filters, name) is not None)
+        return _statement(self.shape, self.order, wanted, self.after is not None, is_whole)
+
+    def _known(self) -> dict[str, object]:
+        before, before_id = self.after or (None, None)
+        return {
+            **{name: getattr(self.filters, name) for name in _CONDITIONS},
+            "organization_id": self.organization_id,
+            "base_url": self.base_url,
+            "skip": 0 if self.after else self.skip,
+            "before": before,
+            "before_id": before_id,
+        }
 
 
 def pending(*, organization_id: UUID, program_id: UUID | None, limit: int, skip: int) -> list[ListedAffiliate]:
@@ -153,20 +166,26 @@ def matching(*, organization_id: UUID, email: str | None, slug: str | None, limi
 # As `domain.links.url` writes it.
 _SHORT = "%(base_url)s || '/r/' || case when l.needs_program then l.program_id || '/' else '' end || l.slug"
 _LINKS = """(select case when bool_and(l.format = 'Short') is not false
-    then '[' || coalesce(string_agg({}, ',' order by l.is_default desc, l.created_at, l.id), '') || ']' end
+    then coalesce(json_agg({} order by l.is_default desc, l.created_at, l.id), '[]') end
   from tracking_link l
   where l.organization_id = a.organization_id and l.affiliate_id = a.id and l.deleted_at is null)"""
+_WITH_LINKS = ("links", "links", "")
 
 
 @functools.cache
-def _statement(shape: Shape, order: str, wanted: tuple[str, ...], is_behind: bool) -> Hot:
+def _statement(shape: Shape, order: str, wanted: tuple[str, ...], is_behind: bool, is_whole: bool) -> Hot:
     by, behind = _ORDERS[order]
     conditions = ["a.organization_id = %(organization_id)s", "a.deleted_at is null"]
     conditions += [_CONDITIONS[name] for name in wanted]
     if is_behind:
         conditions.append(behind)
     links = _LINKS.format(document(shape.link, "l", url=_SHORT))
-    return Hot(f"""
-select a.id::text, a.created_at, {document(shape.affiliate, "a")}, {links}
+    if is_whole:
+        shown = document((*shape.affiliate, _WITH_LINKS), "a", needs="links", links=links) + " as document"
+    else:
+        shown = f"{document(shape.affiliate, 'a')}::text, {links}::text"
+    rows = f"""
+select a.id::text, a.created_at as moment, {shown}
 from affiliate a where {" and ".join(conditions)} order by {by} limit %(limit)s offset %(skip)s
-""")
+"""
+    return together(rows) if is_whole else Hot(rows)

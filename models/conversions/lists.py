@@ -1,7 +1,7 @@
 """Conversions as the brand lists and exports them: light rows by prepared statements, each filter with its index."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -11,7 +11,7 @@ from uuid import UUID
 from domain.conversions.orders import ConversionOrder
 from models.conversions import searches
 from models.hot import Hot
-from models.listing import Position, Wire, document
+from models.listing import Position, RenderedPage, Wire, document, read_together, together
 from models.table import Rows, columns
 
 Row = TypeVar("Row")
@@ -64,7 +64,7 @@ class ListedConversion(NamedTuple):
 
 
 class RenderedConversion(NamedTuple):
-    """A conversion as JSON (`models.listing.document`), as a page shows it. `moment` is its place in the list."""
+    """A conversion as JSON (`models.listing.document`) among those of a page. `moment` is its place in the list."""
 
     id: str
     document: str
@@ -185,10 +185,11 @@ _ORDERS = {
 
 
 class _List(Generic[Row]):
-    """Conversions as rows of one class, in any of the orders."""
+    """Conversions as rows of one class, in any of the orders, or as what `made` makes of them."""
 
-    def __init__(self, kind: type[Row], selected: Mapping[str, str]) -> None:
+    def __init__(self, kind: type[Row], selected: Mapping[str, str], *, made: Callable[[str], Hot] = Hot) -> None:
         self._kind = kind
+        self._made = made
         self._rows = Rows(kind)
         self._selected = selected
 
@@ -201,13 +202,19 @@ class _List(Generic[Row]):
         after: Position | None,
         limit: int,
     ) -> list[Row]:
+        statement, known = self.asked(organization_id=organization_id, filters=filters, order=order, after=after)
+        return self._rows.all(statement, known | {"limit": limit})
+
+    def asked(
+        self, *, organization_id: UUID, filters: ConversionFilters, order: ConversionOrder, after: Position | None
+    ) -> tuple[Hot, dict[str, object]]:
         values = {name: getattr(filters, name) for name in _CONDITIONS} | {"untagged": filters.untagged or None}
         wanted = tuple(name for name in _CONDITIONS if values[name] is not None)
         before, before_id = after or (None, None)
         known = values | _sought(filters.sought) | {"before": before, "before_id": before_id}
         reward = filters.kind if filters.kind in _REWARDS else None
         statement = self._statement(wanted, reward, _ORDERS[order], after is not None, filters.sought is not None)
-        return self._rows.all(statement, known | {"organization_id": organization_id, "limit": limit})
+        return statement, known | {"organization_id": organization_id}
 
     def one(self, *, organization_id: UUID, conversion_id: UUID) -> Row | None:
         return self._rows.first(self._found, {"organization_id": organization_id, "id": conversion_id})
@@ -235,13 +242,14 @@ class _List(Generic[Row]):
         where = " and ".join(conditions)
         if is_sought:
             found = searches.found(where=where, moment=order.moment, direction=order.direction)
-            return Hot(f"{self._select(order, found)} order by {order.columns} limit %(limit)s")
+            return self._made(f"{self._select(order, found)} order by {order.columns} limit %(limit)s")
         # Ordered by the columns and not by what is shown under their names, which no index knows.
-        return Hot(f"{self._select(order)} where {where} order by {order.columns} limit %(limit)s")
+        return self._made(f"{self._select(order)} where {where} order by {order.columns} limit %(limit)s")
 
     def _select(self, order: _Order, ids: str | None = None) -> str:
         rows = "conversion c" if ids is None else searches.looked_up(ids)
-        return f"select {columns(self._kind, 'c', **self._selected, moment=order.moment)} from {rows}"
+        moment = f"{order.moment} as moment"
+        return f"select {columns(self._kind, 'c', **self._selected, moment=moment)} from {rows}"
 
 
 def _sought(text: str | None) -> dict[str, object]:
@@ -257,7 +265,8 @@ _PIECES = _List(ExportedConversion, _EXPORTED)
 
 @functools.cache
 def _rendered(wire: Wire) -> _List[RenderedConversion]:
-    return _List(RenderedConversion, {"id": _IDS["id"], "document": document(wire, "c", **_LISTED)})
+    shown = {"id": _IDS["id"], "document": f"{document(wire, 'c', **_LISTED)} as document"}
+    return _List(RenderedConversion, shown, made=together)
 
 
 def page(
@@ -267,14 +276,15 @@ def page(
     filters: ConversionFilters,
     order: ConversionOrder = ConversionOrder.newest,
     after: Position | None,
-    limit: int,
-) -> list[RenderedConversion]:
-    """Return up to `limit` conversions in an order, after the keyset position `after`, under the keys of `wire`.
+    take: int,
+) -> RenderedPage:
+    """Return up to `take` conversions in an order, after the keyset position `after`, under the keys of `wire`.
 
     The order `payable` is of Pending rows alone. What it costs does not grow with the rows that are not shown, but for
     filters that hold for few of a long list; with `sought` it grows with the affiliates that the organization has.
     """
-    return _rendered(wire).read(organization_id=organization_id, filters=filters, order=order, after=after, limit=limit)
+    statement, known = _rendered(wire).asked(organization_id=organization_id, filters=filters, order=order, after=after)
+    return read_together(statement, known, take=take)
 
 
 def find(*, organization_id: UUID, conversion_id: UUID) -> ListedConversion | None:

@@ -99,7 +99,8 @@ def test_what_is_no_id_names_no_affiliate(campaign, affiliate_id):
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
-def test_the_list_writes_each_affiliate_as_they_are_written_alone(campaign):
+@pytest.mark.parametrize("formats", [("Short", "Short", "Short"), ("Query", "Short", "Path")], ids=["short", "long"])
+def test_the_list_writes_each_affiliate_as_they_are_written_alone(campaign, formats):
     """The list is rendered by the database, an affiliate alone is not: key by key, in one order, the same JSON."""
     campaign.rows("update program set referral_destination_url = 'https://shop.example/?a=1#top'")
     ann = campaign.affiliate(
@@ -112,7 +113,7 @@ def test_the_list_writes_each_affiliate_as_they_are_written_alone(campaign):
         application_data={"b": [1, 2.5, None], "a": "é"},
     )
     ben = campaign.affiliate("ben", custom_commission_type="Fixed", custom_commission_value="300")
-    for slug, format in (("ann-tips", "Query"), ("ann-more", "Short"), ("ann-path", "Path")):
+    for slug, format in zip(("ann-tips", "ann-more", "ann-path"), formats, strict=True):
         assert campaign.post(f"{URL}/{ann}/links", {"customAlias": slug, "format": format}).status_code == 201
     assert campaign.post(f"{URL}/{ben}/links", {"customAlias": "ben-tips"}).status_code == 201
     without = campaign.affiliate("cleo")
@@ -124,6 +125,19 @@ def test_the_list_writes_each_affiliate_as_they_are_written_alone(campaign):
 
         assert orjson.dumps(sorted(listed, key=_id)) == orjson.dumps(sorted(alone, key=_id))
     assert [len(each["links"]) for each in sorted(listed, key=_id)] == [4, 2, 0]
+
+
+def test_a_page_is_one_round_trip_where_links_are_short_and_three_where_one_is_not(campaign):
+    url = f"{URL}?take=2"
+    ann, *_ = [campaign.affiliate(slug) for slug in ("ann", "ben", "cleo")]
+    campaign.get(url)
+    short = trips_of(lambda: campaign.get(url))
+
+    campaign.rows("update program set referral_destination_url = 'https://shop.example/'")
+    assert campaign.post(f"{URL}/{ann}/links", {"customAlias": "ann-tips", "format": "Query"}).status_code == 201
+
+    assert trips_of(lambda: campaign.get(url)) == short  # ann is on the next page
+    assert trips_of(lambda: campaign.get(f"{URL}?take=3")) == short + 2
 
 
 def _id(shown):

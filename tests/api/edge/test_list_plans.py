@@ -222,7 +222,7 @@ def test_a_search_looks_its_rows_up_and_lays_out_no_table_for_a_share_of_all(man
     assert answer.json["items"], answer.json
     # What is found is read by its key: one descent each, however many tenants there are, and however large this one is.
     assert re.search(
-        r"conversion_pkey on conversion .*\n +Index Cond: \(\(organization_id = \$1\) AND \(id = \w+\.id", whole
+        r"conversion_pkey on conversion .*\n +Index Cond: \(\(organization_id = \$\d\) AND \(id = \w+\.id", whole
     ), whole
     assert max(int(rows) for rows in re.findall(r" on conversion\b.*actual rows=(\d+)", whole)) <= _TAKE + 1, whole
     # A hash is laid out for what the plan expects, before a row is read.
