@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from adapters.safe_http import client as safe_http
 from adapters.safe_http.client import Client, Policy
 from tests.support.outside.raw_receivers import OK, RawReceiver, Script, StartReceiver, answering, write_authority
 
@@ -17,12 +16,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tls")
     write_authority(folder)
     return folder
-
-
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait longer than the product does for a name that is found: a URL that nobody looked up in time passes."""
-    monkeypatch.setattr(safe_http, "_EARLY_S", 60.0)
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def _take(recruits, manager, sale_id, order, step):
     assert answer.status_code in (200, 409, 422), answer.get_data(as_text=True)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(amount_cents=st.integers(3_000, 9_999), steps=st.lists(_STEPS, min_size=5, max_size=12))
 def test_the_money_adds_up_whatever_is_decided(app, amount_cents, steps):
     brand = Brand.create(app)
