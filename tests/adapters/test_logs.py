@@ -116,7 +116,6 @@ def test_no_line_at_debug_level_shows_a_customer_or_a_secret(app, log_format):
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
-        timeout=200,
     )
     told = json.loads(done.stdout)
 

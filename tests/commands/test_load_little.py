@@ -29,9 +29,7 @@ except ClickException as asleep:
 
 def _said(script: str, tmp_path: Path) -> str:
     environment = {"DATA_DIR": str(tmp_path / "none"), "FLASK_APP": "app:create_app"}
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=_ROOT, env=environment, capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=_ROOT, env=environment, capture_output=True, text=True)
     assert done.stderr == ""
     return done.stdout.strip()
 

@@ -23,7 +23,6 @@ def _flask(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[
         env={"PATH": os.environ["PATH"], **environment},
         capture_output=True,
         text=True,
-        timeout=60,
     )
 
 

@@ -37,9 +37,7 @@ _QUEUES = "{name.removeprefix('workers.queues.') for name in sys.modules if name
 def _loaded(script: str, tmp_path: Path) -> str:
     said = f"{script}\nimport sys\nprint(sorted({_HEAVY!r} & set(sys.modules)), sorted({_QUEUES}))"
     environment = {"DATA_DIR": str(tmp_path / "none")}
-    done = subprocess.run(
-        [sys.executable, "-c", said], cwd=_ROOT, env=environment, capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", said], cwd=_ROOT, env=environment, capture_output=True, text=True)
     assert done.stderr == ""
     return done.stdout.strip()
 

@@ -94,7 +94,7 @@ def test_who_has_the_services_url_alone_still_migrates_as_the_owner(used_dir: Pa
     env.pop("DATABASE_OWNER_URL", None)
     command = [str(Path(sys.executable).parent / "flask"), "db", "migrate", "--json"]
 
-    done = subprocess.run(command, cwd=_ROOT, env=env, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, cwd=_ROOT, env=env, capture_output=True, text=True)
 
     assert done.returncode == 0, done.stderr
     assert pair.owner_of(found.database_url) == found.database_owner_url

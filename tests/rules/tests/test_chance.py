@@ -85,9 +85,7 @@ def test_no_test_has_less_time_than_all_others():
         f"{trees.named(path)}:{call.lineno}"
         for path in _FILES
         for call in ast.walk(trees.parsed(path))
-        if isinstance(call, ast.Call)
-        and ast.unparse(call.func) == "pytest.mark.timeout"
-        and any(0 < limit < _EVERYBODYS_S for limit in _numbers(call))
+        if isinstance(call, ast.Call) and any(0 < limit < _EVERYBODYS_S for limit in _limits(call))
     ]
 
     assert hurried == []
@@ -145,6 +143,16 @@ def _calls_at_import(tree: ast.AST) -> Iterator[ast.Call]:
             yield from (call for mark in node.decorator_list for call in _calls_at_import(mark))
         elif not isinstance(node, ast.Lambda):
             yield from _calls_at_import(node)
+
+
+def _limits(call: ast.Call) -> Iterator[int]:
+    """Yield the seconds that a test, or a program that it runs to its end, may take."""
+    match ast.unparse(call.func):
+        case "pytest.mark.timeout":
+            yield from _numbers(call)
+        case "subprocess.run":
+            for named in call.keywords:
+                yield from _numbers(named.value) if named.arg == "timeout" else ()
 
 
 def _numbers(tree: ast.AST) -> Iterator[int]:
