@@ -25,7 +25,7 @@ def _terminate_backend():
     other = psycopg2.connect(os.environ["DATABASE_OWNER_URL"])
     other.autocommit = True
     with other.cursor() as cursor:
-        cursor.execute("select pg_terminate_backend(%s, 5000)", (db.db._state.conn.get_backend_pid(),))
+        cursor.execute("select pg_terminate_backend(%s, 60000)", (db.db._state.conn.get_backend_pid(),))
     other.close()
 
 

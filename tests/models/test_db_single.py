@@ -106,7 +106,7 @@ def test_what_only_reads_writes_nothing_by_it():
 
 def test_a_dead_idle_connection_is_replaced_before_anybody_notices():
     with contextlib.closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as other:
-        other.cursor().execute("select pg_terminate_backend(%s, 5000)", (db.db._state.conn.get_backend_pid(),))
+        other.cursor().execute("select pg_terminate_backend(%s, 60000)", (db.db._state.conn.get_backend_pid(),))
 
     with db.unit_of_work(_ORG, is_single=True):
         assert db.db.run_last(_ADD, ("one",)) == [("one",)]

@@ -171,6 +171,6 @@ def test_a_read_goes_on_where_its_connection_was_lost_between_two_statements(bra
     with db.reading(), db.unit_of_work(brand.id):
         (pid,) = db.db.row("select pg_backend_pid()")
         db.db.row(_WHO, (True,))
-        databases.run(os.environ["DATABASE_OWNER_URL"], f"select pg_terminate_backend({pid}, 5000)")
+        databases.run(os.environ["DATABASE_OWNER_URL"], f"select pg_terminate_backend({pid}, 60000)")
 
         assert db.db.row(_WHO, (True,)) == (str(brand.id), "on", "finderfee_app")

@@ -44,7 +44,7 @@ def worker(app):
     """A worker on the queue `upkeep`, started by the test and stopped after it."""
     started = dramatiq.Worker(dramatiq.get_broker(), queues={"upkeep"}, worker_threads=3, worker_timeout=50)
     yield started
-    started.stop(timeout=5_000)
+    started.stop(timeout=60_000)
     broker = dramatiq.get_broker()
     broker.middleware[:] = [m for m in broker.middleware if type(m).__name__ != "_WorkerMiddleware"]
 
@@ -74,7 +74,7 @@ def test_a_clean_stop_withdraws_the_announcement_at_once(worker, monkeypatch):
     worker.start()
     assert _comes_true(lambda: _live() == {"upkeep": 3})
 
-    worker.stop(timeout=5_000)
+    worker.stop(timeout=60_000)
 
     assert _live() == {}
 
@@ -214,7 +214,7 @@ def test_a_whole_process_is_left_alone(worker, monkeypatch):
     monkeypatch.setattr(process.os, "kill", lambda *arguments: killed.append(arguments))
     worker.start()
     time.sleep(0.2)
-    worker.stop(timeout=5_000)
+    worker.stop(timeout=60_000)
     time.sleep(0.2)
 
     assert killed == []

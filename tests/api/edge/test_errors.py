@@ -85,7 +85,7 @@ def test_a_connection_that_died_in_between_is_nobodys_concern(brand):
 
     other = psycopg2.connect(os.environ["DATABASE_OWNER_URL"])
     with other, other.cursor() as cursor:
-        cursor.execute("select pg_terminate_backend(%s, 5000)", pid)
+        cursor.execute("select pg_terminate_backend(%s, 60000)", pid)
     other.close()
 
     assert brand.sale().status_code == 200

@@ -15,7 +15,7 @@ from tests.support.installation.shop import Shop
 
 # What PostgreSQL does by itself at the end of a lease.
 _END_FROZEN = """
-select pg_terminate_backend(pid, 5000) from pg_stat_activity
+select pg_terminate_backend(pid, 60000) from pg_stat_activity
 where application_name = 'finderfee' and state = 'idle in transaction' and state_change < %s
 """
 

@@ -44,7 +44,7 @@ where not granted and relation = %s::regclass and application_name = 'finderfee'
 """
 _UNDER_WAY = "select from pg_stat_activity where application_name = 'finderfee' and xact_start <= %s"
 _END_WAITING = (
-    "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+    "select pg_terminate_backend(pid, 60000) from pg_stat_activity"
     " where application_name = 'finderfee' and xact_start <= %s and wait_event_type = 'Lock'"
 )
 _FORGET = "delete from worker_process where id::text <> all(%s) returning id::text"
