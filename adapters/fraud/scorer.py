@@ -130,7 +130,7 @@ def _post(url: str, body: bytes, headers: dict[str, str]) -> bytes:
             while len(read) <= _MAX_BYTES and (piece := answer.raw.read1(4096)):
                 read += piece
                 if time.monotonic() > deadline:
-                    raise ScorerAway("it answers too slowly")
+                    raise TimeoutError  # as late as for whoever waits
     if len(read) > _MAX_BYTES:
         raise ScorerAway(f"its answer is longer than {_MAX_BYTES} bytes")
     return bytes(read)

@@ -4,6 +4,7 @@ import http.server
 import json
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -239,6 +240,17 @@ def test_who_does_not_answer_within_two_seconds_is_left_alone_for_five(place, mo
     assert len(left_alone) == 3
     assert all(1.5 < seconds < 50 for seconds in took_s)
     assert [scorer.judge(_CLICK) for scorer in left_alone] == [Verdict(3, ())] * 3
+
+
+def test_who_drips_is_left_alone_also_where_the_reader_is_late_before_who_waits(place, monkeypatch):
+    moments = iter([0.0])
+    monkeypatch.setattr(fraud_scorer, "time", SimpleNamespace(monotonic=lambda: next(moments, 1e9)))
+    place.answer = _drips_its_body
+    scorer = Scorer(place.url, None, clock=lambda: 0.0)
+
+    for why in ("no complete answer", "a moment ago"):
+        with pytest.raises(ScorerAway, match=why):
+            scorer.judge(_CLICK)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
