@@ -69,7 +69,7 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 def list_affiliates() -> Mapping[str, object]:
     """List affiliates, newest first unless `sort` says otherwise, each with their links.
 
-    One round trip for any number. With `balances` it is two; where a link is not short it is two more.
+    One round trip for any number; two with `balances`, and three where a link is not short.
     """
     query, organization_id = body.query(), guards.organization_id()
     asked = paging.wanted(query, order=query["sort"].removeprefix(ORDERS[0]))

@@ -9,14 +9,8 @@ from pathlib import Path
 import psycopg2
 
 from adapters.embedded import pair, places
+from tests.support import databases
 from tests.support.installation import servers
-
-
-def _sql(found: pair.EmbeddedServers, *statements: str) -> list[tuple[object, ...]]:
-    with closing(psycopg2.connect(found.database_owner_url)) as connection, connection, connection.cursor() as cursor:
-        for statement in statements:
-            cursor.execute(statement)
-        return cursor.fetchall() if cursor.description else []
 
 
 def _postmaster(data_dir: Path) -> int:
@@ -27,14 +21,14 @@ def _postmaster(data_dir: Path) -> int:
 
 def test_killed_servers_are_started_again_with_what_was_committed(used_dir: Path) -> None:
     found = pair.start(used_dir)
-    _sql(found, "create table survivor (word text)", "insert into survivor values ('row')")
+    databases.run(found.database_owner_url, "create table survivor as select 'row' as word")
     pid = _postmaster(used_dir)
 
     os.kill(pid, signal.SIGKILL)
     servers.kill_valkey(used_dir)
     pair.start(used_dir)
 
-    assert _sql(found, "select word from survivor") == [("row",)]
+    assert databases.rows(found.database_owner_url, "select word from survivor") == [("row",)]
 
 
 def test_a_start_waits_for_processes_of_a_killed_server_that_end_late(used_dir: Path) -> None:
@@ -51,7 +45,7 @@ def test_a_start_waits_for_processes_of_a_killed_server_that_end_late(used_dir: 
         finally:
             ends.join()
 
-    assert _sql(found, "select 1") == [(1,)]
+    assert databases.rows(found.database_owner_url, "select 1") == [(1,)]
 
 
 def test_stale_pid_that_now_belongs_to_another_program_is_no_obstacle(used_dir: Path) -> None:
@@ -64,4 +58,4 @@ def test_stale_pid_that_now_belongs_to_another_program_is_no_obstacle(used_dir: 
 
     pair.start(used_dir, valkey=False, durable=False)
 
-    assert _sql(found, "select 1") == [(1,)]
+    assert databases.rows(found.database_owner_url, "select 1") == [(1,)]
