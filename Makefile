@@ -21,7 +21,8 @@ run: .venv/.ok ## set up and run everything on this machine; Ctrl-C stops it, th
 dev: .venv/.dev ## the same, and the processes start again when the code changes
 	@$(BIN)/python -m commands.service.up --reload
 
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
+# A run that is ended leaves no server behind: tests/reaper.py.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.reaper $(BIN)/python -m pytest
 # Who hands the tests out is tests/support/running/spreading.py.
 SPREAD := -n 4 --dist loadscope --no-loadscope-reorder
 LONG := $(addprefix tests/,contracts adapters/coupons adapters/embedded adapters/fraud/test_mail_domains.py adapters/funding/test_processor.py \
@@ -31,7 +32,7 @@ LONG := $(addprefix tests/,contracts adapters/coupons adapters/embedded adapters
 	commands/demo commands/rehearsal commands/service/test_secrets.py commands/test_load_little.py commands/test_start_nothing.py models/test_migrate.py models/upgrades \
 	journeys/conversions/test_review_money.py journeys/deals/test_machine.py journeys/payouts/test_machine.py journeys/payouts/test_races.py \
 	journeys/webhooks/test_delivery_retries.py workers/procfile workers/test_process.py \
-	journeys/test_coupons.py pages)
+	journeys/test_coupons.py rules/tests/test_reaper.py rules/tests/test_suites.py pages)
 
 test: .venv/.dev ## the tests, or those of ARGS=tests/...; on a private PostgreSQL and Valkey
 	@$(PYTEST) $(or $(ARGS),$(SPREAD) --ignore=tests/faults --ignore=tests/browser $(addprefix --ignore=,$(LONG)))
@@ -45,16 +46,16 @@ faults: .venv/.dev ## the tests that kill, freeze and cut off whole installation
 brokers: .venv/.dev ## the same work on each broker: Valkey alone, Sentinel, a cluster, and RabbitMQ where it is installed
 	@$(PYTEST) -n 2 --dist loadscope tests/faults/brokers
 
-# What a window did too late beside two other browsers is looked at once more, alone, and counts if it fails again. Only here: what
-# fails once in a hundred where money moves is a defect.
 browser: .venv/.dev ## the tests of the pages and of the brands' script in Chromium
-	@$(PYTEST) -n 3 --dist loadscope --no-loadscope-reorder tests/browser || { [ $$? = 1 ] && echo "Once more, alone, what failed:" \
-		&& $(PYTEST) --last-failed --last-failed-no-failures none --maxfail 1 tests/browser; }
+	@$(PYTEST) -n 3 --dist loadscope --no-loadscope-reorder tests/browser
 
 pictures: .venv/.dev ## the README's pictures anew; every screen into EVERY=DIR, for people to look at
 	@$(PYTEST) -n 0 tests/browser/screens/pictures.py
 
-check: lint types layers advisories test long faults browser ## exactly what CI runs
+# Each is a target of this file, or a script in .ci.
+SUITES := test long faults browser
+check: lint types layers advisories ## what CI runs, but for the clients and a first start; what fails once is run again, alone
+	@$(BIN)/python -m tests.suites $(SUITES)
 
 clients: .venv/.dev ## lint /api/openapi.json, use its clients (ours, and of three generators), try Zapier, n8n and agents; or ONLY=part of a name
 	@$(BIN)/python -m tests.clients $(ONLY)

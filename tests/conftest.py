@@ -21,7 +21,7 @@ from hypothesis import HealthCheck
 from adapters.embedded import pair
 from tests.support import databases
 from tests.support.outside import receiver as receivers
-from tests.support.running import bytecode, clusters, durations, hours, names, sockets, spreading
+from tests.support.running import bytecode, clusters, hours, names, results, sockets, spreading
 
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
 # The first process of a run names the place and the others inherit it, so that who ends last knows what to stop.
@@ -91,7 +91,8 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(100_000, 50, 50)  # thousands of modules and tests stay; looking through them again costs a tenth
     if not hasattr(config, "workerinput"):
         clusters.prepare(_HOME, config.cache.mkdir("clusters"))
-        config.pluginmanager.register(durations.Slowest())
+        results_file = os.environ.pop(results.RESULTS_FILE, None)
+        config.pluginmanager.register(results.Recorder(Path(results_file) if results_file else None))
         if _is_distributed(config):
             bytecode.make(config)
     if hasattr(config, "workerinput") or not _is_distributed(config):
