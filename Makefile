@@ -22,7 +22,7 @@ dev: .venv/.dev ## the same, and the processes start again when the code changes
 	@$(BIN)/python -m commands.service.up --reload
 
 # A run that is ended leaves no server behind: tests/reaper.py.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.reaper $(BIN)/python -m pytest
+PYTEST := exec env PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.reaper $(BIN)/python -m pytest
 # Who hands the tests out is tests/support/running/spreading.py.
 SPREAD := -n 4 --dist loadscope --no-loadscope-reorder
 LONG := $(addprefix tests/,contracts adapters/coupons adapters/embedded adapters/fraud/test_mail_domains.py adapters/funding/test_processor.py \

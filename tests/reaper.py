@@ -3,8 +3,9 @@
 python -m tests.reaper COMMAND...
 
 Tests start servers that detach from whoever started them. A run that is ended by a signal cannot stop them, so this
-process adopts them (Linux: a child subreaper) and ends them when the command has ended. On other systems it only
-passes signals on.
+process adopts them (Linux: a child subreaper) and ends them when the command has ended. It also ends when its own
+parent does: `make` that is ended by a signal ends the shell that it started and nothing below. On other systems this
+process only passes signals on.
 """
 
 import ctypes
@@ -16,7 +17,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-_PR_SET_CHILD_SUBREAPER = 36
+# From linux/prctl.h.
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 # How long processes may take to end after each signal. PostgreSQL ends with open sessions at SIGQUIT, not at SIGTERM.
 _SIGNALS = ((signal.SIGTERM, 2.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0))
 _POLL_S = 0.05
@@ -30,16 +32,24 @@ def main(command: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda received, _: child.send_signal(received))
+    _end_with_parent()
     status = child.wait()
     for number, patience_s in _SIGNALS:
         if _end_descendants(number, patience_s):
             break
+    _collect_ended()
     return status if status >= 0 else 128 - status
 
 
 def _adopt_orphans() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _end_with_parent() -> None:
+    """Have the kernel send this process SIGTERM when its parent ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def _end_descendants(number: signal.Signals, patience_s: float) -> bool:

@@ -1,11 +1,10 @@
 """A run of tests that is ended by a signal leaves no server running."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -36,6 +35,20 @@ def test_run_ended_by_a_signal_leaves_no_server(tmp_path, number):
     assert pair.status(tmp_path) == {"postgres": "stopped", "valkey": "stopped"}
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_run_whose_make_is_ended_leaves_no_server(tmp_path, number):
+    command = shlex.join(_command(tmp_path, seconds=600)).replace("$", "$$")
+    (tmp_path / "Makefile").write_text(f"test:\n\t@exec env A= {command}\n")
+    with _popen(["make", "-f", str(tmp_path / "Makefile"), "test"]) as make:
+        assert make.stdout.readline() == "started\n"
+
+        make.send_signal(number)
+
+        make.wait(_PATIENCE_S)
+        assert make.stdout.read() == ""  # no process below make holds its output any more
+    assert pair.status(tmp_path) == {"postgres": "stopped", "valkey": "stopped"}
+
+
 def test_run_that_ends_by_itself_keeps_its_status_and_leaves_no_server(tmp_path):
     with _started(tmp_path, seconds=0) as run:
         assert run.wait(_PATIENCE_S) == 0
@@ -49,7 +62,7 @@ def test_status_of_a_failed_command_is_passed_on():
 
 
 def test_process_that_ignores_polite_signals_is_killed(tmp_path):
-    orphan = 'trap "" TERM QUIT; echo $$ > "$0"; sleep 600; sleep 600'
+    orphan = 'trap "" TERM QUIT; echo $$ > "$0"; while :; do sleep 1; done'
     script = f'(setsid sh -c \'{orphan}\' "$0" &); while ! [ -s "$0" ]; do sleep 0.1; done'
     pid_file = tmp_path / "pid"
 
@@ -59,10 +72,19 @@ def test_process_that_ignores_polite_signals_is_killed(tmp_path):
         os.kill(int(pid_file.read_text()), 0)
 
 
-@contextmanager
-def _started(folder: Path, *, seconds: int) -> Iterator[subprocess.Popen[str]]:
+def _started(folder: Path, *, seconds: int) -> subprocess.Popen[str]:
     """Start a reaper whose command starts both servers and ends after so many seconds."""
-    script = _STARTS_SERVERS.format(seconds=seconds)
-    command = [sys.executable, "-m", "tests.reaper", sys.executable, "-c", script, str(folder)]
-    with subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True) as run:
-        yield run
+    return _popen(_command(folder, seconds=seconds))
+
+
+def _command(folder: Path, *, seconds: int) -> list[str]:
+    program = folder / "start_servers.py"
+    program.write_text(_STARTS_SERVERS.format(seconds=seconds))
+    return [sys.executable, "-m", "tests.reaper", sys.executable, str(program), str(folder)]
+
+
+def _popen(command: list[str]) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
+    return subprocess.Popen(
+        command, cwd=_ROOT, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
