@@ -8,10 +8,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Protocol
 
-import structlog
-
-_log = structlog.get_logger(__name__)
-
 #: How many seconds a machine's clock may be away from the database's before it is reported.
 MAX_DIFFERENCE_S = 30
 
@@ -39,9 +35,15 @@ class _Clock:
             return
         self.differs = differs
         if differs:
-            _log.warning("clock.differs", ahead_s=round(ahead_s, 3), next="synchronize this machine's clock (NTP)")
+            _warn("clock.differs", ahead_s=round(ahead_s, 3), next="synchronize this machine's clock (NTP)")
         else:
-            _log.warning("clock.agrees", ahead_s=round(ahead_s, 3))
+            _warn("clock.agrees", ahead_s=round(ahead_s, 3))
+
+
+def _warn(event: str, **fields: object) -> None:
+    import structlog  # not at the top: `adapters.logs` loads it first, and less of it
+
+    structlog.get_logger(__name__).warning(event, **fields)
 
 
 _clock = _Clock()

@@ -37,7 +37,7 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> _Played:
 def reports(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
     """Collect the lines of the log."""
     reports: list[tuple[str, float]] = []
-    monkeypatch.setattr(clock._log, "warning", lambda event, **fields: reports.append((event, fields["ahead_s"])))
+    monkeypatch.setattr(clock, "_warn", lambda event, **fields: reports.append((event, fields["ahead_s"])))
     return reports
 
 

@@ -13,6 +13,14 @@ begin
   return new;
 end $$;
 
+create trigger refund_time before insert on refund
+  for each row when (new.created_at > clock_timestamp() + interval '1 minute')
+  execute function say_database_time('created_at');
+
+create trigger reversal_time before insert on reversal
+  for each row when (new.created_at > clock_timestamp() + interval '1 minute')
+  execute function say_database_time('created_at');
+
 create trigger payout_run_time before insert on payout_run
   for each row when (new.created_at > clock_timestamp() + interval '1 minute')
   execute function say_database_time('created_at');
