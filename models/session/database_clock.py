@@ -7,16 +7,15 @@ put right while the process runs, changes no time that is written or compared. D
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 # Counts on while the machine sleeps, where a system has such a count.
 _COUNT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _NS = 1_000_000_000
 _EVERY_NS = 30 * _NS
-# How soon another transaction tries where a reading failed or there was none yet.
+# The pause before another transaction tries to read it, where a reading failed or was never made.
 _RETRY_NS = _NS
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _READ = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint"
 
 
@@ -41,7 +40,7 @@ class DatabaseClock:
 
     def now(self) -> datetime:
         """Return the database's time, aware, UTC."""
-        return _EPOCH + timedelta(microseconds=self.now_ns() // 1_000)
+        return datetime.fromtimestamp(self.now_ns() / _NS, UTC)
 
     def now_ns(self) -> int:
         """Return the nanoseconds since 1970 by the database's clock."""

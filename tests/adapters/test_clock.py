@@ -11,7 +11,7 @@ from adapters.clock import gauge
 
 
 class _Played:
-    """A database's clock that stands still."""
+    """A database's clock whose time does not move."""
 
     def __init__(self) -> None:
         self.hooks: list[Callable[[float], None]] = []

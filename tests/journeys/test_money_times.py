@@ -40,7 +40,7 @@ from payout_run r, (select %s::uuid as org, %s::timestamptz as at) given where o
 
 @contextmanager
 def _an_hour_ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[datetime]:
-    """Let pipelines be given a time an hour ahead of the database's, which is returned."""
+    """Give pipelines a time an hour ahead of the database's, which is returned."""
     ahead = clock.now() + _HOUR
     with monkeypatch.context() as patched:
         patched.setattr(clock, "now", lambda: ahead)

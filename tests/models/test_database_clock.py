@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("app")
 
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> DatabaseClock:
-    """Let this process know as little of the database's clock as one that has just started."""
+    """Return a clock that was not read yet, in place of this process's."""
     fresh = DatabaseClock()
     for module in ("models.session.connection.database_clock", "models.ids.database_clock"):
         monkeypatch.setattr(module, fresh)
@@ -81,12 +81,12 @@ def test_a_database_whose_clock_is_put_right_is_followed(fresh: DatabaseClock) -
 
 def test_readings_that_agree_do_not_move_the_time(fresh: DatabaseClock) -> None:
     _database_time()
-    known = fresh._offset_ns
-    assert known is not None
+    offset_ns = fresh._offset_ns
+    assert offset_ns is not None
 
     fresh._note(fresh.now_ns(), 0, 4 * _HOUR_NS)  # a slow one: it is good for two hours either way
 
-    assert fresh._offset_ns == known
+    assert fresh._offset_ns == offset_ns
 
 
 def test_transactions_read_the_clock_only_when_that_is_due(fresh: DatabaseClock) -> None:
@@ -119,7 +119,7 @@ def test_the_machines_time_counts_until_the_clock_was_read(shift_ns: int) -> Non
     assert abs(unread.now_ns() - time.time_ns()) < _HOUR_NS // 10
 
 
-def test_whoever_wants_the_time_first_has_it_read(fresh: DatabaseClock, shift_ns: int) -> None:
+def test_first_use_of_an_unread_clock_reads_it(fresh: DatabaseClock, shift_ns: int) -> None:
     true = _database_time()
     fresh.__init__()  # type: ignore[misc]  # as in a command that has just started
     fresh.first_look = db.read_clock

@@ -203,9 +203,9 @@ def test_every_process_reports_once_that_its_clock_is_off(machine: Machine, shop
 
     machine.until(lambda: all(_reports(machine, shift, name) for name in COMMANDS), "every process reports it")
     reports = {name: _reports(machine, shift, name) for name in COMMANDS}
-    seconds = {report["ahead_s"] for one in reports.values() for report in one}
-    assert {round(one / 60) for one in seconds} == {shift.ahead.total_seconds() / 60}
-    assert {name: len(one) for name, one in reports.items()} == dict.fromkeys(COMMANDS, 1)
+    seconds = {report["ahead_s"] for lines in reports.values() for report in lines}
+    assert {round(ahead_s / 60) for ahead_s in seconds} == {shift.ahead.total_seconds() / 60}
+    assert {name: len(lines) for name, lines in reports.items()} == dict.fromkeys(COMMANDS, 1)
 
 
 def _reports(machine: Machine, shift: Shift, name: str) -> list[dict[str, Any]]:

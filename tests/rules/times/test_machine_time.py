@@ -25,9 +25,9 @@ _ALLOWED = {
 
 
 def test_only_listed_modules_read_the_machines_time_of_day():
-    found = {trees.named(path) for path in trees.files(*_LAYERS) if _machine_times(trees.parsed(path))}
+    reading = {trees.named(path) for path in trees.files(*_LAYERS) if _machine_times(trees.parsed(path))}
 
-    assert found == set(_ALLOWED)
+    assert reading == set(_ALLOWED)
 
 
 def test_pipelines_and_below_are_given_the_time():
