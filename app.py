@@ -3,7 +3,7 @@
 import click
 
 import settings
-from adapters import logs, servers
+from adapters import clock, logs, servers
 from adapters.tracing import export
 from api.application import Application
 from commands.listed import Commands
@@ -21,6 +21,7 @@ def create_app() -> Application:
             replica_url=chosen.servers.database_read_url,
             is_pooled=chosen.servers.is_pooled,
         )
+        clock.follow(db.database_clock)
         app = Application("finderfee", static_folder=None)
         app.cli = Commands()
         if _answers_requests():
@@ -28,6 +29,8 @@ def create_app() -> Application:
             from api import web
 
             web.mount(app, beside=pages.BLUEPRINTS)
+        else:
+            db.database_clock.first_look = db.read_clock  # a command may want the time before anything else
     except settings.BadSetting as error:
         raise SystemExit(f"finderfee: {error}") from error
     return app

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import threading
 
 import settings
 from adapters import logs  # noqa: F401  # before gunicorn loads what would load more with structlog
@@ -49,6 +50,13 @@ def post_fork(server: object, worker: object) -> None:
     from models import db
 
     db.db.forget_connections()
+
+
+def post_worker_init(worker: object) -> None:
+    """Read the database's clock, which requests are judged by; not waiting for a database that is away."""
+    from models import db
+
+    threading.Thread(target=db.read_clock, name="first-look-at-the-clock", daemon=True).start()
 
 
 def child_exit(server: object, worker: object) -> None:

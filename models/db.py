@@ -20,6 +20,7 @@ from psycopg2 import errorcodes
 
 from models.session import told
 from models.session.connection import AWAY, Database
+from models.session.database_clock import database_clock as database_clock
 from models.session.here import at_replica, here, only_reading
 
 psycopg2.extras.register_uuid()
@@ -102,6 +103,13 @@ def reading(position: int | None = None) -> Iterator[None]:
     """
     with only_reading(position), nullcontext() if position is None else db.at_replica():
         yield
+
+
+def read_clock() -> None:
+    """Read the database's clock if that is due, on this thread's connection. A database that is away is no error."""
+    if not in_transaction():
+        with any_org_work():
+            pass  # to begin is enough
 
 
 def is_held_up(error: Exception) -> bool:

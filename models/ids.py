@@ -2,8 +2,9 @@
 
 import os
 import threading
-import time
 from uuid import UUID
+
+from models.session.database_clock import database_clock
 
 _VERSION_7 = 0x7 << 76
 _VARIANT = 0x2 << 62
@@ -40,7 +41,7 @@ os.register_at_fork(after_in_child=_forget_stock)
 def new_id() -> UUID:
     """Return a version 7 UUID (RFC 9562): 48 bits of milliseconds, 74 bits of chance."""
     chance = int.from_bytes(_stock.take(), "big")
-    milliseconds = time.time_ns() // 1_000_000
+    milliseconds = database_clock.now_ns() // 1_000_000
     high_chance = (chance >> 62) & 0xFFF
     low_chance = chance & ((1 << 62) - 1)
     return UUID(int=(milliseconds << 80) | _VERSION_7 | (high_chance << 64) | _VARIANT | low_chance)

@@ -13,6 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from api import current_time
 from domain.money import wording
 from domain.money.wording import MINUS, NOTHING
 from domain.programs import terms_in_words
@@ -87,7 +88,7 @@ def ago(value: datetime | str | None) -> str:
     if value is None:
         return NOTHING
     at = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
-    past_s = max(0, int((datetime.now(UTC) - at).total_seconds()))
+    past_s = max(0, int((current_time.now() - at).total_seconds()))
     count, unit = next(((past_s // length, unit) for length, unit in _UNITS if past_s >= length), (past_s, "s"))
     return Markup(
         '<span data-age><time datetime="{0:%Y-%m-%dT%H:%M:%SZ}" title="{0:%Y-%m-%d %H:%M:%S} UTC">{1} {2}</time></span>'

@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Iterable
 
 import settings
-from adapters import logs, servers
+from adapters import clock, logs, servers
 from adapters.tracing import export
 from domain.jobs import QUEUES
 from models import db
@@ -18,6 +18,7 @@ db.connect_to(
     silence_s=actor.silence_s(_chosen.jobs.lease_s),
     is_pooled=_chosen.servers.is_pooled,
 )
+clock.follow(db.database_clock)
 # Actors can only be declared once the broker is ours.
 connected = broker.connect(servers.urls().redis_url, servers.urls().broker_url)
 unknown.register_unknown()

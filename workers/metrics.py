@@ -5,6 +5,11 @@ import os
 
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, multiprocess, start_http_server
 
+from adapters.clock import gauge
+from models import db
+
+gauge.follow(db.database_clock)
+
 _jobs = Counter("finderfee_job_attempts_total", "Attempts of jobs by outcome.", ["job", "outcome"])
 _job_seconds = Histogram(
     "finderfee_job_seconds",

@@ -26,11 +26,13 @@ _LAST_WORD_S = 2
 
 
 class Connections(Middleware):
-    """Gives every forked process connections of its own."""
+    """Gives every forked process connections of its own, and the database's clock."""
 
     def after_process_boot(self, broker: Any) -> None:
         db.db.forget_connections()
         broker.forget_connections()
+        db.read_clock()  # before the first fetch, which says by it that this process lives
+        db.db.drop_connection()
 
     def before_worker_thread_shutdown(self, broker: Any, thread: Any) -> None:
         db.db.drop_connection()

@@ -5,8 +5,9 @@ the last one that is over when the code expires.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
+from adapters import clock
 from adapters.coupons import rails
 from adapters.coupons.base import CodeOrder, DiscountNotHeld
 from adapters.coupons.rails import StandingCode
@@ -73,7 +74,7 @@ def _coupon(order: CodeOrder) -> Mapping[str, object]:
     if discount.max_redemptions_per_code:
         wanted["max_redemptions"] = discount.max_redemptions_per_code
     if discount.expires_at:
-        wanted["redeem_by_date"] = _last_day(discount.expires_at, datetime.now(UTC))
+        wanted["redeem_by_date"] = _last_day(discount.expires_at, clock.now())
     return wanted
 
 

@@ -5,10 +5,10 @@ with. What an app may not do is told with 200 and ACCESS_DENIED.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from adapters import clock
 from adapters.coupons import rails
 from adapters.coupons.base import CodeOrder
 from adapters.coupons.rails import StandingCode
@@ -66,7 +66,7 @@ def _discount(order: CodeOrder) -> Mapping[str, object]:
     return {
         "title": rails.marked_name(order),
         "code": order.code,
-        "startsAt": shapes.utc(datetime.now(UTC)),
+        "startsAt": shapes.utc(clock.now()),
         "endsAt": shapes.utc(discount.expires_at) if discount.expires_at else None,
         "usageLimit": discount.max_redemptions_per_code,
         "recurringCycleLimit": 0 if discount.duration == DiscountDuration.Forever else 1,

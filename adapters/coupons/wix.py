@@ -4,11 +4,12 @@ A coupon is for all products of the store, off one order.
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import orjson
 
+from adapters import clock
 from adapters.coupons import rails
 from adapters.coupons.base import CodeOrder
 from adapters.coupons.rails import StandingCode
@@ -60,7 +61,7 @@ def _specification(order: CodeOrder) -> Mapping[str, object]:
     wanted: dict[str, object] = {
         "name": rails.marked_name(order),
         "code": order.code,
-        "startTime": _milliseconds(datetime.now(UTC)),
+        "startTime": _milliseconds(clock.now()),
         "scope": {"namespace": "stores"},
         "active": True,
     }

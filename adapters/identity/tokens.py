@@ -6,7 +6,6 @@ Source: core spec, "Callers" and section 5.
 """
 
 import functools
-import time
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from joserfc import jws, jwt
 from joserfc.jwk import OKPKey
 
 import settings
+from adapters import clock
 from adapters.identity import key_sets, sources
 from adapters.identity.key_sets import MAX_TOKEN_CHARS, PublicKey
 from adapters.identity.sources import Source
@@ -89,7 +89,7 @@ class Verifier:
         source: Source,
         *,
         not_for: frozenset[str] = frozenset(),
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = lambda: clock.now().timestamp(),
     ) -> None:
         self._issuer, self._audience, self._source = issuer, audience, source
         self._not_for, self._now = not_for, now
@@ -305,7 +305,7 @@ def _local_key(kind: str, secret: str) -> OKPKey:
 def _issue(kind: str, email: str, is_email_verified: bool, ttl_s: int, own: Mapping[str, str]) -> str:
     check_local(kind)
     _, audience, _ = _configured(kind)
-    now, key, address = int(time.time()), _local_keys(kind)[0], email.strip().lower()
+    now, key, address = int(clock.now().timestamp()), _local_keys(kind)[0], email.strip().lower()
     claims = {
         "iss": LOCAL_ISSUER,
         "aud": audience,

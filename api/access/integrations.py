@@ -6,7 +6,6 @@ Source: core spec, "Callers"; RFC 6750, RFC 9728; Model Context Protocol, "Autho
 """
 
 import functools
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -105,7 +104,7 @@ def _find(token: str) -> tuple[Caller | None, float]:
         trial_ends_at=member.trial_ends_at,
         gateways=member.gateways,
     )
-    return caller, person.expires_at_s - time.time()
+    return caller, person.expires_at_s - clock.now().timestamp()
 
 
 def _scope(given: frozenset[str]) -> str:

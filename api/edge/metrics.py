@@ -12,6 +12,7 @@ from adapters import broker, clock, servers
 from adapters.broker import RedisError
 from adapters.clicks import intake
 from adapters.clicks.stream import ClickStream
+from adapters.clock import gauge
 from api.edge.reading import figures
 from domain import jobs
 from models import db
@@ -20,6 +21,8 @@ from models.ledger import results
 from models.upkeep import connections, known_servers
 from pipelines import fx_intake, partitions
 from pipelines.operating import attention
+
+gauge.follow(db.database_clock)
 
 _request_seconds = Histogram(
     "finderfee_request_seconds",

@@ -92,13 +92,14 @@ def _prepare(chosen: settings.Settings) -> _Prepared:
     """Bring the tables up to date and make the demo. What all of that needs is loaded here, in a process that ends."""
     from flask import Flask
 
-    from adapters import logs
+    from adapters import clock, logs
     from commands.demo import demo, loopback
     from commands.service import database
     from models import db
 
     logs.configure(dataclasses.replace(chosen.monitoring, log_level="warning"))  # the processes speak for themselves
     db.connect_to(servers.urls().database_url, is_pooled=chosen.servers.is_pooled)
+    clock.follow(db.database_clock)
     applied = database.bring_up_to_date()
     if applied:
         click.echo(f"Applied migrations: {', '.join(applied)}")

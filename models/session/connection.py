@@ -14,6 +14,7 @@ import psycopg2.extensions
 from peewee import DatabaseError, InterfaceError, InternalError, OperationalError, PostgresqlDatabase
 
 from models.hot import Hot
+from models.session.database_clock import database_clock
 from models.session.here import POSITION, here
 
 Params = Sequence[object] | Mapping[str, object]
@@ -111,6 +112,8 @@ class Database(PostgresqlDatabase):
         """
         if not self._is_broken() and self._state.conn.get_transaction_status() != _IDLE:
             self.drop_connection()  # an interrupt left it amidst a transaction, which would be committed with this one
+        if database_clock.is_due():
+            self.read_clock()
         opening = b"set local transaction_read_only = on; " if here.is_reading else _BEGIN
         self._staged.statements = [opening + f"{self.told}{prelude or ''}".encode()]
         self._staged.hot, self._staged.is_single = [], is_single
@@ -149,6 +152,23 @@ class Database(PostgresqlDatabase):
             pass  # it was broken; that is why it is dropped
         self._state.reset()
 
+    def read_clock(self) -> None:
+        """Read the primary's clock on this thread's connection, which it opens where the clock was never read.
+
+        A server that cannot be reached is left to the statement that needs it.
+        """
+        if getattr(self._elsewhere, "is_in_use", False) or (database_clock.is_known and self._is_broken()):
+            return
+        try:
+            if self._is_broken():
+                self.drop_connection()
+                self.connection()
+            else:
+                with _translated:
+                    database_clock.read(self._state.conn)
+        except (DatabaseError, InterfaceError):
+            self.drop_connection()
+
     def forget_connections(self) -> None:
         """Let go of what a parent process opened: called after a fork, closes nothing."""
         self._state.reset()
@@ -164,7 +184,9 @@ class Database(PostgresqlDatabase):
 
     def _connect(self) -> Any:
         if not getattr(self._elsewhere, "is_in_use", False):
-            return super()._connect()  # type: ignore[misc]  # peewee's stubs leave it out
+            connection = super()._connect()  # type: ignore[misc]  # peewee's stubs leave it out
+            database_clock.read(connection)
+            return connection
         # It can be done without, so nobody waits long for it.
         connection = psycopg2.connect(self.replica, **self.connect_params | {"connect_timeout": _REPLICA_TIMEOUT_S})
         connection.autocommit = True

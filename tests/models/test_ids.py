@@ -2,18 +2,18 @@
 
 import os
 import threading
-import time
 
 from models.ids import new_id
+from models.session.database_clock import database_clock
 
 
 def test_an_id_is_a_version_7_uuid_of_this_moment():
-    before_ms = time.time_ns() // 1_000_000
+    before_ms = database_clock.now_ns() // 1_000_000
 
     made = new_id()
 
     assert (made.version, made.variant) == (7, "specified in RFC 4122")
-    assert before_ms <= made.int >> 80 <= time.time_ns() // 1_000_000
+    assert before_ms <= made.int >> 80 <= database_clock.now_ns() // 1_000_000
 
 
 def test_ids_of_many_threads_are_all_different():

@@ -9,7 +9,7 @@ import redis
 from dramatiq.broker import Consumer
 from dramatiq.brokers.redis import RedisBroker
 
-from adapters import broker
+from adapters import broker, clock
 from models.jobs.silence import Held
 from workers.carriers import in_hand
 from workers.carriers.consumer import QueueConsumer
@@ -22,11 +22,11 @@ _ALWAYS_MAINTAIN = 1_000_000
 
 
 class ValkeyCarrier(PointerCarrier, RedisBroker):
-    """Dramatiq's broker with three changes.
+    """Dramatiq's broker with four changes.
 
     Its consumers are called when there is work; Dramatiq's own look for it, and idle for up to a second. They give
     back what was fetched and never came. And each queue's keys have names of their own, which in a cluster put them
-    together.
+    together. And who is alive is judged by the database's clock.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -47,6 +47,10 @@ class ValkeyCarrier(PointerCarrier, RedisBroker):
 
 
 def _dispatch(client: redis.Redis, script: Callable[..., Any], *, args: Sequence[Any], keys: object) -> Any:
-    """Run Dramatiq's script, which takes one key: what the names of all others begin with."""
-    queue_name = args[2]
-    return script(args=args, keys=[in_hand.namespace(client, queue_name)])
+    """Run Dramatiq's script, which takes one key: what the names of all others begin with.
+
+    It compares times that worker processes give it, so they are given by the database's clock, which all share.
+    """
+    command, _, queue_name, *others = args
+    now_ms = int(clock.now().timestamp() * 1_000)
+    return script(args=[command, now_ms, queue_name, *others], keys=[in_hand.namespace(client, queue_name)])

@@ -5,11 +5,12 @@ bytes go into the question as they came, for a body that is written anew is no l
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
 
+from adapters import clock
 from adapters.gateways import events, shapes
 from adapters.gateways.base import (
     Capabilities,
@@ -131,7 +132,7 @@ class Paypal:
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the report of transactions since three hours before, month by month."""
-        wire, now = _wire(account), datetime.now(UTC)
+        wire, now = _wire(account), clock.now()
         wire.new_token()  # what is refused after this is not the credentials
         start = since - _LATE
         while start < now:

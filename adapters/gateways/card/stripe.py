@@ -5,9 +5,10 @@ read: the one since API version 2025-03-31 first, then the older. Refunds are co
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
+from adapters import clock
 from adapters.gateways import events, proofs, shapes
 from adapters.gateways.base import (
     Capabilities,
@@ -100,7 +101,7 @@ class Stripe:
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the events of money since then; they are kept for thirty days, older invoices and refunds are listed."""
         wire, start = api(account), int(since.timestamp())
-        for path, params in _lists(start, int(datetime.now(UTC).timestamp())):
+        for path, params in _lists(start, int(clock.now().timestamp())):
             yield from _pages(wire, path, params)
 
 

@@ -4,10 +4,11 @@ A gift is two sales: its receiver's of nothing, which is told, and its giver's w
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from adapters import clock
 from adapters.gateways import shapes
 from adapters.gateways.wire import GatewayWire
 from domain.gateways import amounts
@@ -94,7 +95,7 @@ def _refund(told: Any, ping: Any, *, is_asked: bool = True) -> tuple[Fact, ...]:
         sale_ids=(sale_id,),
         amount_cents=back,
         currency=_CURRENCY,
-        refunded_at=datetime.now(UTC),  # when it was is not told
+        refunded_at=clock.now(),  # when it was is not told
         is_cumulative=True,
     )
     return (refund,)
@@ -122,7 +123,7 @@ def _dispute(told: Any) -> Fact:
         return IgnoredFact("no_money_moved")
     sale_id = shapes.needed(told, "id")
     state = DisputeState.Won if shapes.at(told, "dispute_won") is True else DisputeState.Lost
-    return DisputeFact(dispute_id=sale_id, sale_ids=(sale_id,), state=state, at=datetime.now(UTC))
+    return DisputeFact(dispute_id=sale_id, sale_ids=(sale_id,), state=state, at=clock.now())
 
 
 def _given(wire: GatewayWire, received: Any) -> Any | None:

@@ -6,9 +6,10 @@ is the same money. Amounts are hundredths; what they are in other currencies is 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
+from adapters import clock
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayUnreachable
 from adapters.gateways.wire import GatewayWire
@@ -161,7 +162,7 @@ def _same(transactions: Sequence[Any], told: Any, kind: str) -> Any | None:
 
 def _unlisted(at: datetime) -> tuple[Fact, ...]:
     """Wait for a transaction that was told just now; an older one is for a person."""
-    if datetime.now(UTC) - at < _LISTED_WITHIN:
+    if clock.now() - at < _LISTED_WITHIN:
         raise GatewayUnreachable("the transaction is not listed yet")
     return (_NOT_CONFIRMED,)
 

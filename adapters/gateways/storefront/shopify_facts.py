@@ -5,9 +5,10 @@ comes when no money moved; of an order that may not be read any more, it is the 
 """
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
+from adapters import clock
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount, GatewayRejected, GatewayUnreachable
 from adapters.gateways.storefront import shopify_api
@@ -157,7 +158,7 @@ def _journey(account: GatewayAccount, order: Any, told: tuple[Carrier, ...], at:
     except GatewayRejected:  # a scope is missing
         return ()
     journey = shapes.at(data, "order", "customerJourneySummary")
-    if shapes.at(journey, "ready") is False and not told and datetime.now(UTC) - at < _JOURNEY_KNOWN_AFTER:
+    if shapes.at(journey, "ready") is False and not told and clock.now() - at < _JOURNEY_KNOWN_AFTER:
         raise GatewayUnreachable("the visits before the order are not known yet")
     visits = (shapes.at(journey, name) for name in ("lastVisit", "firstVisit"))
     found = [dict(referrals.of_address(shapes.at(visit, "landingPage"))) for visit in visits if visit]

@@ -1,11 +1,12 @@
 """What a payout's state is called for people, what is said of it, and what may be decided about it."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from flask import request
 
+from api import current_time
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from pages import show
 
@@ -55,5 +56,5 @@ def _says(payout: Mapping[str, Any], *, is_listed: bool) -> str:
     if is_listed:
         return "Listed to be paid by hand."
     held_until = payout["holdUntil"]
-    is_held = held_until is not None and datetime.fromisoformat(held_until) > datetime.now(UTC)
+    is_held = held_until is not None and datetime.fromisoformat(held_until) > current_time.now()
     return f"Held until {show.words(held_until)}." if is_held else "Waits for its turn."

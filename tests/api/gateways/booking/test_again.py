@@ -11,11 +11,11 @@ _METHODS = "external_event_id, type, attribution_method"
 
 @pytest.fixture
 def told_late(shop):
-    """Return a first payment that names jane and two renewals that name nobody, an hour apart, none of them sent."""
+    """Return a first payment that names jane and two renewals that name nobody, seconds apart, none of them sent."""
     first = shop.stage.pay(Purchase(cents=10_000))
     renewals = []
     for _ in range(2):
-        shop.stage.now += timedelta(hours=1)
+        shop.stage.now += timedelta(seconds=20)  # a time more than a minute ahead would not be kept
         renewals.append(shop.stage.pay(Purchase(cents=10_000, slug=None, renews=first)))
     return [first, *renewals]
 

@@ -1,0 +1,112 @@
+"""Rows of money that are given a time more than a minute ahead of the database's clock carry the database's time."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from adapters import clock
+from models import db
+from pipelines.conversions import refund
+from pipelines.deals import fund, money
+from tests.support.draining import drain
+from tests.support.rows.brands import Brand
+from tests.support.rows.dealing import Dealing
+from tests.support.rows.paying import Payroll
+
+_HOUR = timedelta(hours=1)
+_TIMES = {
+    "conversion": ("occurred_at", "created_at"),
+    "deal": ("created_at", "funded_at"),
+    "deal_release": ("created_at",),
+    "deal_request": ("created_at", "sent_at", "answered_at"),
+    "ledger_entry": ("created_at",),
+    "payout": ("created_at", "submitted_at", "paid_at"),
+    "payout_attempt": ("created_at", "answered_at"),
+    "payout_run": ("created_at",),
+    "refund": ("created_at",),
+    "reversal": ("created_at",),
+}
+
+
+_COPY_RUN = """
+insert into payout_run select (jsonb_populate_record(r, jsonb_build_object('id', uuidv7(), 'created_at', at))).*
+from payout_run r, (select %s::uuid as org, %s::timestamptz as at) given where organization_id = org
+"""
+
+
+@contextmanager
+def _an_hour_ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[datetime]:
+    """Give pipelines a time an hour ahead of the database's, which is returned."""
+    ahead = clock.now() + _HOUR
+    with monkeypatch.context() as patched:
+        patched.setattr(clock, "now", lambda: ahead)
+        yield ahead
+
+
+def _ahead(brand: Brand) -> list[str]:
+    """Return table and column of each time that is ahead of the database's."""
+    ahead = f"select count(*) from {{}} where organization_id = '{brand.id}' and {{}} > clock_timestamp()"
+    pairs = [(table, column) for table, columns in _TIMES.items() for column in columns]
+    return [f"{table}.{column}" for table, column in pairs if brand.rows(ahead.format(table, column)) != [(0,)]]
+
+
+def _without_rows(brand: Brand) -> set[str]:
+    """Return the tables that have no row of the brand."""
+    count = f"select count(*) from {{}} where organization_id = '{brand.id}'"
+    return {table for table in _TIMES if brand.rows(count.format(table)) == [(0,)]}
+
+
+def test_sales_refunds_and_payouts_carry_the_databases_time(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    payroll = Payroll.create(app)
+    payroll.affiliate("ann")
+    payroll.brand.sale(externalEventId="order-1", affiliateSlug="ann", amountCents=10_000, currency="USD")
+    payroll.brand.sale(externalEventId="order-2", affiliateSlug="ann", amountCents=10_000, currency="USD")
+
+    with _an_hour_ahead(monkeypatch) as ahead:
+        drain("sales")
+        with db.unit_of_work(payroll.brand.id):
+            refund.apply(organization_id=payroll.brand.id, external_event_id="order-1", requested_cents=100, now=ahead)
+        payroll.run()
+        payroll.pay()
+
+    assert payroll.payouts("status") == [("Paid",)]
+    assert _without_rows(payroll.brand) == {"deal", "deal_release", "deal_request"}
+    assert _ahead(payroll.brand) == []
+
+
+def test_deals_carry_the_databases_time(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    dealing = Dealing.create(app)
+    deal_id = UUID(dealing.accepted(50_000))
+
+    with _an_hour_ahead(monkeypatch) as ahead:
+        with db.unit_of_work(dealing.brand.id):
+            fund.start(money.lock(organization_id=dealing.brand.id, deal_id=deal_id), now=ahead)
+        drain("payouts")
+
+    assert dealing.shown(str(deal_id))["status"] == "Funded"
+    assert _ahead(dealing.brand) == []
+
+
+@pytest.mark.parametrize("shift", [timedelta(seconds=50), -_HOUR, timedelta(days=-365)])
+def test_other_times_are_stored_as_they_are(app: Any, shift: timedelta) -> None:
+    payroll = Payroll.owing(app)
+    payroll.run()
+    at = clock.now() + shift
+
+    payroll.execute(_COPY_RUN, payroll.brand.id, at)
+
+    assert (at,) in payroll.brand.rows("select created_at from payout_run where organization_id = %s", payroll.brand.id)
+
+
+@pytest.mark.parametrize("ahead", [timedelta(seconds=70), _HOUR, timedelta(days=400)])
+def test_a_time_ahead_becomes_the_databases(app: Any, ahead: timedelta) -> None:
+    payroll = Payroll.owing(app)
+    payroll.run()
+
+    payroll.execute(_COPY_RUN, payroll.brand.id, clock.now() + ahead)
+
+    assert _ahead(payroll.brand) == []
