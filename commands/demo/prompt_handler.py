@@ -1,4 +1,4 @@
-"""The base class of the HTTP servers that run beside the service: the demo's, `flask listen`, and those of bench and tests."""
+"""The base class of HTTP servers beside the service: the demo's, `flask listen`, those of bench and tests."""
 
 import http.server
 
