@@ -36,7 +36,7 @@ def fair_key(organization_id: UUID, server: str) -> str:
 
 
 def server_of(fair_key: str) -> str:
-    """Return the server that a fair key names; a key that names none stands for a server itself."""
+    """Return the server that a fair key names; a key that names none is a server by itself."""
     return fair_key.rpartition("@")[2]
 
 
@@ -71,7 +71,7 @@ class ThreadSlots:
         """Count a job that a thread has ended."""
         self._count(work, -1)
 
-    def held(self, work: Work) -> tuple[int, int]:
+    def busy_threads(self, work: Work) -> tuple[int, int]:
         """Return how many threads hold jobs of the same queue, and long jobs of the same server."""
         return self._by_queue[work.queue], self._long_by_server[work.queue, work.server]
 

@@ -90,10 +90,10 @@ def test_an_ended_job_gives_its_thread_back():
 
 
 def test_keys_of_two_organizations_name_the_same_server():
-    one, other = (fair_key(organization_id, "Wallet") for organization_id in (UUID(int=1), UUID(int=2)))
+    first, second = (fair_key(organization_id, "Wallet") for organization_id in (UUID(int=1), UUID(int=2)))
 
-    assert one != other
-    assert server_of(one) == server_of(other) == "Wallet"
+    assert first != second
+    assert server_of(first) == server_of(second) == "Wallet"
     assert server_of("codes and spaces") == "codes and spaces"
 
 

@@ -83,7 +83,7 @@ class FairQueue(queue.Queue[Any]):
     def _next(self) -> Work | None:
         """Return what to begin now: the oldest of those whose queue and server hold the fewest threads."""
         begins = [work for work in self._waiting if self._slots.has_room(work, queues=self._queues)]
-        return min(begins, key=lambda work: (*self._slots.held(work), self._waiting[work][0][0]), default=None)
+        return min(begins, key=lambda work: (*self._slots.busy_threads(work), self._waiting[work][0][0]), default=None)
 
     def _wait(self, timeout: float | None) -> Work | None:
         called = threading.Condition(self.mutex)

@@ -39,30 +39,28 @@ def test_every_other_kind_begins_while_slow_receivers_hold_their_share(
         shop.gate.shut(path)
     shop.sell_many(24)
     expected = 4 if endpoints == 1 else _THREADS // 2 - 1  # the last thread of a kind is for a server that holds none
-    machine.until(lambda: _held(shop, slow) == expected, "the receivers hold their share")
+    machine.until(lambda: _count_unanswered(shop, slow) == expected, "the receivers hold their share")
 
     # when: a quick receiver is to be notified and every other kind has work
     shop.subscribe("/quick", events=("conversion.created",))
     shop.sell()
     machine.until(lambda: shop.gate.most["/quick"] > 0, "the quick receiver is notified")
     machine.until(lambda: not machine.rows(_UNSETTLED, shop.id), "every sale is settled")
-    machine.kill("workers")  # which would do look-ups as well
-    machine.forget_the_dead()
     for queue, name, argument in _OTHERS * 3:
         machine.insert_job(shop.id, name, queue=queue, **{argument: str(uuid4())})
     waiting = "select queue from job where organization_id = %s and queue <> 'webhooks' and queue <> 'upkeep'"
     machine.until(lambda: not machine.rows(waiting, shop.id), "every other kind is done")
 
     # then: no slow call has ended, and none of their queue took more than half of the threads
-    asked = [received for received in shop.receiver.received if received.path in slow]
-    assert len(asked) == _held(shop, slow) == expected
+    requests = [received for received in shop.receiver.received if received.path in slow]
+    assert len(requests) == _count_unanswered(shop, slow) == expected
     assert max(shop.gate.most[path] for path in slow) <= _THREADS // 4
     shop.gate.open()
     machine.kill("outside")
-    machine.start("webhooks", "payouts", "gateways", "workers")
+    machine.start("webhooks", "payouts", "gateways")
     machine.end_leases(shop.id)
     outcome.check(machine, shop)
 
 
-def _held(shop: Shop, paths: list[str]) -> int:
+def _count_unanswered(shop: Shop, paths: list[str]) -> int:
     return sum(shop.gate.held[path] for path in paths)

@@ -22,7 +22,7 @@ def _item(job: Job, key: str = "one") -> Any:
     return SimpleNamespace(message=message)
 
 
-def _taken(fair: FairQueue) -> list[str]:
+def _take_all(fair: FairQueue) -> list[str]:
     """Take messages by threads that never end, until none may begin; return the queues of what they took."""
     names: list[str] = []
 
@@ -47,25 +47,25 @@ def fair() -> FairQueue:
 def test_a_slow_endpoint_holds_a_quarter_and_later_work_of_others_begins(fair: FairQueue):
     for _ in range(20):
         fair.put(_item(jobs.WEBHOOK_DELIVER, "slow"))
-    held = _taken(fair)
+    begun = _take_all(fair)
 
     fair.put(_item(jobs.MAIL_SEND))
     fair.put(_item(jobs.PAYOUT_TRANSFER))
     fair.put(_item(jobs.WEBHOOK_DELIVER, "quick"))
 
-    assert held == ["webhooks"] * 2
-    assert sorted(_taken(fair)) == ["mail", "payouts", "webhooks"]
+    assert begun == ["webhooks"] * 2
+    assert sorted(_take_all(fair)) == ["mail", "payouts", "webhooks"]
 
 
 def test_payouts_of_two_organizations_by_one_rail_hold_a_quarter(fair: FairQueue):
     for key in ("one@Wallet", "other@Wallet") * 5:
         fair.put(_item(jobs.PAYOUT_TRANSFER, key))
-    held = _taken(fair)
+    begun = _take_all(fair)
 
     fair.put(_item(jobs.PAYOUT_TRANSFER, "third@GlobalPayouts"))
 
-    assert held == ["payouts"] * 2
-    assert _taken(fair) == ["payouts"]
+    assert begun == ["payouts"] * 2
+    assert _take_all(fair) == ["payouts"]
 
 
 def test_messages_of_one_queue_and_key_are_taken_in_their_order(fair: FairQueue):
@@ -96,7 +96,7 @@ def test_a_slot_that_becomes_free_calls_a_thread_that_waits():
 def test_a_process_that_ends_gives_back_what_no_thread_may_begin(fair: FairQueue):
     for _ in range(5):
         fair.put(_item(jobs.WEBHOOK_DELIVER, "slow"))
-    _taken(fair)
+    _take_all(fair)
 
     returned = [fair.get_nowait() for _ in range(fair.qsize())]
 
