@@ -30,7 +30,7 @@ COMMANDS = {
     **{name: _PROCFILE[name] for name in ("web", "relay", "scheduler", "clicks")},
     "workers": [*_FLEET, "-Q", "sales", "refunds", "tracking", "upkeep", "-t", "4", *_OURS],
     "webhooks": [*_FLEET, "-Q", "webhooks", "-t", "8", *_OURS],
-    "payouts": [*_FLEET, "-Q", "payouts", "-t", "4", *_OURS],
+    "payouts": [*_FLEET, "-Q", "payouts", "-t", "8", *_OURS],
     "gateways": [*_FLEET, "-Q", "gateways", "imports", "lookups", "-t", "24", *_OURS],
 }
 # What runs where a test wants it: the relay, the scheduler and the writer of clicks together and the fleet of all that
