@@ -11,7 +11,8 @@ _BACKOFF_S = (1, 2, 5, 15, 30, 60, 120, 300)
 class Job:
     """A kind of work.
 
-    `lease_s` overrides JOB_LEASE_S for jobs that wait for somebody else's server. What a job that
+    `lease_s` overrides JOB_LEASE_S for jobs that wait for somebody else's server, and limits how many threads they
+    hold (`domain.thread_slots`). What a job that
     `keeps_lease` asked of others is not asked again before that has passed, even if the process that asked died.
     `together` is how many of it, of one organization and one fair key, a worker that is behind does at a time;
     where it is `in_turn`, one worker at a time takes any along, and the others do what they were handed.

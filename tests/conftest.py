@@ -7,7 +7,6 @@ rows are another tenant's rows.
 import dataclasses
 import gc
 import os
-import socketserver
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -84,8 +83,6 @@ def pytest_configure(config: pytest.Config) -> None:
         derandomize="FINDERFEE_LONG_MACHINE" not in os.environ,
     )
     hypothesis.settings.load_profile("any")
-    # Who plays the outside answers at once: a body that waits until its headers are acknowledged costs 40 ms each time.
-    socketserver.StreamRequestHandler.disable_nagle_algorithm = True
     sockets.close_when_reset()
     names.ask_nobody()
     gc.set_threshold(100_000, 50, 50)  # thousands of modules and tests stay; looking through them again costs a tenth

@@ -10,6 +10,7 @@ from dramatiq.middleware import Middleware, Retries, ShutdownNotifications, Time
 from adapters import broker
 from settings import broker_address
 from workers import process
+from workers.carriers.fair_queue import FairThreads
 from workers.carriers.ours import PointerCarrier
 from workers.carriers.valkey import ValkeyCarrier
 
@@ -26,6 +27,7 @@ def connect(redis_url: str, broker_url: str | None = None) -> PointerCarrier:
         TimeLimit(time_limit=_TIME_LIMIT_MS),
         ShutdownNotifications(),
         Retries(max_retries=0),
+        FairThreads(),
         process.Connections(),
         process.Announcement(),
         process.ThreadWatchdog(),

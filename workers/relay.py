@@ -14,7 +14,7 @@ import structlog
 from dramatiq.errors import BrokerConnectionError
 
 from adapters import broker
-from domain import jobs
+from domain import jobs, thread_slots
 from models import db
 from models.jobs import rows
 from settings.concerns.jobs import Jobs
@@ -32,10 +32,11 @@ _STAYS_BUSY_S = 0.5
 # While the database or the broker is away.
 _AWAY_S = 1.0
 
-# How many jobs of one fair key (an endpoint, an organization) may be out at once. An endpoint that hangs holds that
-# many worker threads for ten seconds each, a gateway's API or five platforms for fifteen, a model for a minute; its
-# fleet in the Procfile has two threads more than that. Database jobs are over in milliseconds and need no such bound.
-_SHARE = {"webhooks": 4, "gateways": 6, "lookups": 2, "copilot": 2}
+#: How many jobs of one fair key (an endpoint, an organization) may be out at once, in any number of processes. An
+#: endpoint that hangs holds that many worker threads for ten seconds each, a gateway's API or five platforms for
+#: fifteen, a model for a minute. `domain.thread_slots` limits what one process works on. Database jobs are over in
+#: milliseconds and need no such limit.
+SHARE = {"webhooks": 4, "gateways": 6, "lookups": 2, "copilot": 2}
 _NO_BOUND = 1_000_000
 
 
@@ -88,8 +89,9 @@ class Relay:
         return rows.any_org_hand_out(
             queue=queue,
             per_thread=self._chosen.slots_per_thread(queue),
-            share=_SHARE.get(queue, _NO_BOUND),
+            share=SHARE.get(queue, _NO_BOUND),
             lease_s=self._chosen.lease_s,
+            is_long=thread_slots.has_long_jobs(queue),
         )
 
     def _push(self, pointers: Sequence[rows.Pointer]) -> None:
@@ -118,7 +120,7 @@ def message(pointer: rows.Pointer) -> dramatiq.Message[None]:
         queue_name=pointer.queue,
         actor_name=pointer.name,
         args=(),
-        kwargs={"job_id": pointer.job_id, "attempt": pointer.attempt}
+        kwargs={"job_id": pointer.job_id, "attempt": pointer.attempt, "key": pointer.fair_key}
         | ({"trace": pointer.trace} if pointer.trace else {}),
         options={},
     )

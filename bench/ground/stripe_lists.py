@@ -6,10 +6,11 @@
 import json
 import sys
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import HTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 from bench.ground.stripe import paid_invoice
+from commands.demo.prompt_handler import PromptHandler
 
 #: How many events are on a page: as many as the adapter asks for.
 PAGE = 100
@@ -31,7 +32,7 @@ def main() -> None:
     port, count, prefix = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     made = pages(count, prefix)
 
-    class Listing(BaseHTTPRequestHandler):
+    class Listing(PromptHandler):
         def do_GET(self) -> None:
             after = parse_qs(urlsplit(self.path).query).get("starting_after", [""])[0]
             content = made[after]
@@ -40,9 +41,6 @@ def main() -> None:
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
 
     HTTPServer(("127.0.0.1", port), Listing).serve_forever()
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+from commands.demo.prompt_handler import PromptHandler
 from commands.demo.receiver import LARGEST_BODY, is_genuine
 
 # The service gives up after ten seconds; what the developer's server does not answer by then is told as silence.
@@ -64,10 +65,10 @@ class Receiver:
         self._server.shutdown()
         self._server.server_close()
 
-    def _handler(self) -> type[http.server.BaseHTTPRequestHandler]:
+    def _handler(self) -> type[PromptHandler]:
         receiver = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(PromptHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
@@ -80,9 +81,6 @@ class Receiver:
                 self.send_header("Content-Length", str(len(answer.body)))
                 self.end_headers()
                 self.wfile.write(answer.body)
-
-            def log_message(self, format: str, *arguments: object) -> None:
-                """Stay silent; what matters is told."""
 
         return Handler
 

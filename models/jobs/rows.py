@@ -17,13 +17,14 @@ from models.jobs import processes
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """What goes to the broker: which row, which attempt, which actor; and under which span of which request."""
+    """What goes to the broker: which row, which attempt, which actor; for which fair key, and under which span."""
 
     job_id: int
     attempt: int
     queue: str
     name: str
     trace: str | None = None
+    fair_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,24 +122,28 @@ def any_org_queues(queues: Sequence[str]) -> list[str]:
     return [queue for (queue,) in db.run(asked, (list(queues),))]
 
 
-# $live are the processes that take jobs of the queue. A call that somebody else began, who died or is about to end,
-# takes no room of theirs; nobody knows who holds a job that is not begun. What was taken along with another is the work
-# of that one's thread.
+# $live are the processes that take jobs of the queue, with the threads that these may hold. A call that somebody else
+# began, who died or is about to end, takes no room of theirs; nobody knows who holds a job that is not begun. What was
+# taken along with another is the work of that one's thread.
 # $keys walks the distinct fair keys that have something waiting, one index probe per key, however long the
 # backlog of one of them is. Each key offers at most its share; offers are taken round by round (every key's
-# oldest first), so a key with 50,000 rows and a key with one both move.
+# oldest first), so a key with 50,000 rows and a key with one both move. Keys of one server (`domain.thread_slots`) have
+# one share together.
 _HAND_OUT = Hot("""
 with recursive live as (
-  select id, threads from worker_process
+  select id, case when %(is_long)s and cardinality(queues) > 1 then greatest(threads / 2, 1) else threads end as threads
+  from worker_process
   where %(queue)s = any(queues) and seen_at > now() - make_interval(secs => %(silent_after_s)s)
     and not exists (select 1 from queue_pause where queue = %(queue)s)
 ), held as (
   select fair_key, count(*) as out, count(*) filter (where process_id is null or live.id is not null) as in_room
   from job left join live on live.id = process_id
   where queue = %(queue)s and failed_at is null and deadline > now() and taken_with is null group by fair_key
+), size as (
+  select coalesce(%(per_thread)s * sum(threads), 0) as jobs from live
 ), room as (
-  select greatest(coalesce(%(per_thread)s * (select sum(threads) from live), 0)
-                  - (select coalesce(sum(in_room), 0) from held), 0) as free
+  select greatest(jobs - (select coalesce(sum(in_room), 0) from held), 0) as free,
+    case when %(is_long)s then least(%(share)s, greatest(jobs / 2, 1)) else %(share)s end as share from size
 ), keys (fair_key) as (
   (select fair_key from job where queue = %(queue)s and failed_at is null order by fair_key limit 1)
   union all
@@ -146,18 +151,24 @@ with recursive live as (
           order by fair_key limit 1)
   from keys where keys.fair_key is not null
 ), offers as (
-  select offer.id, offer.run_at,
+  select offer.id, offer.run_at, substring(keys.fair_key from '[^@]*$') as server,
          coalesce(held.out, 0) + row_number() over (partition by keys.fair_key order by offer.run_at) as turn
   from room, keys left join held using (fair_key) cross join lateral (
     select id, run_at from job
     where queue = %(queue)s and fair_key = keys.fair_key and failed_at is null and run_at <= now()
       and (deadline is null or deadline <= now())
-    order by run_at limit least(room.free, greatest(%(share)s - coalesce(held.out, 0), 0))
+    order by run_at limit least(room.free, greatest(room.share - coalesce(held.out, 0), 0))
     for update skip locked
   ) offer
   where room.free > 0
+), ranked as (
+  select id, turn, run_at,
+    coalesce(busy.out, 0) + row_number() over (partition by server order by turn, run_at) as server_turn
+  from offers left join (
+    select substring(fair_key from '[^@]*$') as server, sum(out) as out from held group by 1
+  ) busy using (server)
 ), taken as (
-  select id from offers order by turn, run_at limit (select free from room)
+  select id from ranked, room where server_turn <= room.share order by turn, run_at limit (select free from room)
 )
 update job set
   process_id = null, taken_with = null,
@@ -168,24 +179,26 @@ update job set
     then coalesce(last_error, '') || 'every attempt was handed out and none came back: the worker died each time'
     else last_error end
 where id in (select id from taken)
-returning id, attempt, queue, name, failed_at, trace
+returning id, attempt, queue, name, failed_at, trace, fair_key
 """)
 
 
-def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int) -> list[Pointer]:
+def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int, is_long: bool = False) -> list[Pointer]:
     """Count an attempt and set a deadline on as many due jobs of `queue` as live workers have room for.
 
-    At most `per_thread` jobs per live worker thread are out at once, and at most `share` per fair key. A job
-    whose attempts are used up without a result (it kills its worker) becomes a dead letter here. The commit need not
-    wait for the disk: losing it in a crash only hands the same attempt out again.
+    At most `per_thread` jobs per live worker thread are out at once, and at most `share` per fair key. Where jobs
+    hold a thread for long (`is_long`), a process that serves other queues as well counts with half of its threads, and
+    one fair key has at most half of what may be out. A job whose attempts are used up without a result (it kills its
+    worker) becomes a dead letter here. The commit need not wait for the disk: losing it in a crash only hands the same
+    attempt out again.
     """
     db.stage("set local synchronous_commit = off")
     turns.any_org_stage_hand_out()
-    wanted = {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s}
+    wanted = {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s, "is_long": is_long}
     rows = db.run(_HAND_OUT, wanted | {"silent_after_s": processes.SILENT_AFTER_S})
     return [
-        Pointer(job_id=job_id, attempt=attempt, queue=queue_name, name=name, trace=trace)
-        for job_id, attempt, queue_name, name, failed_at, trace in rows
+        Pointer(job_id=job_id, attempt=attempt, queue=queue_name, name=name, trace=trace, fair_key=fair_key)
+        for job_id, attempt, queue_name, name, failed_at, trace, fair_key in rows
         if failed_at is None
     ]
 

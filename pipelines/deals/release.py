@@ -27,7 +27,7 @@ from models.organization import organizations
 from models.payouts import candidates
 from pipelines import work
 from pipelines.deals import money, submit
-from pipelines.payouts import funding
+from pipelines.payouts import funding, rails
 from pipelines.webhooks import emit
 
 #: Before the first milestone.
@@ -92,11 +92,11 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
     releases.stage(release, filters={"dealId": str(deal.id), "milestoneId": str(milestone.id)})
     _announce(release)
     if release.review_status is None:
-        work.enqueue(
-            jobs.PAYOUT_TRANSFER,
+        rails.enqueue_transfers(
             organization_id=deal.organization_id,
+            method=release.method,
+            payout_ids=[release.payout_id],
             run_at=release.hold_until,
-            payout_id=release.payout_id,
         )
 
 

@@ -15,7 +15,7 @@ from models.deals import deals
 from models.organization import organizations
 from models.payouts import candidates, lines, payouts, rail_events, runs
 from models.payouts.payouts import PaidPayout, Payout
-from pipelines.payouts import funding, transfer
+from pipelines.payouts import funding, rails, transfer
 from pipelines.webhooks import emit
 
 
@@ -68,7 +68,7 @@ def retry(payout: Payout, *, now: datetime) -> None:
         **{column: None for column in payouts.REFERENCE_COLUMNS.values() if column != "external_transaction_id"},
     )
     _announce_again(payout, payee.method, now)
-    transfer.enqueue(payout)
+    rails.enqueue_transfers(organization_id=payout.organization_id, method=payee.method, payout_ids=[payout.id])
 
 
 def void(payout: Payout, *, now: datetime) -> None:
@@ -153,7 +153,12 @@ def decide_review(*, organization_id: UUID, run_id: UUID, is_approved: bool, now
         if payout is None or payout.status != PayoutStatus.Pending:
             continue  # paid by hand or let go of meanwhile
         if is_approved:
-            transfer.enqueue(payout, run_at=payout.hold_until)
+            rails.enqueue_transfers(
+                organization_id=organization_id,
+                method=payout.method,
+                payout_ids=[payout_id],
+                run_at=payout.hold_until,
+            )
         else:
             transfer.fail(payout, code="review_rejected", reason="A reviewer rejected the run.", now=now)
     return found

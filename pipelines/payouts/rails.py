@@ -4,14 +4,17 @@ The sandbox stands in on a machine that runs its own servers, and for an organiz
 installation with a database of its own and no rail pays nothing by itself: payouts wait, or are paid by hand.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
 import settings
 from adapters.rails import base, registry
+from domain import jobs, thread_slots
 from domain.payouts.transfers import Method
 from models.organization import organizations
 from models.payouts.payouts import Payout
+from pipelines import work
 from pipelines.payouts.sandbox_rail import SandboxRail
 
 
@@ -29,6 +32,19 @@ def has(*, organization_id: UUID, method: Method) -> bool:
     """Say whether an organization has a rail for a method."""
     mode = _sandbox_mode(method, organizations.sandbox_rail(organization_id))
     return mode is not None or registry.configured(method) is not None
+
+
+def enqueue_transfers(
+    *, organization_id: UUID, method: str, payout_ids: Iterable[UUID], run_at: datetime | None = None
+) -> None:
+    """Stage the jobs that ask the rail of a method to pay payouts. All jobs of a rail have one share of the threads."""
+    work.enqueue_all(
+        jobs.PAYOUT_TRANSFER,
+        organization_id=organization_id,
+        fair_key=thread_slots.fair_key(organization_id, method),
+        run_at=run_at,
+        args=[{"payout_id": payout_id} for payout_id in payout_ids],
+    )
 
 
 def _sandbox_mode(method: Method, chosen: str | None) -> str | None:

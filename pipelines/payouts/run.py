@@ -7,12 +7,12 @@ Source: core spec, "Payouts", run; tracking spec, section 6, payout.created.
 """
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from domain import jobs
 from domain.payouts import confirmation, events
 from domain.payouts.confirmation import Run, RunRequest
 from domain.payouts.plan import PAYOUT_CURRENCY
@@ -20,8 +20,7 @@ from models import ids, turns
 from models.organization import organizations
 from models.payouts import proposals, runs
 from models.payouts.runs import RunPayout
-from pipelines import work
-from pipelines.payouts import due, funding
+from pipelines.payouts import due, funding, rails
 from pipelines.webhooks import emit
 
 # Payouts whose events are made and sent together: what is in memory does not grow with the run.
@@ -109,9 +108,13 @@ def _announce(decided: Run, payouts: Sequence[RunPayout]) -> None:
 
 
 def _enqueue(decided: Run, payouts: Sequence[RunPayout]) -> None:
-    work.enqueue_all(
-        jobs.PAYOUT_TRANSFER,
-        organization_id=decided.organization_id,
-        run_at=decided.hold_until,
-        args=[{"payout_id": payout.payout_id} for payout in payouts],
-    )
+    by_method = defaultdict[str, list[RunPayout]](list)
+    for payout in payouts:
+        by_method[payout.method].append(payout)
+    for method, of_rail in by_method.items():
+        rails.enqueue_transfers(
+            organization_id=decided.organization_id,
+            method=method,
+            payout_ids=[payout.payout_id for payout in of_rail],
+            run_at=decided.hold_until,
+        )

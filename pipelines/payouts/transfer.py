@@ -16,7 +16,6 @@ import structlog
 
 import settings
 from adapters.rails import base
-from domain import jobs
 from domain.deals import events as deal_events
 from domain.payouts import events, reversal, transfers
 from domain.payouts.states import AttemptState, PayoutStatus, ReviewStatus
@@ -24,7 +23,7 @@ from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected,
 from models.deals import deals, escrow, milestones, releases
 from models.payouts import attempts, lines, payouts, rail_events
 from models.payouts.payouts import PaidPayout, Payout
-from pipelines import whole_books, work
+from pipelines import whole_books
 from pipelines.payouts import rails
 from pipelines.webhooks import emit
 from pipelines.work import GiveUp, TryAgain
@@ -343,8 +342,3 @@ def fail(payout: Payout, *, code: str, reason: str, now: datetime) -> None:
         ),
         at=now,
     )
-
-
-def enqueue(payout: Payout, *, run_at: datetime | None = None) -> None:
-    """Stage the job that asks the payout's rail."""
-    work.enqueue(jobs.PAYOUT_TRANSFER, organization_id=payout.organization_id, run_at=run_at, payout_id=payout.id)

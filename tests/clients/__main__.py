@@ -225,6 +225,8 @@ def _served(port: int) -> Iterator[tuple[str, str]]:
 
 
 class _Quiet(WSGIRequestHandler):
+    disable_nagle_algorithm = True
+
     def log(self, *_: object) -> None:
         """Stay silent."""
 

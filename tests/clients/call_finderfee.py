@@ -122,6 +122,8 @@ deliveries: queue.Queue[tuple[dict[str, str], bytes]] = queue.Queue()
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True
+
     def do_POST(self) -> None:
         deliveries.put((dict(self.headers), self.rfile.read(int(self.headers["Content-Length"]))))
         self.send_response(204)

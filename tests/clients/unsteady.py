@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
+from commands.demo.prompt_handler import PromptHandler
+
 _PASSED_ON = ("Authorization", "Content-Type", "Idempotency-Key", "X-Service-Signature")
 _REFUSED = {"busy": 429, "away": 503}
 
@@ -29,7 +31,7 @@ def before(service_url: str) -> Iterator[str]:
         server.server_close()
 
 
-class _Way(http.server.BaseHTTPRequestHandler):
+class _Way(PromptHandler):
     def do_POST(self) -> None:
         """Do what the address says to the first of a key, and pass on the others."""
         raw = self.rfile.read(int(self.headers["Content-Length"]))
@@ -60,6 +62,3 @@ class _Way(http.server.BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Stay silent."""

@@ -7,13 +7,14 @@ import threading
 
 import pytest
 
+from commands.demo.prompt_handler import PromptHandler
 from tests import advisories
 from tests.support import locks
 
 _FLASK = locks.read(locks.DEV)["flask"].version
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class _Handler(PromptHandler):
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
         self.server.asked = asked
@@ -31,9 +32,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(raw)))
         self.end_headers()
         self.wfile.write(raw)
-
-    def log_message(self, *_):
-        pass
 
 
 @pytest.fixture

@@ -1,16 +1,18 @@
 """Rules that hold for every job and queue."""
 
+import re
 from pathlib import Path
 
 import dramatiq
 import pytest
 
-from domain import jobs
+from domain import jobs, thread_slots
 from models import db
 from models.jobs import desk, processes
 from models.jobs import rows as job_rows
 from pipelines import work
 from workers.procfile.supervisor import parse
+from workers.relay import SHARE
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,6 +49,26 @@ def test_on_one_machine_no_sale_waits_for_servers_of_others():
     fleets = [set(jobs.QUEUES) & set(command.split()) for command in commands]
 
     assert [fleet & calling for fleet in fleets if fleet & {"sales", "refunds"}] == [set()]
+
+
+def test_a_job_that_calls_another_server_has_a_lease_of_its_own():
+    calls = set()
+    for path in (_ROOT / "workers" / "queues").glob("*.py"):
+        calls |= set(re.findall(r"calling_job\(\s*jobs\.(\w+)", path.read_text()))
+
+    assert len(calls) > 8
+    assert [name for name in sorted(calls) if getattr(jobs, name).lease_s is None] == []
+
+
+@pytest.mark.parametrize("procfile", ["Procfile", "Procfile.dev"])
+def test_one_server_holds_at_most_half_of_any_fleet_that_calls_others(procfile):
+    for command in parse((_ROOT / procfile).read_text()).values():
+        words = command.split()
+        queues = [queue for queue in jobs.QUEUES if queue in words]
+        threads = int(words[words.index("-t") + 1]) if queues else 0
+        for queue in set(queues) - {"upkeep"}:
+            assert thread_slots.server_limit(threads=threads, queues=len(queues)) <= threads / 2
+            assert SHARE.get(queue, 0) <= threads / 2
 
 
 def test_every_job_runs_on_a_declared_queue():

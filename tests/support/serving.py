@@ -11,6 +11,7 @@ from models import db
 
 
 class _Handler(WSGIRequestHandler):
+    disable_nagle_algorithm = True
     timeout = 5  # seconds of silence
 
 

@@ -199,6 +199,53 @@ def test_one_endpoint_that_hangs_has_four_deliveries_out_at_most(relay, brand):
     assert relay.hand_out() == 0
 
 
+def _announce_fleet(threads: int, *queues: str):
+    with db.any_org_work():
+        processes.announce(process_id=ids.new_id(), queues=queues, threads=threads)
+
+
+def _keys_out() -> dict[str, int]:
+    with db.any_org_work():
+        return dict(db.db.run("select fair_key, count(*) from job where deadline is not null group by fair_key"))
+
+
+def test_payouts_by_one_rail_of_several_organizations_have_half_of_what_may_be_out(relay, brand):
+    for organization in ("one", "two", "three"):
+        _stage(brand, 20, jobs.PAYOUT_TRANSFER, fair_key=f"{organization}@Wallet", payout_id="x")
+    _announce_fleet(8, "payouts")
+    assert relay.hand_out() == 8  # of 16
+
+    _stage(brand, 3, jobs.PAYOUT_TRANSFER, fair_key="one@GlobalPayouts", payout_id="x")
+
+    assert relay.hand_out() == 3
+    assert relay.hand_out() == 0
+    out = _keys_out()
+    assert out.pop("one@GlobalPayouts") == 3
+    assert sorted(out.values()) == [2, 3, 3]
+
+
+def test_a_process_of_several_queues_counts_with_half_of_its_threads_where_jobs_are_long(relay, brand):
+    for number in range(20):
+        _stage(brand, 4, jobs.WEBHOOK_DELIVER, fair_key=f"{number}", delivery_id="x")
+    _announce_fleet(4, "webhooks", "mail")
+
+    assert relay.hand_out() == 8  # four for each of two threads
+
+
+def test_a_process_of_several_queues_counts_with_all_threads_where_jobs_are_short(relay, brand):
+    _stage(brand, 20)
+    _announce_fleet(4, "sales", "upkeep")
+
+    assert relay.hand_out() == 8  # two for each of four threads
+
+
+def test_a_lone_key_has_half_of_a_fleet_without_a_share_of_its_own(relay, brand):
+    _stage(brand, 40, jobs.MAIL_SEND, message_id="x")
+    _announce_fleet(4, "mail")
+
+    assert relay.hand_out() == 8  # of 16
+
+
 def _stopping_after(rounds: int):
     left = iter(range(rounds))
     return lambda: next(left, None) is None

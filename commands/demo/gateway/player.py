@@ -22,6 +22,7 @@ from commands.demo.gateway.account import StripeAccount
 from commands.demo.gateway.books import StripeBooks
 from commands.demo.gateway.forms import Fields
 from commands.demo.gateway.words import StripeObject
+from commands.demo.prompt_handler import PromptHandler
 
 #: The thread that sends events.
 SENDER = "gateway-events"
@@ -80,7 +81,7 @@ class _Server(http.server.ThreadingHTTPServer):
             return self._account.answer(method, path, fields, key=key)
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class _Handler(PromptHandler):
     protocol_version = "HTTP/1.1"
     timeout = 30
 
@@ -123,9 +124,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return _fields("&".join(filter(None, [urlsplit(self.path).query, form])))
         except ValueError:
             return None
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Stay silent; what matters is said when an event is sent."""
 
 
 def _fields(form: str) -> Fields:

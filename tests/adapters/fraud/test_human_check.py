@@ -12,6 +12,7 @@ import pytest
 import settings
 from adapters.fraud import human_check
 from adapters.fraud.human_check import Away, Local, NotConfigured, SiteVerify
+from commands.demo.prompt_handler import PromptHandler
 from tests.support.rows.paid_leads import verified_by
 
 _NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -30,14 +31,11 @@ class _Service(http.server.ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_address[1]}/siteverify"
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class _Handler(PromptHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         self.server.heard.append({name: values[0] for name, values in parse_qs(body).items()})
         self.server.answer(self)
-
-    def log_message(self, *_):
-        pass
 
 
 def _says(said, status=200, **headers):

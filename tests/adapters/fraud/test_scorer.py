@@ -10,6 +10,7 @@ import pytest
 
 from adapters.fraud import scorer as fraud_scorer
 from adapters.fraud.scorer import Scorer, ScorerAway
+from commands.demo.prompt_handler import PromptHandler
 from domain import fraud
 from domain.fraud import ClickFacts, LeadFacts, Verdict
 
@@ -29,16 +30,13 @@ class _Place(http.server.ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_address[1]}/judge"
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class _Handler(PromptHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.heard.append((self.path, dict(self.headers), body))
         self.server.answer(self)
 
     do_GET = do_POST
-
-    def log_message(self, *_):
-        pass
 
 
 def _says(said, status=200, **headers):

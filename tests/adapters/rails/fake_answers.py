@@ -2,19 +2,17 @@
 
 import json
 import time
-from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from commands.demo.prompt_handler import PromptHandler
 
 _HANG_S = 30
 
 
-class Answering(BaseHTTPRequestHandler):
+class Answering(PromptHandler):
     """A handler with every way to answer badly. The event `is_stopped` of its server lets go of what hangs."""
 
     protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
 
     def refuses(self, fault: str, rejection: Any, status: int = 400) -> bool:
         """Answer what comes before anything is made, and say whether that was all."""

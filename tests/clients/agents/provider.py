@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from commands.demo.prompt_handler import PromptHandler
 from tests.support.outside import identity_provider as idp
 
 #: Whom it signs in: claims of the tokens that it gives out.
@@ -39,7 +40,7 @@ def running() -> Iterator[dict[str, str]]:
         server.server_close()
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class _Handler(PromptHandler):
     @property
     def _issuer(self) -> str:
         return f"http://127.0.0.1:{self.server.server_port}"
@@ -98,6 +99,3 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Stay silent."""

@@ -71,5 +71,7 @@ def _conform(npx: Npx) -> None:
 
 
 class _Quiet(WSGIRequestHandler):
+    disable_nagle_algorithm = True
+
     def log(self, *_: object) -> None:
         """Stay silent."""

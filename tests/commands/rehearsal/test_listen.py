@@ -15,6 +15,7 @@ import pytest
 
 from adapters.embedded.places import wait_until
 from adapters.safe_http import client
+from commands.demo.prompt_handler import PromptHandler
 from commands.demo.receiver import is_genuine
 from models import db
 from tests.support.endpoints import Endpoint
@@ -32,7 +33,7 @@ class OwnServer:
         self.status = 200
         owner = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(PromptHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 owner.got.append((self.path, {name.lower(): value for name, value in self.headers.items()}, body))
@@ -41,9 +42,6 @@ class OwnServer:
                 self.send_header("Location", "http://127.0.0.1:1/")
                 self.end_headers()
                 self.wfile.write(b"said the shop")
-
-            def log_message(self, *_: object) -> None:
-                pass
 
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True

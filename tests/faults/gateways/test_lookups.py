@@ -43,10 +43,10 @@ def test_kill_9_in_the_middle_of_a_look_up_credits_once(machine: Machine, till: 
     machine.until(lambda: platform.looks() >= 2, "as many buyers are asked for as one brand's may at once")
 
     # when
-    machine.kill("workers")
+    machine.kill("gateways")
     platform.faults.clear()
     platform.goes_on.set()
-    machine.start("workers")
+    machine.start("gateways")
 
     # then
     outcome.check(machine, till)
@@ -64,15 +64,15 @@ def test_kill_9_between_the_commit_of_a_credit_and_what_comes_after_it_credits_o
     def is_credited(read: bytes) -> bool:
         return b"COMMIT" in read and bool(machine.rows(_METHODS, till.id))
 
-    dying = Dying(machine, "workers", is_now=is_credited)
-    machine.kill("workers")
+    dying = Dying(machine, "gateways", is_now=is_credited)
+    machine.kill("gateways")
     with closing(Proxy(places.of(machine.home).postgres_socket, answered=dying)) as proxy:
-        machine.start("workers", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
+        machine.start("gateways", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when
         till.tell(*till.pay(slug=None, email=_BUYERS[0]).sent)
         dying.until_dead()
-    machine.start("workers")
+    machine.start("gateways")
 
     # then
     outcome.check(machine, till)

@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from threading import Thread
 
 import pytest
+
+from commands.demo.prompt_handler import PromptHandler
 
 _DELIVER = """
 import sys
@@ -15,16 +17,13 @@ print(deliver._client().post(sys.argv[1], body=b"{}", headers={}).status)
 """
 
 
-class _KeepsAlive(BaseHTTPRequestHandler):
+class _KeepsAlive(PromptHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         self.send_response(204)
         self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 @pytest.fixture

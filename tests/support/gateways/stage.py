@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from adapters.gateways.base import GatewayAdapter, Mode
+from commands.demo.prompt_handler import PromptHandler
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ class Stage(PlayedApi):
         raise CannotPlay(self.cannot["time"])
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(PromptHandler):
     protocol_version = "HTTP/1.1"
 
     def _handle(self) -> None:
@@ -205,9 +206,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
 
 
 _FAULTS: Mapping[str, tuple[int, Any]] = {

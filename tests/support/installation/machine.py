@@ -28,15 +28,19 @@ _FLEET = _PROCFILE["sales"][: _PROCFILE["sales"].index("-Q")]
 _OURS = ["-p", "1", "--worker-shutdown-timeout", "10000"]
 COMMANDS = {
     **{name: _PROCFILE[name] for name in ("web", "relay", "scheduler", "clicks")},
-    "workers": [*_FLEET, "-Q", "sales", "refunds", "tracking", "lookups", "upkeep", "-t", "4", *_OURS],
+    "workers": [*_FLEET, "-Q", "sales", "refunds", "tracking", "upkeep", "-t", "4", *_OURS],
     "webhooks": [*_FLEET, "-Q", "webhooks", "-t", "8", *_OURS],
-    "payouts": [*_FLEET, "-Q", "payouts", "-t", "4", *_OURS],
-    "gateways": [*_FLEET, "-Q", "gateways", "imports", "-t", "8", *_OURS],
+    "payouts": [*_FLEET, "-Q", "payouts", "-t", "8", *_OURS],
+    "gateways": [*_FLEET, "-Q", "gateways", "imports", "lookups", "-t", "24", *_OURS],
 }
-# What runs where a test wants it: the relay, the scheduler and the writer of clicks together, as `make run` has them,
-# and a fleet of two processes.
+# What runs where a test wants it: the relay, the scheduler and the writer of clicks together and the fleet of all that
+# calls other servers, as `make run` has them, and a fleet of two processes.
+_PROCFILE_DEV = {
+    name: shlex.split(line) for name, line in supervisor.parse((ROOT / "Procfile.dev").read_text()).items()
+}
 _WANTED = {
-    "loops": shlex.split(supervisor.parse((ROOT / "Procfile.dev").read_text())["loops"]),
+    "loops": _PROCFILE_DEV["loops"],
+    "outside": _PROCFILE_DEV["outside"],
     "pair": [*_FLEET, "-Q", "payouts", "-t", "1", *_OURS, "-p", "2"],
 }
 _FLEETS = tuple(name for name, command in COMMANDS.items() if command[: len(_FLEET)] == _FLEET)

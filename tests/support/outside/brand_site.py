@@ -5,6 +5,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from commands.demo.prompt_handler import PromptHandler
+
 Answering = Callable[["_Handler"], None]
 
 
@@ -51,7 +53,7 @@ class BrandSite:
         self._server.server_close()
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class _Handler(PromptHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
@@ -70,6 +72,3 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
         return None
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""

@@ -10,6 +10,8 @@ from typing import Any
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry
 
+from commands.demo.prompt_handler import PromptHandler
+
 ISSUER = "https://id.example.com/"
 AUDIENCE = "the-audience"
 
@@ -91,7 +93,7 @@ class Provider:
         self._server.server_close()
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class _Handler(PromptHandler):
     def do_GET(self) -> None:
         owner: Provider = self.server.owner  # type: ignore[attr-defined]  # set by Provider
         owner.hits.append(self.path)
@@ -102,6 +104,3 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Stay silent."""

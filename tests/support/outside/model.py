@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from commands.demo.prompt_handler import PromptHandler
+
 #: A status with a body; a dict is sent as JSON.
 Scripted = tuple[int, bytes | dict[str, Any]]
 
@@ -58,7 +60,7 @@ class ScriptedModel:
 def played() -> Iterator[ScriptedModel]:
     """Play a model until the block ends."""
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(PromptHandler):
         def do_POST(self) -> None:
             sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             model.headers.append(dict(self.headers))
@@ -69,9 +71,6 @@ def played() -> Iterator[ScriptedModel]:
                 self.send_header("Content-Length", str(len(raw)))
                 self.end_headers()
                 self.wfile.write(raw)
-
-        def log_message(self, *_: Any) -> None:
-            pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

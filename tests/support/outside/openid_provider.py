@@ -20,6 +20,7 @@ from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
 from werkzeug.test import TestResponse
 
 from adapters.identity import oidc, tokens
+from commands.demo.prompt_handler import PromptHandler
 from tests.support.outside import identity_provider as idp
 from tests.support.outside.visitor import Visitor
 from tests.support.rows.brands import Brand
@@ -181,7 +182,7 @@ def _client_of(form: dict[str, str], authorization: str | None) -> str | None:
     return unquote_plus(client_id) if unquote_plus(secret) == SECRET else None
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class _Handler(PromptHandler):
     def do_GET(self) -> None:
         if self.path.startswith("/authorize"):
             self._show_door()
@@ -213,6 +214,3 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Stay silent."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from commands.demo.certificate import trusted
+from commands.demo.prompt_handler import PromptHandler
 
 Script = Callable[["Handler"], None]
 
@@ -76,7 +77,7 @@ class Receiver:
         self._server.server_close()
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class Handler(PromptHandler):
     """Keeps the request and answers as the script says."""
 
     protocol_version = "HTTP/1.1"
@@ -87,9 +88,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         owner.received.append(Received(self.path, headers, body, time.time()))
         owner.next_answer()(self)
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Stay silent."""
 
 
 def status(code: int, body: bytes = b"ok", **headers: str) -> Script:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from commands.demo.prompt_handler import PromptHandler
 from models import db
 
 
@@ -22,14 +23,11 @@ def stored(*currencies: str) -> list[tuple[Any, ...]]:
 def published(content: bytes, status: int = 200) -> Iterator[str]:
     """Serve a file for as long as the block runs, and give its address."""
 
-    class Answer(http.server.BaseHTTPRequestHandler):
+    class Answer(PromptHandler):
         def do_GET(self) -> None:
             self.send_response(status)
             self.end_headers()
             self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
 
     server = http.server.HTTPServer(("127.0.0.1", 0), Answer)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)

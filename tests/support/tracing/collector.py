@@ -2,10 +2,12 @@
 
 import gzip
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from commands.demo.prompt_handler import PromptHandler
 
 
 class Collector:
@@ -19,7 +21,7 @@ class Collector:
         self._over = threading.Event()
         collector = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(PromptHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 if self.headers.get("Content-Encoding") == "gzip":
@@ -31,9 +33,6 @@ class Collector:
                 self.send_response(collector.status)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                pass
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True

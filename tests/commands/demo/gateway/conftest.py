@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import HTTPServer
 from typing import Any
 
 import click
@@ -20,6 +20,7 @@ from app import create_app
 from commands.demo import demo as making
 from commands.demo import loopback
 from commands.demo.gateway import books, player
+from commands.demo.prompt_handler import PromptHandler
 from models import db
 from tests.support.draining import drain
 from tests.support.rows.brands import Brand
@@ -126,15 +127,12 @@ class _Listener(HTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
 
-class _Keeps(BaseHTTPRequestHandler):
+class _Keeps(PromptHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.sent.append((self.path, self.headers["Stripe-Signature"], body))
         self.send_response(self.server.statuses.pop(0) if self.server.statuses else 200)
         self.end_headers()
-
-    def log_message(self, *_):
-        pass
 
 
 @pytest.fixture

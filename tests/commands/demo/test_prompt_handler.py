@@ -1,0 +1,98 @@
+"""Every HTTP server of this repository sends the body of an answer without waiting for the head to be acknowledged."""
+
+import ast
+import http.client
+import http.server
+import socket
+import ssl
+import struct
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from commands.demo.certificate import trusted
+from commands.demo.prompt_handler import PromptHandler
+from tests.support import trees
+from tests.support.installation.raw_web import running
+
+_LIBRARY = {
+    "BaseHTTPRequestHandler",
+    "SimpleHTTPRequestHandler",
+    "CGIHTTPRequestHandler",
+    "StreamRequestHandler",
+    "WSGIRequestHandler",
+}
+_NAGLE_OFF = "disable_nagle_algorithm = True"
+# Where Linux has the number of segments with data that a socket has received.
+_DATA_SEGMENTS_IN = 152
+
+
+def test_every_handler_of_a_library_server_has_nagle_off():
+    handlers = {
+        f"{trees.named(path)}: {node.name}": _NAGLE_OFF in map(ast.unparse, node.body)
+        for path in trees.files(*trees.PRODUCT, "tests", "integrations")
+        for node in ast.walk(trees.parsed(path))
+        if isinstance(node, ast.ClassDef) and _LIBRARY & set(map(_last_name, node.bases))
+    }
+
+    assert [name for name, is_off in handlers.items() if not is_off] == []
+    assert handlers
+
+
+@pytest.mark.parametrize("is_tls", [False, True])
+def test_a_kept_connection_of_a_handler_has_nagle_off(is_tls: bool, tmp_path: Path):
+    options: list[int] = []
+
+    class Handler(PromptHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            options.append(self.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            self.send_response(200)
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"ok")
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        bundle = trusted(tmp_path)
+        if is_tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(bundle.parent / "cert.pem", bundle.parent / "key.pem")
+            server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        address = "localhost", server.server_port
+        trusting = ssl.create_default_context(cafile=str(bundle))
+        client = (
+            http.client.HTTPSConnection(*address, context=trusting) if is_tls else http.client.HTTPConnection(*address)
+        )
+        with closing(client):
+            answers = [_get(client) for _ in range(2)]
+        server.shutdown()
+
+    assert answers == [b"ok"] * 2
+    assert len(options) == 2 and all(options)
+
+
+def test_the_web_server_sends_head_and_body_in_one_segment(tmp_path: Path):
+    with running(tmp_path) as (web, _), closing(http.client.HTTPConnection("127.0.0.1", web.port)) as client:
+        bodies = [_get(client, "/healthz") for _ in range(3)]
+        segments = _data_segments_in(client.sock)
+
+    assert all(bodies)
+    assert segments == 3
+
+
+def _last_name(base: ast.expr) -> str:
+    return base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+
+
+def _get(client: http.client.HTTPConnection, path: str = "/") -> bytes:
+    client.request("GET", path)
+    return client.getresponse().read()
+
+
+def _data_segments_in(sock: socket.socket) -> int:
+    info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+    return int(struct.unpack_from("I", info, _DATA_SEGMENTS_IN)[0])

@@ -1,0 +1,105 @@
+"""The queue between a process's consumers and its threads: which message a free thread takes next.
+
+Dramatiq's own gives the oldest message to any thread, so that a few slow servers end up holding all threads. This one
+keeps the limits of `domain.thread_slots`, and takes from the queue that holds the fewest threads.
+"""
+
+import itertools
+import queue
+import threading
+from collections import deque
+from collections.abc import Collection
+from typing import Any
+
+from dramatiq.middleware import Middleware
+
+from domain.thread_slots import ThreadSlots, Work, server_of
+
+
+class FairQueue(queue.Queue[Any]):
+    """A work queue for Dramatiq's worker threads: a thread that took a message holds its slot until `task_done`.
+
+    `queues` are the names of the queues that the process serves; they may be added later.
+    Of the threads that wait, the last that came is woken: in a process with little to do only a few threads are ever
+    used, and each that is keeps a connection to the database.
+    """
+
+    def __init__(self, *, threads: int, queues: Collection[str]) -> None:
+        super().__init__()
+        self._slots = ThreadSlots(threads)
+        self._queues = queues
+        self._arrivals = itertools.count()
+        # By what the limits need to know; each with the number of its arrival, in order.
+        self._waiting: dict[Work, deque[tuple[int, Any]]] = {}
+        self._held: dict[int, Work] = {}
+        self._idle: list[threading.Condition] = []
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        """Take the message that this thread is to do next. Raises Empty where none may begin within `timeout`."""
+        with self.mutex:
+            work = self._next()
+            if work is None and block:
+                work = self._wait(timeout)
+            if work is None:
+                raise queue.Empty
+            self._slots.begin(work)
+            self._held[threading.get_ident()] = work
+            item = self._take(work)
+            self._wake()
+            return item
+
+    def get_nowait(self) -> Any:
+        """Take a message whatever the limits are: a process that ends gives back what it did not begin."""
+        with self.mutex:
+            for work in self._waiting:
+                return self._take(work)
+            raise queue.Empty
+
+    def task_done(self) -> None:
+        """Give back the slot of the message that this thread took."""
+        with self.mutex:
+            work = self._held.pop(threading.get_ident(), None)
+            if work is not None:
+                self._slots.end(work)
+                self._wake()
+        super().task_done()
+
+    def _put(self, item: Any) -> None:
+        message = item.message
+        work = Work(message.queue_name, message.actor_name, server_of(str(message.kwargs.get("key", ""))))
+        self._waiting.setdefault(work, deque()).append((next(self._arrivals), item))
+        self._wake()
+
+    def _take(self, work: Work) -> Any:
+        waiting = self._waiting[work]
+        _, item = waiting.popleft()
+        if not waiting:
+            del self._waiting[work]
+        return item
+
+    def _qsize(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    def _next(self) -> Work | None:
+        """Return what to begin now: the oldest of those whose queue and server hold the fewest threads."""
+        begins = [work for work in self._waiting if self._slots.has_room(work, queues=self._queues)]
+        return min(begins, key=lambda work: (*self._slots.busy_threads(work), self._waiting[work][0][0]), default=None)
+
+    def _wait(self, timeout: float | None) -> Work | None:
+        called = threading.Condition(self.mutex)
+        self._idle.append(called)
+        called.wait(timeout)
+        if called in self._idle:
+            self._idle.remove(called)
+        return self._next()
+
+    def _wake(self) -> None:
+        if self._idle and self._next() is not None:
+            self._idle.pop().notify()
+
+
+class FairThreads(Middleware):
+    """Puts the fair queue between the consumers and the threads of a worker before it starts."""
+
+    def before_worker_boot(self, broker: Any, worker: Any) -> None:
+        worker.work_queue = FairQueue(threads=worker.worker_threads, queues=worker.consumers)
