@@ -49,7 +49,8 @@ class Tally:
 
     def count(self, transfer: RailTransfer, outcome: str, *, is_new: bool) -> None:
         """Add a transfer."""
-        self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
+        name = str(outcome)  # a plain text, which JSON needs of a key
+        self.outcomes[name] = self.outcomes.get(name, 0) + 1
         if is_new and outcome == TransferOutcome.Booked:
             self.booked_cents += transfer.amount_cents
 

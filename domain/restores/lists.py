@@ -23,6 +23,7 @@ COLUMNS = (
     "payout_id",
     "organization_id",
     "affiliate_id",
+    "milestone_id",
     "account",
     "state",
     "native",
@@ -68,6 +69,7 @@ def _transfer(row: Mapping[str, Any], method: str, line: int) -> RailTransfer:
             payout_id=_id(cells["payout_id"]) or (named[0] if named else None),
             organization_id=_id(cells["organization_id"]),
             affiliate_id=_id(cells["affiliate_id"]),
+            milestone_id=_id(cells["milestone_id"]),
             natives=natives.from_text(cells["native"], total_cents=cents),
             references=dict.fromkeys(_names(method), cells["reference"]),
         )

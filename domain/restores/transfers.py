@@ -58,7 +58,7 @@ class Problem(StrEnum):
 
 #: What each problem means and what to do about it, for operators.
 ADVICE: Mapping[Problem, str] = {
-    Problem.unknown_organization: "its organization does not exist here; accept it if it is another installation's",
+    Problem.unknown_organization: "no organization here is known to have paid it; assign it, or accept it if none has",
     Problem.unknown_affiliate: "its affiliate does not exist here; add them again, then assign it to them",
     Problem.several_affiliates: "several affiliates are paid to that account; assign it to one of them",
     Problem.currency_unknown: "the rail does not say which currencies it was earned in; assign it with --native",

@@ -21,15 +21,15 @@ def any_org_payout(payout_id: UUID | None) -> KnownPayout | None:
 
 # The account by the method that pays it, as `models.payouts.candidates` has it: what a person says themselves goes
 # before what the brand says, and that before the wallet of an import.
-_FACTS = """
+_PAID_TO_ACCOUNT = """
+from affiliate a left join affiliate_account k on k.id = a.account_id
+where %(method)s = coalesce(k.payout_method, a.payout_method, case when a.wallet_email is not null then 'Wallet' end)
+  and lower(%(account)s) = lower(case when k.payout_method is not null then k.payout_destination
+    when a.payout_method is not null then a.payout_destination else a.wallet_email end)
+"""
+_FACTS = f"""
 select exists (select from affiliate a where a.organization_id = o.id and a.id = %(affiliate)s),
-  array(select a.id from affiliate a left join affiliate_account k on k.id = a.account_id
-    where a.organization_id = o.id and %(account)s::text is not null
-      and %(method)s = coalesce(k.payout_method, a.payout_method,
-        case when a.wallet_email is not null then 'Wallet' end)
-      and lower(case when k.payout_method is not null then k.payout_destination
-        when a.payout_method is not null then a.payout_destination else a.wallet_email end) = lower(%(account)s)
-    order by a.id),
+  array(select a.id {_PAID_TO_ACCOUNT} and a.organization_id = o.id order by a.id),
   array(select c.currency from conversion c where c.organization_id = o.id and c.source <> 'restore'
     group by c.currency) || o.home_currency,
   exists (select from deal_milestone m join deal d on d.organization_id = m.organization_id and d.id = m.deal_id
@@ -39,6 +39,12 @@ select exists (select from affiliate a where a.organization_id = o.id and a.id =
         where p.organization_id = m.organization_id and p.milestone_id = m.id and p.voided_at is null))
 from organization o where o.id = %(org)s
 """
+_WHOSE_ACCOUNT = f"select distinct a.organization_id {_PAID_TO_ACCOUNT} order by 1"
+
+
+def any_org_organizations_paying(*, method: str, account: str) -> list[UUID]:
+    """Return the organizations that have affiliates who are paid to an account."""
+    return [found for (found,) in db.run(_WHOSE_ACCOUNT, {"method": method, "account": account})]
 
 
 def any_org_facts(transfer: RailTransfer, payout: KnownPayout | None) -> MatchingFacts:

@@ -13,7 +13,7 @@ from domain.payouts import destinations
 from domain.payouts.natives import NativeSum
 from domain.refused import Refused, not_found
 from domain.restores import matching
-from domain.restores.matching import Match, MatchingFacts
+from domain.restores.matching import KnownPayout, Match, MatchingFacts
 from domain.restores.transfers import ADVICE, Problem, RailTransfer, TransferOutcome, TransferState
 from models import turns
 from models.restores import facts, transfers
@@ -123,12 +123,21 @@ def advice(problem: str) -> str:
 def _matched(transfer: RailTransfer) -> tuple[RailTransfer, MatchingFacts, Match]:
     payout = facts.any_org_payout(transfer.payout_id)
     if transfer.organization_id is None:
-        theirs = payout.organization_id if payout else None
-        if theirs is None and transfer.affiliate_id is not None:
-            theirs = book.any_org_organization_of(transfer.affiliate_id)
-        transfer = replace(transfer, organization_id=theirs)
+        transfer = replace(transfer, organization_id=_organization(transfer, payout))
     known = facts.any_org_facts(transfer, payout)
     return transfer, known, matching.match(transfer, known)
+
+
+def _organization(transfer: RailTransfer, payout: KnownPayout | None) -> UUID | None:
+    """Return the organization of a transfer that names none: of its payout, its affiliate, or its account alone."""
+    if payout is not None:
+        return payout.organization_id
+    if transfer.affiliate_id is not None:
+        return book.any_org_organization_of(transfer.affiliate_id)
+    if transfer.account is None:
+        return None
+    paying = facts.any_org_organizations_paying(method=transfer.method, account=transfer.account)
+    return paying[0] if len(paying) == 1 else None
 
 
 def _compare_again(row: RestoredTransfer, transfer: RailTransfer, known: MatchingFacts) -> Compared:

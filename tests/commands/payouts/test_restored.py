@@ -9,7 +9,6 @@ from models import db
 from tests.support import databases
 from tests.support.rows.paying import Payroll
 
-
 NOTHING_PAID = tuple(
     word for method in ("ProcessorConnect", "Wallet", "GlobalPayouts", "Manual") for word in ("--none", method)
 )
