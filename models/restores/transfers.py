@@ -90,9 +90,19 @@ def stage_outcome(
     why: str | None = None,
 ) -> None:
     """Stage what was made of a locked transfer; None leaves what is known."""
-    params = {"outcome": outcome, "problem": problem, "affiliate": affiliate_id, "org": organization_id}
-    more = {"booked": booked_payout_id, "assumes_usd": assumes_usd, "why": why, "id": row.id}
-    db.stage(_OUTCOME, params | more)
+    db.stage(
+        _OUTCOME,
+        {
+            "outcome": outcome,
+            "problem": problem,
+            "affiliate": affiliate_id,
+            "org": organization_id,
+            "booked": booked_payout_id,
+            "assumes_usd": assumes_usd,
+            "why": why,
+            "id": row.id,
+        },
+    )
 
 
 _OPEN = f"select {_COLUMNS} from restored_transfer where outcome = 'Open' order by made_at, id limit %s"

@@ -197,8 +197,9 @@ def _check_not_paid(payout: Payout) -> None:
 
 
 def _check_not_netted(payout: Payout) -> None:
-    whom = {"organization_id": payout.organization_id, "affiliate_ids": [payout.affiliate_id]}
-    if payout.milestone_id is None and advances.outstanding(**whom):
+    if payout.milestone_id is None and advances.outstanding(
+        organization_id=payout.organization_id, affiliate_ids=[payout.affiliate_id]
+    ):
         message = (
             "This affiliate was paid before the service was restored, and that is not netted yet. Void this payout"
             " instead: the next run pays what is left."

@@ -1,5 +1,6 @@
 """Writes down what was forgotten: a payout again, with what it paid as a debt, or that a known payout was paid."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -195,7 +196,7 @@ def _take_up(payout: Payout, found: RailTransfer, *, made_at: datetime, now: dat
         transfer.enqueue(taken)
 
 
-def _mark_paid(payout: Payout, references: dict[str, str], *, made_at: datetime, now: datetime) -> None:
+def _mark_paid(payout: Payout, references: Mapping[str, str], *, made_at: datetime, now: datetime) -> None:
     deals.stage_lock_of_payouts(organization_id=payout.organization_id, payout_ids=[payout.id])
     lines.stage_conversions_lock(organization_id=payout.organization_id, payout_ids=[payout.id])
     attempts.stage_answer([payout], state=AttemptState.paid, detail="listed by its rail after a restore", at=now)

@@ -10,6 +10,7 @@ import pytest
 
 from domain.refused import Refused
 from tests.adapters.rails.fake_processor import FakeProcessor
+from tests.faults.test_deals import Deals
 from tests.support.installation.machine import Machine
 from tests.support.installation.restoring import Operator, following_log, restored
 from tests.support.installation.shop import Shop
@@ -162,3 +163,32 @@ def _type_reconcile(
         str(brand.shop.id),
     )
     assert booked == [(len(service.books), sum(_paid(service).values()))]
+
+
+@pytest.mark.timeout(900)
+def test_forgotten_charge_of_a_deal_is_found_when_it_is_funded_again(
+    machine: Machine, shop: Shop, service: FakeProcessor, tmp_path: Path
+) -> None:
+    # given: deals that are accepted, and charged for after the time to go back to; the processor has forgotten the keys
+    deals = Deals(machine, shop)
+    with following_log(machine, tmp_path / "backups"):
+        (moment,) = machine.rows("select clock_timestamp()")[0]
+        deals.fund()
+        machine.settle()
+    charges = sorted(one.id for one in service.books)
+    assert len(charges) == len(deals.ids)
+    service.expire_keys()
+
+    # when
+    with restored(machine, tmp_path / "backups", tmp_path / "again", moment) as operator:
+        words = ("--restored-to", moment.isoformat())
+        assert operator("restore", "reconcile", *words, "--none", "Wallet", "--none", "Manual")["clean"]
+        operator("restore", "release", *words, "--why", "compared")
+        deals.fund()
+        machine.settle()
+
+        # then
+        funded = "select status, count(*) from deal where organization_id = %s group by status"
+        assert machine.rows(funded, str(shop.id)) == [("Funded", len(deals.ids))]
+        assert sorted(one.id for one in service.books) == charges
+        assert operator("ledger", "check")["broken"] == []

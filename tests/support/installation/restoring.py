@@ -76,7 +76,7 @@ def restored(machine: Machine, backups: Path, folder: Path, moment: datetime) ->
     _lead_to(machine, replace(before, database_url=urls.database_url, database_owner_url=urls.database_owner_url))
     try:
         machine.forget_the_dead()
-        machine.start("web", "relay", "workers", "payouts")
+        machine.start("web", "relay", "workers", "webhooks", "payouts")
         yield Operator(machine, DATABASE_OWNER_URL=urls.database_owner_url)
     finally:
         machine.kill(*machine.processes)
