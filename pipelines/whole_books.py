@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from domain.refused import Refused
 from models.upkeep import known_servers
 from pipelines.work import TryAgain
 
@@ -20,3 +21,13 @@ def check(now: datetime) -> None:
     if not known_servers.is_known():
         _log.error("payout.server_unknown")
         raise TryAgain(at=now + _LOOK_AGAIN)
+
+
+def refuse_payouts() -> None:
+    """Raise Refused 409 payouts_on_hold on such a server: what is due on it may have been paid before the restore."""
+    if not known_servers.is_known():
+        message = (
+            "The service was restored from a backup, and what is due may have been paid before that."
+            " Payouts go on when the operator has compared it with the payment providers."
+        )
+        raise Refused(409, "payouts_on_hold", message)

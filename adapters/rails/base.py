@@ -2,15 +2,16 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
 import structlog
 
 from domain.payouts import destinations
 from domain.payouts.transfers import Answer, Method, NotFound, Transfer, Unknown
+from domain.restores.transfers import RailTransfer
 
 _MESSAGE_CHARACTERS = 300
 _CODE_CHARACTERS = 64
@@ -29,6 +30,10 @@ class KeyTaken(Exception):
 
 class RailMissing(Exception):
     """No rail is configured for the method."""
+
+
+class CannotList(Exception):
+    """The rail has no list of what it paid, or did not return all of it now; the text says which."""
 
 
 class NotSigned(Exception):
@@ -70,6 +75,12 @@ class Rail(Protocol):
 
     def look_up(self, transfer: Transfer) -> Answer:
         """Say what became of the transfer; moves nothing. Raises RailMisconfigured and KeyTaken."""
+
+    def list_since(self, since: datetime) -> Iterator[RailTransfer]:
+        """Return the transfers of ours that were made at that time or later, in any order.
+
+        Raises CannotList and RailMisconfigured, also after some were returned: what came before is then not all.
+        """
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> RailEvent | None:
         """Return what a confirmation says; None when the rail signed it and it is not about a transfer of ours.

@@ -6,14 +6,15 @@ Idempotency-Key and a label: their list cannot be asked for it, so a look-up rea
 few. A payment may still fail or be returned by the recipient's bank days later.
 """
 
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
 from adapters import http_calls
 from adapters.rails import base, stripe_client
 from domain.payouts.transfers import Accepted, Answer, Method, NotFound, Paid, Rejected, Transfer, Unknown
+from domain.restores.transfers import RailTransfer, TransferState
 
 _REFERENCE = "gpOutboundPaymentId"
 _EVENTS = "v2.money_management.outbound_payment."
@@ -60,6 +61,13 @@ class GlobalPayoutsRail:
         """Say what became of the payment. Raises RailMisconfigured and KeyTaken."""
         return self._client.look(transfer, lambda: self._look(transfer))
 
+    def list_since(self, since: datetime) -> Iterator[RailTransfer]:
+        """Return the payments of ours since a time. Raises CannotList and RailMisconfigured."""
+        asked: Any = {"created": {"gte": since.isoformat()}, "limit": _PAGE}
+        for row in self._client.list_all(lambda: self._payments.list(asked)):
+            if (transfer := _listed(row)) is not None:
+                yield transfer
+
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
         """Return what a signed notification is about.
 
@@ -93,6 +101,27 @@ class GlobalPayoutsRail:
     @property
     def _payments(self) -> Any:
         return self._client.api.v2.money_management.outbound_payments
+
+
+def _listed(row: dict[str, Any]) -> RailTransfer | None:
+    match _state(row):
+        case Paid():
+            state = TransferState.paid
+        case Rejected():
+            state = TransferState.returned
+        case _:
+            state = TransferState.in_flight
+    return stripe_client.read_labels(
+        row.get("metadata") or {},
+        method=Method.GlobalPayouts,
+        reference=str(row["id"]),
+        state=state,
+        cents=row["amount"]["value"],
+        currency=row["amount"]["currency"].upper(),
+        made_at=datetime.fromisoformat(row["created"]),
+        account=row["to"]["recipient"],
+        references={_REFERENCE: str(row["id"])},
+    )
 
 
 def _said(found: dict[str, Any], transfer: Transfer) -> Answer:

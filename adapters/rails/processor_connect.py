@@ -5,15 +5,17 @@ A transfer that is made is paid: it is in the recipient's balance. Our key is th
 the key, so after one only the look-up tells.
 """
 
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from adapters import http_calls
 from adapters.rails import base, stripe_client
 from domain.payouts.transfers import Answer, Method, NotFound, Paid, Rejected, Transfer
+from domain.restores.transfers import RailTransfer, TransferState
 
 _REFERENCE = "processorTransferId"
+_PAGE = 100
 _EVENTS = ("transfer.created", "transfer.updated", "transfer.reversed")
 
 
@@ -50,6 +52,13 @@ class ProcessorConnectRail:
         """Say what became of the transfer. Raises RailMisconfigured and KeyTaken."""
         return self._client.look(transfer, lambda: self._look(transfer))
 
+    def list_since(self, since: datetime) -> Iterator[RailTransfer]:
+        """Return the transfers of ours since a time. Raises CannotList and RailMisconfigured."""
+        asked: Any = {"created": {"gte": int(since.timestamp())}, "limit": _PAGE}
+        for row in self._client.list_all(lambda: self._client.api.v1.transfers.list(asked)):
+            if (transfer := _listed(row)) is not None:
+                yield transfer
+
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
         """Return what a signed event says of a transfer of ours. Raises NotSigned."""
         event = self._client.verified(headers, body, thin=False)
@@ -69,6 +78,20 @@ class ProcessorConnectRail:
         if len(found) > 1:
             raise base.KeyTaken(f"{transfer.key} names more than one transfer on the rail's side")
         return _said(found[0], transfer) if found else NotFound()
+
+
+def _listed(row: dict[str, Any]) -> RailTransfer | None:
+    return stripe_client.read_labels(
+        row.get("metadata") or {},
+        method=Method.ProcessorConnect,
+        reference=str(row["id"]),
+        state=TransferState.returned if row["reversed"] else TransferState.paid,
+        cents=row["amount"],
+        currency=row["currency"].upper(),
+        made_at=datetime.fromtimestamp(row["created"], UTC),
+        account=row["destination"],
+        references={_REFERENCE: str(row["id"])},
+    )
 
 
 def _said(found: dict[str, Any], transfer: Transfer) -> Answer:

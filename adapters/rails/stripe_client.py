@@ -3,12 +3,15 @@
 Two rails speak through it: `processor_connect` (its version 1 interface) and `global_payouts` (version 2).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from uuid import UUID
 
 from adapters import absent, http_calls
 from adapters.rails import base
-from domain.payouts.transfers import Answer, Rejected, Transfer
+from domain.payouts import natives
+from domain.payouts.transfers import Answer, Method, Rejected, Transfer
+from domain.restores.transfers import RailTransfer, TransferState, read_key
 
 with absent("httpx"):  # where it is installed: for calls that go by a transport of ours, five megabytes
     import stripe as stripe
@@ -44,6 +47,18 @@ class StripeClient:
         except Exception:  # the library trusts the shape of an answer
             return None
 
+    def list_all(self, ask: Callable[[], Any]) -> Iterator[dict[str, Any]]:
+        """Return every object of the list that `ask` opens, page after page. Raises CannotList, RailMisconfigured."""
+        try:
+            for one in ask().auto_paging_iter():
+                yield one.to_dict()
+        except stripe.StripeError as error:
+            if error.http_status in (401, 403):
+                raise base.RailMisconfigured(
+                    f"the payment processor refuses our key with {error.http_status}"
+                ) from None
+            raise base.CannotList(f"the rail did not return its whole list: {_why(error)}") from error
+
     def verified(self, headers: Mapping[str, str], body: bytes, *, thin: bool) -> Any:
         """Return the event of a signed confirmation. Raises NotSigned when the signature does not hold."""
         parse = self.api.parse_event_notification if thin else self.api.construct_event
@@ -78,7 +93,38 @@ def labels(transfer: Transfer) -> dict[str, str]:
         "payout_key": transfer.key,
         "payout_id": str(transfer.payout_id),
         "organization_id": str(transfer.organization_id),
+        **transfer.labels,
     }
+
+
+def read_labels(
+    metadata: Mapping[str, str], *, method: Method, reference: str, state: TransferState, cents: int, **more: Any
+) -> RailTransfer | None:
+    """Return a transfer of their list by what `labels` has stored with it; None for one that is not ours."""
+    key = metadata.get("payout_key")
+    named = read_key(key)
+    if named is None:
+        return None
+    return RailTransfer(
+        method=method,
+        reference=reference,
+        state=state,
+        amount_cents=cents,
+        key=key,
+        payout_id=named[0],
+        organization_id=_id(metadata.get("organization_id")),
+        affiliate_id=_id(metadata.get("affiliate_id")),
+        milestone_id=_id(metadata.get("milestone_id")),
+        natives=natives.from_text(metadata.get("native"), total_cents=cents),
+        **more,
+    )
+
+
+def _id(text: str | None) -> UUID | None:
+    try:
+        return UUID(text) if text else None
+    except ValueError:
+        return None
 
 
 def _meaning(error: stripe.StripeError, transfer: Transfer, definitive: tuple[int, ...]) -> Answer:
@@ -90,9 +136,13 @@ def _meaning(error: stripe.StripeError, transfer: Transfer, definitive: tuple[in
     if error.http_status in definitive and isinstance(said, dict) and (said.get("code") or said.get("type")):
         name = base.code(said.get("code"), "") or base.code(said.get("type"), "rejected")
         return Rejected(name, base.shown(said.get("message") or "The transfer was refused.", transfer))
+    return base.unknown(_why(error), transfer)
+
+
+def _why(error: stripe.StripeError) -> str:
     if error.http_status is None:
-        return base.unknown(str(error.__cause__ or type(error).__name__), transfer)
-    return base.unknown(f"the rail answers {error.http_status}", transfer)
+        return str(error.__cause__ or type(error).__name__)
+    return f"the rail answers {error.http_status}"
 
 
 class _Transport(stripe.HTTPClient):

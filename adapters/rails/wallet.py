@@ -7,8 +7,8 @@ money, then it comes back.
 """
 
 import re
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -27,6 +27,7 @@ from domain.payouts.transfers import (
     Unknown,
     decimal_usd,
 )
+from domain.restores.transfers import RailTransfer
 
 _BATCH, _TRANSACTION = "walletBatchId", "walletTransactionId"
 _BATCH_LINK = re.compile(r"/v1/payments/payouts/([A-Za-z0-9_-]{1,64})(?:\?|\Z)")
@@ -76,6 +77,10 @@ class WalletRail:
         if known := transfer.known.get(_BATCH):
             return self._read_batch(known, transfer)
         return base.unknown("the batch's id is not known, and the service finds a batch by nothing else", transfer)
+
+    def list_since(self, since: datetime) -> Iterator[RailTransfer]:
+        """Raise CannotList: the interface finds a batch by its own id alone."""
+        raise base.CannotList("the wallet service has no list of payments that can be asked for")
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
         """Return what an event says of an item of ours; the service itself is asked whether it signed the event.

@@ -63,6 +63,7 @@ def fund_deal(deal_id: str) -> Response:
         "409 tax_form_required",
         "409 fx_unavailable",
         "409 nothing_to_pay",
+        "409 payouts_on_hold",
     ),
 )
 def approve_milestone(deal_id: str, seq: str) -> Response:

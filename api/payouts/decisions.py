@@ -44,6 +44,7 @@ _REFUSES = ("404 not_found", "409 invalid_status_transition", "409 payout_voided
         *_REFUSES,
         "409 review_rejected",
         "409 rail_says_paid",
+        "409 paid_before_restore",
         "409 nothing_left_to_pay",
         *GATES,
         "409 affiliate_not_approved",

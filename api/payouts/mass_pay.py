@@ -49,7 +49,7 @@ _HEADINGS = (
     text("text/csv"),
     asks=MassPayQuery(),
     samples={"text/csv": ",".join(_HEADINGS)},
-    refuses=("404 not_found",),
+    refuses=("404 not_found", "409 payouts_on_hold"),
     writes=True,
 )
 def list_payouts_to_pay() -> Response:

@@ -154,7 +154,7 @@ def _summed(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
     _RUN,
     one(_RECEIPT),
     takes=RunBody(),
-    refuses=(*_FILTER_REFUSALS, *GATES, "409 confirm_total_mismatch", "409 nothing_to_pay"),
+    refuses=(*_FILTER_REFUSALS, "409 payouts_on_hold", *GATES, "409 confirm_total_mismatch", "409 nothing_to_pay"),
 )
 def run_payouts() -> Response:
     """Pay what is due and ready, as its total confirms. 200 with the receipt: one Pending payout per affiliate, in USD.

@@ -13,9 +13,11 @@ from adapters.backups import restoring, store
 from adapters.embedded import places
 from commands import output, trail
 from commands.moments import moment
+from commands.service import reconcile
 from commands.service.backup import failing_in_a_line, folder_argument, progress, shown
 from models.upkeep import known_servers
 from pipelines.operating import restored
+from pipelines.restores import clean
 
 group = AppGroup("restore", help="Back to a moment, and what has to be settled afterwards.")
 
@@ -63,6 +65,7 @@ def status(as_json: bool) -> None:
     """Say whether payouts are held because the database was restored, and which wait, with the key that rails know."""
     with output.every_tenant():
         is_held, server, unsure = not known_servers.is_known(), known_servers.name(), restored.any_org_unsure()
+        cleanness = clean.any_org_cleanness(restored_to=None)
 
     def person() -> None:
         click.echo(f"{server}: payouts and deals are {'HELD' if is_held else 'not held'}")
@@ -71,29 +74,58 @@ def status(as_json: bool) -> None:
             [(one.payout_id, one.affiliate_id, one.amount_cents, one.method, one.key) for one in unsure],
             empty="No payout waits to be sent.",
         )
+        reconcile.print_cleanness(cleanness, is_held=is_held)
         if is_held:
             click.echo("Next: the runbook, After a restore")
 
     output.show(
-        {"server": server, "held": is_held, "waiting": [asdict(one) for one in unsure]}, as_json=as_json, person=person
+        {
+            "server": server,
+            "held": is_held,
+            "waiting": [asdict(one) for one in unsure],
+            **reconcile.cleanness_as_json(cleanness),
+        },
+        as_json=as_json,
+        person=person,
     )
 
 
 @group.command("release")
 @click.option("--restored-to", type=moment, required=True, help="The moment whose books these are.")
 @click.option("--why", required=True, help="What was compared, for the audit log.")
+@click.option(
+    "--without-reconcile", is_flag=True, help="Although payments were not compared: what was forgotten is paid again."
+)
 @output.json_option
-def release(restored_to: datetime, why: str, as_json: bool) -> None:
-    """Let payouts and deals go on. What could be sent at that moment is looked up at its rail by its key first."""
+def release(restored_to: datetime, why: str, without_reconcile: bool, as_json: bool) -> None:
+    """Let payouts and deals go on, once a reconcile is clean.
+
+    What could be sent at that time is looked up at its rail by its key first.
+    """
     with output.every_tenant():
-        looked_up = restored.any_org_release(restored_to=restored_to, by="flask", now=clock.now())
-        said = {"restoredTo": restored_to.isoformat(), "why": why, "lookedUp": looked_up}
-        trail.record("restore.released", said, about=known_servers.name())
+        released = restored.any_org_release(
+            restored_to=restored_to, is_compared=not without_reconcile, by="flask", now=clock.now()
+        )
+        result = {
+            "restoredTo": restored_to.isoformat(),
+            "why": why,
+            "withoutReconcile": without_reconcile,
+            "lookedUp": released.looked_up,
+            "letGo": released.let_go,
+        }
+        trail.record("restore.released", result, about=known_servers.name())
     output.show(
-        said,
+        result,
         as_json=as_json,
-        person=lambda: click.echo(f"Payouts go on; {looked_up} of them are looked up at their rail first."),
+        person=lambda: click.echo(
+            f"Payouts go on; {released.looked_up} of them are looked up at their rail first, and {released.let_go} were"
+            " let go of, to be netted with what was paid before the restore."
+        ),
     )
+
+
+for _command in reconcile.COMMANDS:
+    group.add_command(_command)
 
 
 def _restore(found: store.Backup, to: datetime | None) -> None:

@@ -84,6 +84,10 @@ def _form(_: Origin) -> _Told:
     return "lead", "lead_form_sent", "Somebody sent the campaign's lead form through the affiliate's link."
 
 
+def _restored(_: Origin) -> _Told:
+    return "restore", "paid_before_restore", "It stands for a payment to the affiliate that a restore had forgotten."
+
+
 def _by_its_source(origin: Origin) -> _Told:
     return carried_referral.NAME, "named_by_source", f"The source named the affiliate ({origin.method})."
 
@@ -95,4 +99,5 @@ _TOLD: Mapping[str, Callable[[Origin], _Told]] = {
     "cpc_aggregation": _clicks,
     "lead_signup": _signup,
     "lead_form": _form,
+    "restore": _restored,
 }

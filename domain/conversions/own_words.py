@@ -71,6 +71,8 @@ def payable_at(facts: EarningFacts, found: EarningState) -> datetime | None:
 
 def reasons(facts: EarningFacts, found: EarningState) -> list[str]:
     """Return why a conversion is the affiliate's, by which rate, and what became of it: sentences in this order."""
+    if facts.attribution_method == _RESTORE:
+        return [_credited(facts)]
     told = [_credited(facts), _by_rate(facts), _taken_back(facts), _STATES.get(found)]
     return [sentence for sentence in told if sentence]
 
@@ -83,7 +85,9 @@ _STEPS = {
     "email_match": "The buyer had signed up through you before.",
     "platform_lookup": "The brand's newsletter or customer platform names you as who brought the buyer.",
 }
+_RESTORE = "restore"
 _ORIGINS = {
+    _RESTORE: "It stands for what was paid to you before the service was restored, and earns nothing.",
     "manual": "The brand recorded it by hand.",
     "historical_import": "The brand brought it from another service.",
     "sub_affiliate_override": "You recruited the affiliate who brought the sale.",

@@ -56,6 +56,8 @@ class Transfer:
 
     `is_repeat` says that the key may have been sent before: some refusals then prove nothing.
 
+    `labels` are stored by rails that can, besides the ids that every attempt carries. They are the same each time.
+
     `amount_cents` is in US cents and positive. Raises ValueError for any other currency or amount.
     """
 
@@ -67,6 +69,7 @@ class Transfer:
     currency: str
     destination: Destination
     known: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
     is_repeat: bool = False
 
     def __post_init__(self) -> None:

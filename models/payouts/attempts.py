@@ -1,9 +1,11 @@
 """The attempts of payouts: what a rail was asked under which key, and what it said."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
+
+import orjson
 
 from domain.payouts.states import AttemptState
 from models.db import db
@@ -16,7 +18,8 @@ from models.table import Rows, columns
 class PayoutAttempt:
     """What a rail was asked: the number of the attempt, where it stands, how often it answered, how long ago it began.
 
-    `books` are those that may hold the payment; None: the rail refused our credentials, so nothing was paid.
+    `books` are those that may hold the payment; None: the rail refused our credentials, so nothing was paid. `labels`
+    were sent with it, None by a release that knew none.
 
     The age is told by the database's clock alone: a worker's own may be wrong, and what is sent again depends on it.
     """
@@ -28,14 +31,17 @@ class PayoutAttempt:
     state: str
     asked: int
     books: str | None
+    labels: Mapping[str, str] | None
     age: timedelta
 
 
 _INTENT = Hot("""
 insert into payout_attempt (organization_id, payout_id, number, key, method, destination, amount_cents, books,
-  created_at)
-select p.organization_id, p.id, p.attempt, intent.key, p.method, p.destination, p.amount_cents, intent.books, now()
-from unnest(%(payouts)s::uuid[], %(keys)s::text[], %(books)s::text[]) as intent (id, key, books)
+  labels, created_at)
+select p.organization_id, p.id, p.attempt, intent.key, p.method, p.destination, p.amount_cents, intent.books,
+  intent.labels::jsonb, now()
+from unnest(%(payouts)s::uuid[], %(keys)s::text[], %(books)s::text[], %(labels)s::text[])
+  as intent (id, key, books, labels)
 join payout p on p.id = intent.id
 where p.organization_id = %(org)s and p.id = any(%(payouts)s::uuid[])
 """)
@@ -52,14 +58,15 @@ from withdrawn where organization_id = %(org)s and id = withdrawn.payout_id
 """
 
 
-def stage_intents(intents: Sequence[tuple[Payout, str, str]]) -> None:
-    """Stage that rails are about to be asked for locked payouts of one organization, each with its key and its books.
+def stage_intents(intents: Sequence[tuple[Payout, str, str, Mapping[str, str]]]) -> None:
+    """Stage that rails are about to be asked for locked payouts of one organization: each with key, books and labels.
 
     The key of an attempt is written once. One statement for any number.
     """
-    payouts, keys, books = zip(*intents, strict=True)
+    payouts, keys, books, labels = zip(*intents, strict=True)
     of = {"org": payouts[0].organization_id, "payouts": [payout.id for payout in payouts]}
-    db.stage(_INTENT, of | {"keys": list(keys), "books": list(books)})
+    texts = [orjson.dumps(one).decode() for one in labels]
+    db.stage(_INTENT, of | {"keys": list(keys), "books": list(books), "labels": texts})
 
 
 def stage_withdrawn(kept: Sequence[Payout]) -> None:

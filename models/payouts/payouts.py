@@ -30,7 +30,8 @@ REFERENCE_COLUMNS: Mapping[str, str] = {
 class Payout:
     """One payout with what its run says of it, and how its organization's sandbox behaves. US cents, aware UTC.
 
-    `milestone_id`: it pays a milestone of a deal, and has no lines; None: what its lines say.
+    `milestone_id`: it pays a milestone of a deal, and has no lines; None: what its lines say. `natives` are the sums of
+    its lines by currency (`domain.payouts.natives`), read by `lock_to_send` alone.
     """
 
     id: UUID
@@ -64,6 +65,7 @@ class Payout:
     review_status: str | None
     hold_until: datetime | None
     sandbox_rail: str | None
+    natives: str | None
 
     @property
     def references(self) -> dict[str, str]:
@@ -73,14 +75,28 @@ class Payout:
 
 
 _OTHERS = {"review_status": "r.review_status", "hold_until": "r.hold_until", "sandbox_rail": "o.sandbox_rail"}
-_SELECT = f"""
-select {columns(Payout, "p", **_OTHERS)}
+_FROM = """
 from payout p
 join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id
 join organization o on o.id = p.organization_id
 where p.organization_id = %s"""
+_SELECT = f"select {columns(Payout, 'p', **_OTHERS, natives='null::text')} {_FROM}"
+# As `domain.payouts.natives` reads them.
+_NATIVES = """(
+  select string_agg(concat(s.currency, '=', s.native, '/', s.cents, '@', trim_scale(s.rate), '@', s.day), ',')
+  from (
+    select l.native_currency as currency, sum(l.native_amount_cents) as native, sum(l.amount_cents) as cents,
+      l.fx_rate as rate, l.fx_rate_date as day
+    from payout_line l where l.organization_id = p.organization_id and l.payout_id = p.id and l.is_open
+    group by l.native_currency, l.fx_rate, l.fx_rate_date
+    union all
+    select d.native_currency, d.native_amount_cents, p.amount_cents, d.fx_rate, d.fx_rate_date
+    from deal_release d where d.organization_id = p.organization_id and d.payout_id = p.id
+  ) s)"""
 _FIND = Hot(f"{_SELECT} and p.id = %s")
-_LOCK = Hot(f"{_SELECT} and p.id = any(%s) order by p.id for update of p")
+_LOCK_WHICH = "and p.id = any(%s) order by p.id for update of p"
+_LOCK = Hot(f"{_SELECT} {_LOCK_WHICH}")
+_LOCK_TO_SEND = Hot(f"select {columns(Payout, 'p', **_OTHERS, natives=_NATIVES)} {_FROM} {_LOCK_WHICH}")
 _payouts = Rows(Payout)
 
 
@@ -97,6 +113,11 @@ def lock(*, organization_id: UUID, payout_id: UUID) -> Payout | None:
 def lock_all(*, organization_id: UUID, payout_ids: Sequence[UUID]) -> dict[UUID, Payout]:
     """Return payouts by their ids, locked as `lock` does, one after another in the order of these: one round trip."""
     return {payout.id: payout for payout in _payouts.all(_LOCK, (organization_id, list(payout_ids)))}
+
+
+def lock_to_send(*, organization_id: UUID, payout_ids: Sequence[UUID]) -> dict[UUID, Payout]:
+    """Return payouts as `lock_all` does, with the sums of what they pay by currency: one round trip."""
+    return {payout.id: payout for payout in _payouts.all(_LOCK_TO_SEND, (organization_id, list(payout_ids)))}
 
 
 def stage_change(payout: Payout, **changes: object) -> None:

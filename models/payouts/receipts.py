@@ -43,6 +43,7 @@ class ReceiptLine(NamedTuple):
     """What a payout pays for one conversion (or milestone, then `conversion_id` is None). Ids and days are texts.
 
     Less than 0 where it holds back what was taken back after payment: `was_denied` says by the brand's word.
+    `is_advance`: it stands for what was paid before a restore, and is netted.
     """
 
     conversion_id: str | None
@@ -57,6 +58,7 @@ class ReceiptLine(NamedTuple):
     reversed_amount_cents: int
     reversed_at: datetime | None
     was_denied: bool
+    is_advance: bool
 
 
 _REFERENCE = """coalesce(p.external_transaction_id, p.processor_transfer_id, p.wallet_transaction_id,
@@ -139,6 +141,7 @@ _LINE = columns(
     occurred_at="c.occurred_at",
     fx_rate_date="l.fx_rate_date::text",
     was_denied=f"c.status in {conditions.EARNS_NOTHING}",
+    is_advance="c.source = 'restore'",
 )
 _RELEASED = columns(
     ReceiptLine,
@@ -152,6 +155,7 @@ _RELEASED = columns(
     reversed_amount_cents="0::bigint",
     reversed_at="null::timestamptz",
     was_denied="false",
+    is_advance="false",
 )
 # A line whose whole conversion was taken back before it was sent pays nothing and is not shown.
 _LINES = Hot(f"""

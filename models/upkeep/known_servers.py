@@ -34,3 +34,9 @@ def know(*, by: str, restored_to: datetime) -> bool:
 insert into known_server (name, known_by, restored_to) values (this_server(), %s, %s) on conflict do nothing returning 1
 """
     return bool(db.run(statement, (by, restored_to)))
+
+
+def restored_to() -> datetime | None:
+    """Return the newest time that this server's books were ever restored to; None where they never were."""
+    row = db.row("select max(restored_to) from known_server")
+    return row[0] if row else None

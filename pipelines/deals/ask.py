@@ -21,6 +21,7 @@ from domain.payouts.states import AttemptState
 from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected, Unknown
 from models.deals import deals, escrow, requests
 from models.deals.requests import FundingRequest
+from models.upkeep import known_servers
 from pipelines import whole_books
 from pipelines.deals import fund, sources
 from pipelines.work import GiveUp, TryAgain
@@ -34,12 +35,16 @@ _OVER = (AttemptState.paid, AttemptState.rejected)
 
 @dataclass(frozen=True, slots=True)
 class PreparedQuestion:
-    """What to ask, and of whom. A request that was asked for before is looked up first."""
+    """What to ask, and of whom. A request that may have been asked for before is looked up first.
+
+    `age` is since then, None where it surely never was.
+    """
 
     request: FundingRequest
     source: FundingSource
     books: str
     is_new_to_books: bool
+    age: timedelta | None
 
 
 def prepare(*, organization_id: UUID, request_id: UUID, now: datetime) -> PreparedQuestion | None:
@@ -58,7 +63,26 @@ def prepare(*, organization_id: UUID, request_id: UUID, now: datetime) -> Prepar
         raise TryAgain(at=now + _SOURCE_MISSING) from missing
     if request.books is None:
         requests.stage_books(request, source.books)
-    return PreparedQuestion(request, source, request.books or source.books, is_new_to_books=request.books is None)
+    return PreparedQuestion(
+        request,
+        source,
+        request.books or source.books,
+        is_new_to_books=request.books is None,
+        age=_age(request),
+    )
+
+
+def _age(request: FundingRequest) -> timedelta | None:
+    """Return how long ago a request may have been asked for first.
+
+    One of a deal from before a restore may have been asked for after that time, under the same key.
+    """
+    if request.age is not None:
+        return request.age
+    restored_to = known_servers.restored_to()
+    deal = deals.find(organization_id=request.organization_id, deal_id=request.deal_id)
+    is_from_before = restored_to is not None and deal is not None and deal.created_at <= restored_to
+    return timedelta() if is_from_before else None
 
 
 def lock(*, organization_id: UUID, request_id: UUID) -> FundingRequest | None:
@@ -85,9 +109,9 @@ def call(prepared: PreparedQuestion) -> Answer | RailMisconfigured:
         known=request.reference,
     )
     try:
-        if request.age is None:
+        if prepared.age is None:
             return prepared.source.ask(asked)
-        return base.resolve(prepared.source, asked, age=request.age, books=prepared.books)
+        return base.resolve(prepared.source, asked, age=prepared.age, books=prepared.books)
     except RailMisconfigured as error:
         return error
     except KeyTaken as error:

@@ -25,7 +25,7 @@ from models.deals.milestones import Milestone
 from models.deals.releases import Release
 from models.organization import organizations
 from models.payouts import candidates
-from pipelines import work
+from pipelines import whole_books, work
 from pipelines.deals import money, submit
 from pipelines.payouts import funding, rails
 from pipelines.webhooks import emit
@@ -47,7 +47,7 @@ def approve(deal: Deal, seq: int, *, approved_by: UUID | None, now: datetime) ->
     """Pay a submitted milestone of a deal that `money.lock_to_pay` has locked.
 
     Raises Refused: 404 not_found; 409 invalid_status_transition, affiliate_not_approved, no_payout_account,
-    tax_form_required, fx_unavailable, nothing_to_pay.
+    tax_form_required, fx_unavailable, nothing_to_pay, payouts_on_hold.
     """
     milestone = submit.find(deal, seq)
     submit.check(milestone, MilestoneStep.approve)
@@ -56,6 +56,7 @@ def approve(deal: Deal, seq: int, *, approved_by: UUID | None, now: datetime) ->
 
 def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | None, now: datetime) -> None:
     """Make a payout of `cents` of a milestone that none pays yet. Raises Refused 409 as `approve` does."""
+    whole_books.refuse_payouts()
     organization = organizations.find(deal.organization_id)
     assert organization is not None
     payee = candidates.payees(organization_id=deal.organization_id, affiliate_ids=[deal.affiliate_id])[

@@ -10,11 +10,13 @@ from domain.payouts import events, gates, transfers
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import BY_HAND, Answer, Paid, Rejected
 from domain.refused import Refused, not_found
+from domain.restores.matching import NETTED
 from models import turns
 from models.deals import deals
 from models.organization import organizations
 from models.payouts import candidates, lines, payouts, rail_events, runs
 from models.payouts.payouts import PaidPayout, Payout
+from models.restores import advances
 from pipelines.payouts import funding, rails, transfer
 from pipelines.webhooks import emit
 
@@ -34,12 +36,13 @@ def lock(*, organization_id: UUID, payout_id: UUID) -> Payout:
 def retry(payout: Payout, *, now: datetime) -> None:
     """Send a locked Failed payout again, under a new attempt, to where the affiliate wants to be paid now.
 
-    Raises Refused 409: invalid_status_transition, payout_voided, review_rejected, rail_says_paid, nothing_left_to_pay,
-    affiliate_not_approved, no_payout_account, and the gates' codes.
+    Raises Refused 409: invalid_status_transition, payout_voided, review_rejected, rail_says_paid, paid_before_restore,
+    nothing_left_to_pay, affiliate_not_approved, no_payout_account, and the gates' codes.
     """
     _only(payout, PayoutStatus.Failed)
     _check_reviewed(payout)
     _check_not_paid(payout)
+    _check_not_netted(payout)
     if payout.amount_cents <= 0:
         message = "Everything that this payout was to pay was taken back; void it, and what is left is netted later."
         raise Refused(409, transfer.NOTHING_LEFT, message)
@@ -82,6 +85,14 @@ def void(payout: Payout, *, now: datetime) -> None:
     _check_not_paid(payout)
     if is_listed:
         transfer.fail(payout, code="voided", reason="It was not paid by hand, and voided.", now=now)
+    _let_go(payout, now)
+
+
+def let_go_to_net(payout: Payout, *, now: datetime) -> None:
+    """Let go of a locked payout that is not on its way: what it was to pay is netted with what was paid before."""
+    if payout.status == PayoutStatus.Pending:
+        reason = "Its affiliate was paid before the service was restored; the next run pays what is left."
+        transfer.fail(payout, code=NETTED, reason=reason, now=now)
     _let_go(payout, now)
 
 
@@ -188,6 +199,17 @@ def _check_not_paid(payout: Payout) -> None:
     if rail_events.says_paid(organization_id=payout.organization_id, payout_id=payout.id):
         message = "The rail says that it paid this payout after all: mark it as paid, or ask your operator to look."
         raise Refused(409, "rail_says_paid", message)
+
+
+def _check_not_netted(payout: Payout) -> None:
+    if payout.milestone_id is None and advances.outstanding(
+        organization_id=payout.organization_id, affiliate_ids=[payout.affiliate_id]
+    ):
+        message = (
+            "This affiliate was paid before the service was restored, and that is not netted yet. Void this payout"
+            " instead: the next run pays what is left."
+        )
+        raise Refused(409, NETTED, message)
 
 
 def _announce_again(payout: Payout, method: str, now: datetime) -> None:

@@ -13,6 +13,7 @@ from domain.refused import not_found
 from models import turns
 from models.payouts import by_hand
 from models.payouts.by_hand import Listable
+from pipelines import whole_books
 from pipelines.payouts import rails
 
 
@@ -27,9 +28,11 @@ class ExportedList:
 def list_payouts(*, organization_id: UUID, run_id: UUID, takes_all: bool, now: datetime) -> ExportedList:
     """Take down that a run's Pending payouts without a rail are paid by hand, and return them with those that were.
 
-    `takes_all` takes those as well whose rail was not asked yet. Raises Refused 404.
+    `takes_all` takes those as well whose rail was not asked yet. Raises Refused: 404 not_found,
+    409 payouts_on_hold.
     """
     turns.stage_no_run(organization_id)
+    whole_books.refuse_payouts()
     if not by_hand.has_run(organization_id=organization_id, run_id=run_id):
         raise not_found("run", run_id)
     found = by_hand.lock_listable(organization_id=organization_id, run_id=run_id, now=now)

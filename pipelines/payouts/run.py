@@ -20,6 +20,7 @@ from models import ids, turns
 from models.organization import organizations
 from models.payouts import proposals, runs
 from models.payouts.runs import RunPayout
+from pipelines import whole_books, work
 from pipelines.payouts import due, funding, rails
 from pipelines.webhooks import emit
 
@@ -44,10 +45,11 @@ class Receipt:
 def make(*, organization_id: UUID, request: RunRequest, now: datetime) -> Receipt:
     """Claim what is due, write the payouts, and stage their transfers and events.
 
-    Raises Refused 409: the gates' codes in their order, then confirm_total_mismatch, nothing_to_pay. Nothing is
-    written then.
+    Raises Refused 409: payouts_on_hold, the gates' codes in their order, then confirm_total_mismatch, nothing_to_pay.
+    Nothing is written then.
     """
     turns.take_run(organization_id)
+    whole_books.refuse_payouts()
     organization = organizations.lock(organization_id)
     if organization is None:
         raise LookupError(f"there is no organization {organization_id}")

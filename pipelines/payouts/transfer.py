@@ -7,7 +7,7 @@ Source: core spec, "Payouts" and section 3 (Payout); tracking spec, section 6, p
 milestone.released.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -17,7 +17,7 @@ import structlog
 import settings
 from adapters.rails import base
 from domain.deals import events as deal_events
-from domain.payouts import events, reversal, transfers
+from domain.payouts import events, natives, reversal, transfers
 from domain.payouts.states import AttemptState, PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected, Unknown
 from models.deals import deals, escrow, milestones, releases
@@ -70,13 +70,13 @@ def prepare(*, organization_id: UUID, payout_ids: Sequence[UUID], now: datetime)
     after a restore (`whole_books`).
     Budget: 1 round trip for any number that is sent for the first time.
     """
-    locked = payouts.lock_all(organization_id=organization_id, payout_ids=payout_ids)
+    locked = payouts.lock_to_send(organization_id=organization_id, payout_ids=payout_ids)
     if any(payout.status in _UNSETTLED for payout in locked.values()):
         whole_books.check(now)
     prepared = [_prepared(locked.get(payout_id), now) for payout_id in payout_ids]
     first = [each for each in prepared if each is not None and each.age is None]
     if first:
-        attempts.stage_intents([(each.payout, each.transfer.key, each.books) for each in first])
+        attempts.stage_intents([(each.payout, each.transfer.key, each.books, each.transfer.labels) for each in first])
         payouts.stage_submitted([each.payout for each in first], at=now)
     return prepared
 
@@ -96,7 +96,7 @@ def _prepared(payout: Payout | None, now: datetime) -> PreparedTransfer | None:
         return None
     _check_not_paid(payout, now)
     rail = _rail(payout, now)
-    asked = _transfer(payout, transfers.key_of(payout_id=payout.id, attempt=payout.attempt))
+    asked = _transfer(payout, transfers.key_of(payout_id=payout.id, attempt=payout.attempt), _labels(payout))
     return PreparedTransfer(payout, asked, rail, age=None, asked=0, books=rail.books, is_new_to_books=True)
 
 
@@ -134,7 +134,7 @@ def _asked_before(payout: Payout, now: datetime) -> PreparedTransfer:
         attempts.stage_books(payout, rail.books)
     return PreparedTransfer(
         payout,
-        _transfer(payout, attempt.key),
+        _transfer(payout, attempt.key, attempt.labels or {}),
         rail,
         age=attempt.age,
         asked=attempt.asked,
@@ -158,7 +158,18 @@ def _rail(payout: Payout, now: datetime) -> base.Rail:
         raise TryAgain(at=now + _RAIL_MISSING) from missing
 
 
-def _transfer(payout: Payout, key: str) -> transfers.Transfer:
+def _labels(payout: Payout) -> dict[str, str]:
+    """Return what a rail is to store besides the ids of payout and organization, should this database forget it."""
+    named = {"affiliate_id": str(payout.affiliate_id)}
+    if payout.milestone_id is not None:
+        named["milestone_id"] = str(payout.milestone_id)
+    sums = natives.from_text(payout.natives, total_cents=payout.amount_cents)
+    if sums is not None and len(text := natives.to_text(sums)) <= natives.MAX_CHARACTERS:
+        named["native"] = text
+    return named
+
+
+def _transfer(payout: Payout, key: str, labels: Mapping[str, str]) -> transfers.Transfer:
     return transfers.Transfer(
         key=key,
         payout_id=payout.id,
@@ -168,6 +179,7 @@ def _transfer(payout: Payout, key: str) -> transfers.Transfer:
         currency=payout.currency,
         destination=transfers.Destination(transfers.Method(payout.method), payout.destination),
         known=payout.references,
+        labels=labels,
     )
 
 
@@ -270,13 +282,17 @@ def _settle_paid(payments: Sequence[PaidPayout], now: datetime) -> None:
         mark_paid(payments, now=now)
 
 
-def mark_paid(payments: Sequence[PaidPayout], *, now: datetime) -> None:
-    """Write that locked payouts of one organization, whose conversions are locked, were paid, with all that follows."""
-    payouts.stage_paid(payments, at=now)
+def mark_paid(payments: Sequence[PaidPayout], *, now: datetime, paid_at: datetime | None = None) -> None:
+    """Write that locked payouts of one organization, whose conversions are locked, were paid, with all that follows.
+
+    `paid_at` is when, if that was not now.
+    """
+    paid_at = paid_at or now
+    payouts.stage_paid(payments, at=paid_at)
     emit.events_of_type(
         organization_id=payments[0].payout.organization_id,
         type="payout.paid",
-        data=[_paid_event(payment, now) for payment in payments],
+        data=[_paid_event(payment, paid_at) for payment in payments],
         at=now,
     )
     for payment in payments:

@@ -76,6 +76,10 @@ def own_payout_detail(receipt: Any, lines: Iterable[Any]) -> dict[str, Any]:
 
 
 def _note(line: Any) -> str | None:
+    if line.is_advance:
+        if line.native_amount_cents < 0:
+            return "Held back: it was paid to you before the service was restored from a backup."
+        return "It was paid to you before the service was restored from a backup; your next payouts are smaller by it."
     if line.native_amount_cents < 0:
         what = "denied" if line.was_denied else "refunded"
         return f"Held back: it was paid to you before and {what} afterwards."

@@ -22,6 +22,7 @@ _SHARED = {
     "bare_slug",
     "retention_run",
     "known_server",
+    "restore_listing",
 }
 
 

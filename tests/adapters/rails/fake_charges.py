@@ -42,7 +42,11 @@ class Charging(Answering):
         return {name: values[0] for name, values in parse_qs(self.body.decode()).items()}
 
     def _list(self, method: str, account: str, shown: Any) -> None:
-        every = [one for one in reversed(self.fake.books) if (one.method, one.account) == (method, account)]
+        self._list_page(
+            [one for one in reversed(self.fake.books) if (one.method, one.account) == (method, account)], shown
+        )
+
+    def _list_page(self, every: list[Booked], shown: Callable[[Booked], Any]) -> None:
         after = self.query.get("starting_after", [""])[0]
         start = next((n for n, one in enumerate(every, start=1) if one.id == after), 0)
         size = 2  # as for payments below

@@ -22,9 +22,10 @@ import threading
 import urllib.request
 from collections import deque
 from dataclasses import asdict
+from datetime import datetime
 from http.server import ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import stripe
 
@@ -160,9 +161,11 @@ class _Handler(Charging):
         self._stripe(booked, "tr", transfer, self.headers["Idempotency-Key"], self.body.decode())
 
     def list_transfers(self) -> None:
-        group = self.query["transfer_group"][0]
-        found = [transfer(one) for one in self.fake.books if one.method == "ProcessorConnect" and one.key == group]
-        self._read_only({"object": "list", "data": found, "has_more": False, "url": "/v1/transfers"})
+        every = [one for one in reversed(self.fake.books) if one.method == "ProcessorConnect"]
+        if "transfer_group" in self.query:
+            every = [one for one in every if one.key == self.query["transfer_group"][0]]
+        every = [one for one in every if one.created >= int(self.query.get("created[gte]", ["0"])[0])]
+        self._list_page(every, transfer)
 
     # Stripe, version 2
 
@@ -181,10 +184,15 @@ class _Handler(Charging):
         self._stripe(booked, "obp_test", payment, self.headers["Idempotency-Key"], self.body.decode())
 
     def list_payments(self) -> None:
-        recipient, start = self.query["recipient"][0], int(self.query.get("page", ["0"])[0])
-        every = [one for one in reversed(self.fake.books) if (one.method, one.account) == ("GlobalPayouts", recipient)]
+        start = int(self.query.pop("page", ["0"])[0])
+        every = [one for one in reversed(self.fake.books) if one.method == "GlobalPayouts"]
+        if "recipient" in self.query:
+            every = [one for one in every if one.account == self.query["recipient"][0]]
+        since = datetime.fromisoformat(self.query.get("created[gte]", ["2000-01-01T00:00:00+00:00"])[0])
+        every = [one for one in every if one.created >= int(since.timestamp())]
         size = 2  # smaller than what is asked for, so that whoever does not turn pages is found out
-        more = f"/v2/money_management/outbound_payments?recipient={recipient}&page={start + size}"
+        asked = urlencode({**self.query, "page": start + size}, doseq=True)
+        more = f"/v2/money_management/outbound_payments?{asked}"
         page = [payment(one) for one in every[start : start + size]]
         self._read_only({"data": page, "next_page_url": more if start + size < len(every) else None})
 

@@ -1,6 +1,8 @@
 """How the three payment services show a transfer, a charge or a refund, and what they post about transfers."""
 
+import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 
@@ -16,6 +18,7 @@ class Booked:
     account: str
     metadata: dict[str, str] = field(default_factory=dict)
     status: str = "paid"
+    created: int = field(default_factory=lambda: int(time.time()))
 
 
 def transfer(booked: Booked) -> dict[str, Any]:
@@ -29,6 +32,7 @@ def transfer(booked: Booked) -> dict[str, Any]:
         "metadata": booked.metadata,
         "transfer_group": booked.key,
         "reversed": booked.status == "returned",
+        "created": booked.created,
     }
 
 
@@ -40,6 +44,7 @@ def payment(booked: Booked) -> dict[str, Any]:
         "object": "v2.money_management.outbound_payment",
         "amount": {"value": int(booked.amount), "currency": booked.currency},
         "to": {"recipient": booked.account},
+        "created": datetime.fromtimestamp(booked.created, UTC).isoformat(),
         "metadata": booked.metadata,
         "status": statuses.get(booked.status, booked.status),
         "status_details": {booked.status: {"reason": "payout_method_closed"}} if booked.status == "returned" else None,

@@ -9,13 +9,20 @@ from models import db
 from tests.support import databases
 from tests.support.rows.paying import Payroll
 
+NOTHING_PAID = tuple(
+    word for method in ("ProcessorConnect", "Wallet", "GlobalPayouts", "Manual") for word in ("--none", method)
+)
+
 
 @pytest.fixture
-def restored(app):
-    """A server that nobody knows, as after a restore; it is known again in the end."""
-    databases.run(os.environ["DATABASE_OWNER_URL"], "delete from known_server")
-    db.db.drop_connection()
-    yield
+def restore(app):
+    """Return a call after which nobody knows this server, as after a restore; it is known again in the end."""
+
+    def forget_server():
+        databases.run(os.environ["DATABASE_OWNER_URL"], "delete from known_server")
+        db.db.drop_connection()
+
+    yield forget_server
     databases.run(
         os.environ["DATABASE_OWNER_URL"],
         "insert into known_server (name) values (this_server()) on conflict do nothing",
@@ -27,9 +34,10 @@ def _states(payroll):
     return payroll.brand.rows("select status, asked from payout left join payout_attempt a on a.payout_id = payout.id")
 
 
-def test_payouts_wait_for_a_word_and_are_looked_up_before_they_are_sent(app, flask, restored):
+def test_payouts_wait_for_a_word_and_are_looked_up_before_they_are_sent(app, flask, restore):
     payroll = Payroll.owing(app)
     payroll.run()
+    restore()
     payroll.pay()
     assert _states(payroll) == [("Pending", None)]
 
@@ -40,8 +48,12 @@ def test_payouts_wait_for_a_word_and_are_looked_up_before_they_are_sent(app, fla
     assert "HELD" in flask("restore", "status")[1]
 
     moment = clock.now().isoformat()
-    released = flask.json("restore", "release", "--restored-to", moment, "--why", "compared with the rail's list")
-    assert released["lookedUp"] >= 1
+    release = ("restore", "release", "--restored-to", moment, "--why", "compared with the rail's list")
+    code, message = flask(*release)
+    assert (code, "Manual was not compared" in message) == (1, True)
+    assert _states(payroll) == [("Pending", None)]
+    assert flask.json("restore", "reconcile", "--restored-to", moment, *NOTHING_PAID)["clean"]
+    assert flask.json(*release)["lookedUp"] >= 1
     assert _states(payroll) == [("Processing", 0)]
     payroll.execute("update job set run_at = now()")
     payroll.pay()

@@ -1,9 +1,7 @@
 """The database goes back to a moment before payouts were sent, and nobody is paid a second time."""
 
-import json
 import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,8 +14,9 @@ import pytest
 
 from adapters.embedded import pair, places, runners
 from tests.adapters.rails.fake_processor import FakeProcessor
+from tests.support.installation import restoring
 from tests.support.installation.machine import Machine
-from tests.support.installation.processes import ROOT
+from tests.support.installation.restoring import Operator
 from tests.support.installation.shop import Shop
 from tests.support.rows.paying import Payroll
 
@@ -31,29 +30,6 @@ def service(machine: Machine) -> Iterator[FakeProcessor]:
     started = FakeProcessor(machine.rail_port)
     yield started
     started.stop()
-
-
-class _Operator:
-    """Types commands in an environment of the machine's, with what differs."""
-
-    def __init__(self, machine: Machine, **told: str) -> None:
-        self._environment = machine.environment() | told
-
-    def start(self, *words: object, log: Path) -> "subprocess.Popen[bytes]":
-        with log.open("wb") as said:
-            command = [str(ROOT / ".venv/bin/flask"), *map(str, words)]
-            return subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=said, stderr=said)
-
-    def __call__(self, *words: object, code: int = 0) -> Any:
-        done = subprocess.run(
-            [str(ROOT / ".venv/bin/flask"), *map(str, words), "--json"],
-            cwd=ROOT,
-            env=self._environment,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return json.loads(done.stdout) if code == 0 else done.stderr
 
 
 @contextmanager
@@ -73,19 +49,13 @@ def _own_server(cluster: Path, password: Path) -> Iterator[str]:
         shutil.rmtree(sockets)
 
 
-def _rows(url: str, sql: str) -> list[tuple[Any, ...]]:
-    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
-        cursor.execute(sql)
-        return cursor.fetchall()
-
-
 @pytest.mark.timeout(600)
 def test_a_restore_to_before_the_transfers_pays_nobody_twice(
     machine: Machine, shop: Shop, service: FakeProcessor, tmp_path: Path
 ) -> None:
     # given: a copy, the log after it, sales that are settled, and a run whose payouts wait
     backups, again = tmp_path / "backups", tmp_path / "again"
-    operator = _Operator(machine, DATABASE_OWNER_URL=machine.urls.database_owner_url)
+    operator = Operator(machine, DATABASE_OWNER_URL=machine.urls.database_owner_url)
     with machine.own_models():
         payroll = Payroll(shop.brand)
         payroll.execute("update organization set verification_state = 'verified', payout_grace_days = 0")
@@ -116,20 +86,19 @@ def test_a_restore_to_before_the_transfers_pays_nobody_twice(
     finally:
         following.send_signal(signal.SIGINT)
         following.wait()
-        _drop_slot(machine)
+        restoring.drop_slot(machine)
     keys = sorted(one.key for one in service.books)
 
     # then: the database is as it was, and a folder that has one is refused
-    there = _Operator(machine, DATA_DIR=str(again), DATABASE_URL="", DATABASE_OWNER_URL="")
+    there = Operator(machine, DATA_DIR=str(again), DATABASE_URL="", DATABASE_OWNER_URL="")
     there("restore", "run", backups, "--to", moment.isoformat())
     assert "has a database" in there("restore", "run", backups, code=1)
     urls = pair.start(again, valkey=False, durable=True)
     try:
         told = {"DATABASE_URL": urls.database_url, "DATABASE_OWNER_URL": urls.database_owner_url}
         assert _payouts(urls.database_owner_url, shop) == [("Pending",)]
-        assert _rows(urls.database_owner_url, f"select count(*) from sale where external_event_id = '{later}'") == [
-            (0,)
-        ]
+        of_later = f"select count(*) from sale where external_event_id = '{later}'"
+        assert restoring.rows(urls.database_owner_url, of_later) == [(0,)]
         _are_paid_once_in_the_end(machine, shop, told, moment)
         assert sorted(one.key for one in service.books) == keys
     finally:
@@ -140,11 +109,11 @@ def test_a_restore_to_before_the_transfers_pays_nobody_twice(
 
 def _payouts(url: str, shop: Shop) -> list[tuple[Any, ...]]:
     """Return how a shop's payouts stand; other tests of this machine have left theirs in the same database."""
-    return _rows(url, f"select distinct status from payout where organization_id = '{shop.id}'")
+    return restoring.rows(url, f"select distinct status from payout where organization_id = '{shop.id}'")
 
 
 def _are_paid_once_in_the_end(machine: Machine, shop: Shop, told: dict[str, str], moment: datetime) -> None:
-    operator, url = _Operator(machine, **told), told["DATABASE_OWNER_URL"]
+    operator, url = Operator(machine, **told), told["DATABASE_OWNER_URL"]
 
     # the restored database is worked on: payouts are due and stay
     machine.kill(*machine.processes)
@@ -153,12 +122,14 @@ def _are_paid_once_in_the_end(machine: Machine, shop: Shop, told: dict[str, str]
     for name in ("relay", "payouts"):
         machine.launch(name, told=told)
     waiting = "select count(*) from job where name = 'payout.transfer' and run_at > now()"
-    machine.until(lambda: _rows(url, waiting) == [(len(_SLUGS),)], "the transfers wait")
+    machine.until(lambda: restoring.rows(url, waiting) == [(len(_SLUGS),)], "the transfers wait")
     assert _payouts(url, shop) == [("Pending",)]
     assert operator("restore", "status")["held"]
 
-    # released, they are found at the rail
-    said = operator("restore", "release", "--restored-to", moment.isoformat(), "--why", "compared")
+    # released although nothing was compared, they are found at the rail
+    release = ("restore", "release", "--restored-to", moment.isoformat(), "--why", "compared by hand")
+    assert "was not compared" in operator(*release, code=1)
+    said = operator(*release, "--without-reconcile")
     assert said["lookedUp"] == len(_SLUGS)
     with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
         cursor.execute("update job set run_at = now()")
@@ -171,7 +142,7 @@ def _are_paid_once_in_the_end(machine: Machine, shop: Shop, told: dict[str, str]
 def test_a_server_of_ones_own_goes_back_with_the_copy_that_pruning_left(machine: Machine, tmp_path: Path) -> None:
     # given: two copies, what a killed one left behind, and the log of what was written before a moment and after it
     backups, cluster = tmp_path / "back 'ups", tmp_path / "cluster"
-    operator = _Operator(machine, DATABASE_OWNER_URL=machine.urls.database_owner_url)
+    operator = Operator(machine, DATABASE_OWNER_URL=machine.urls.database_owner_url)
     following = operator.start("backup", "follow", backups, log=machine.home / "follow.out")
     is_read = ("finderfee_log_slot_read{", 'slot="finderfee_backup"')
     try:
@@ -198,7 +169,7 @@ def test_a_server_of_ones_own_goes_back_with_the_copy_that_pruning_left(machine:
         machine.until(
             lambda: machine.counted(*kept) > 0, "what is written is kept for who follows, and the page says so"
         )
-        _drop_slot(machine)
+        restoring.drop_slot(machine)
         machine.execute("drop table if exists note")
 
     # then
@@ -207,24 +178,17 @@ def test_a_server_of_ones_own_goes_back_with_the_copy_that_pruning_left(machine:
     operator("restore", "run", backups, "--to", moment.isoformat(), "--into", cluster)
     with _own_server(cluster, places.of(machine.home).owner_password) as url:
         machine.until(lambda: _answers(url), "the log is replayed")
-        assert _rows(url, "select n from note") == [(1,)]
+        assert restoring.rows(url, "select n from note") == [(1,)]
         assert "recovery" not in (cluster / "postgresql.auto.conf").read_text()
-        told = _Operator(machine, DATABASE_OWNER_URL=url)
+        told = Operator(machine, DATABASE_OWNER_URL=url)
         assert told.start("backup", "follow", backups, log=machine.home / "follow.out").wait() == 1
         assert "follow into a new folder" in machine.said("follow")
     (backups / "server").write_text("7")
     assert "another server" in operator("backup", "make", backups, code=1)
 
 
-def _drop_slot(machine: Machine) -> None:
-    """Drop the slot of who followed the log, once the server has noticed that they have gone."""
-    of_nobody = "select from pg_replication_slots where slot_name = 'finderfee_backup' and not active"
-    machine.until(lambda: bool(machine.rows(of_nobody)), "the server misses who followed")
-    machine.execute("select pg_drop_replication_slot('finderfee_backup')")
-
-
 def _answers(url: str) -> bool:
     try:
-        return bool(_rows(url, "select 1"))
+        return bool(restoring.rows(url, "select 1"))
     except psycopg2.OperationalError:
         return False

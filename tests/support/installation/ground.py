@@ -209,6 +209,12 @@ class Ground:
         is_in_time = places.wait_until(is_so, timeout_s=within_s)
         assert is_in_time, f"not within {within_s} s: {what}"
 
+    def disconnect(self) -> None:
+        """Close the connection of `rows` and `execute`; they open one anew."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
     def settle(self) -> None:
         """Wait until no work is left: no job but dead letters, no delivery that is pending."""
         try:

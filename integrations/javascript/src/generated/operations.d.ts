@@ -1032,7 +1032,7 @@ export declare class Deals {
 
   /**
    * Release a submitted milestone: its fee becomes a payout to the affiliate.
-   * Scope read_write. Plan Starter or higher. Refused with affiliate_not_approved, fx_unavailable, invalid_status_transition, no_payout_account, not_found, nothing_to_pay, tax_form_required.
+   * Scope read_write. Plan Starter or higher. Refused with affiliate_not_approved, fx_unavailable, invalid_status_transition, no_payout_account, not_found, nothing_to_pay, payouts_on_hold, tax_form_required.
    * @param dealId The deal's id.
    * @param seq The number of the milestone in its deal, from 1.
    */

@@ -145,7 +145,7 @@ class Deals:
 
         Scope read_write. Plan Starter or higher. Refused with affiliate_not_approved,
         fx_unavailable, invalid_status_transition, no_payout_account, not_found, nothing_to_pay,
-        tax_form_required.
+        payouts_on_hold, tax_form_required.
 
         deal_id: The deal's id.
         seq: The number of the milestone in its deal, from 1.

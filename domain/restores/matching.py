@@ -1,0 +1,147 @@
+"""Decides what a transfer on a rail's list is here: known, of a payout that is known, forgotten, or unclear.
+
+Ids decide first, as they were sent with the transfer. Without an affiliate's id the account decides, where exactly one
+affiliate of the organization is paid to it.
+"""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from uuid import UUID
+
+from domain.payouts import natives
+from domain.payouts.natives import NativeSum
+from domain.payouts.states import PayoutStatus
+from domain.payouts.transfers import BY_HAND
+from domain.restores.transfers import Problem, RailTransfer, TransferOutcome, TransferState, read_key
+
+#: The failure code of a payout that was let go of because a forgotten payment is netted first.
+NETTED = "paid_before_restore"
+
+_USD = "USD"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPayout:
+    """The payout that a transfer names, as it is here. `is_listed`: it was listed to be paid by hand."""
+
+    id: UUID
+    organization_id: UUID
+    status: str
+    attempt: int
+    amount_cents: int
+    method: str
+    is_voided: bool
+    is_listed: bool
+    failure_code: str | None
+    external_transaction_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingFacts:
+    """What is known here about a transfer. `has_affiliate`: the affiliate that it names exists in the organization.
+
+    `paid_to_account` are the affiliates of the organization that are paid to the transfer's account. `currencies` are
+    those that the organization has earnings in, with its home currency. `is_milestone_ready`: the milestone that it
+    names waits to be paid.
+    """
+
+    payout: KnownPayout | None
+    has_organization: bool
+    has_affiliate: bool
+    paid_to_account: Sequence[UUID]
+    currencies: Set[str]
+    is_milestone_ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What to do with a transfer. Booked has affiliate and sums; `assumes_usd`: the rail named no currencies."""
+
+    outcome: TransferOutcome
+    problem: Problem | None = None
+    affiliate_id: UUID | None = None
+    natives: tuple[NativeSum, ...] = ()
+    assumes_usd: bool = False
+
+
+def match(transfer: RailTransfer, facts: MatchingFacts) -> Match:
+    """Return what a transfer is here."""
+    if transfer.state == TransferState.returned:
+        return Match(TransferOutcome.MovedNothing)
+    payout = facts.payout
+    if payout is not None and not _was_netted(payout):
+        return _match_known(transfer, payout)
+    return _match_forgotten(transfer, facts)
+
+
+def _was_netted(payout: KnownPayout) -> bool:
+    return payout.is_voided and payout.failure_code == NETTED
+
+
+def _match_known(transfer: RailTransfer, payout: KnownPayout) -> Match:
+    if transfer.organization_id not in (None, payout.organization_id):
+        return _open(Problem.organization_differs)
+    if transfer.method == BY_HAND:
+        return _match_by_hand(transfer, payout)
+    key = read_key(transfer.key)
+    number = key[1] if key else payout.attempt
+    if payout.status == PayoutStatus.Paid:
+        is_it = payout.attempt == number and payout.method == transfer.method
+        return Match(TransferOutcome.Known) if is_it else _open(Problem.paid_twice)
+    if payout.is_voided:
+        return _open(Problem.payout_voided)
+    if not _is_amount_of(transfer, payout):
+        return _open(Problem.amount_differs)
+    if payout.status == PayoutStatus.Processing and number == payout.attempt:
+        return Match(TransferOutcome.Known)
+    if payout.is_listed:
+        return _open(Problem.paid_twice)
+    is_over = number < payout.attempt or (payout.status == PayoutStatus.Failed and number == payout.attempt)
+    return _open(Problem.held_as_failed) if is_over else Match(TransferOutcome.Resumed)
+
+
+def _match_by_hand(transfer: RailTransfer, payout: KnownPayout) -> Match:
+    if payout.status == PayoutStatus.Paid:
+        is_it = payout.external_transaction_id == transfer.reference
+        return Match(TransferOutcome.Known) if is_it else _open(Problem.paid_twice)
+    if payout.is_voided:
+        return _open(Problem.payout_voided)
+    if payout.status == PayoutStatus.Processing:
+        return _open(Problem.payout_processing)
+    return Match(TransferOutcome.Resumed) if _is_amount_of(transfer, payout) else _open(Problem.amount_differs)
+
+
+def _is_amount_of(transfer: RailTransfer, payout: KnownPayout) -> bool:
+    return (transfer.amount_cents, transfer.currency) == (payout.amount_cents, _USD)
+
+
+def _match_forgotten(transfer: RailTransfer, facts: MatchingFacts) -> Match:
+    if not facts.has_organization:
+        return _open(Problem.unknown_organization)
+    if transfer.currency != _USD:
+        return _open(Problem.not_in_usd)
+    if transfer.milestone_id is not None:
+        return Match(TransferOutcome.Resumed) if facts.is_milestone_ready else _open(Problem.milestone_not_ready)
+    affiliate_id = _affiliate(transfer, facts)
+    if isinstance(affiliate_id, Problem):
+        return _open(affiliate_id)
+    if transfer.state == TransferState.in_flight:
+        return _open(Problem.in_flight)
+    if transfer.natives is not None:
+        return Match(TransferOutcome.Booked, affiliate_id=affiliate_id, natives=transfer.natives)
+    if facts.currencies - {_USD}:
+        return _open(Problem.currency_unknown)
+    sums = natives.in_usd(transfer.amount_cents, on=transfer.made_at.date())
+    return Match(TransferOutcome.Booked, affiliate_id=affiliate_id, natives=sums, assumes_usd=True)
+
+
+def _affiliate(transfer: RailTransfer, facts: MatchingFacts) -> UUID | Problem:
+    if transfer.affiliate_id is not None:
+        return transfer.affiliate_id if facts.has_affiliate else Problem.unknown_affiliate
+    if len(facts.paid_to_account) == 1:
+        return facts.paid_to_account[0]
+    return Problem.several_affiliates if facts.paid_to_account else Problem.unknown_affiliate
+
+
+def _open(problem: Problem) -> Match:
+    return Match(TransferOutcome.Open, problem)

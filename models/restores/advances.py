@@ -1,0 +1,108 @@
+"""Payouts that were forgotten, written again with lines of their own.
+
+What such a payout paid for is not known any more, so each of its currencies gets a conversion that earns nothing: it
+was paid and earned nothing, which is a debt that the affiliate's next payouts in that currency net.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
+from uuid import UUID
+
+from domain.payouts.natives import NativeSum
+from models import conditions
+from models.db import Json, db
+from models.ids import new_id
+
+#: The source of a conversion that stands for what a forgotten payout paid.
+SOURCE = "restore"
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenPayout:
+    """A payout as it is written again. US cents; `key` is None for what a brand paid by hand."""
+
+    payout_id: UUID
+    organization_id: UUID
+    program_id: UUID
+    affiliate_id: UUID
+    amount_cents: int
+    method: str
+    destination: str
+    attempt: int
+    key: str | None
+    notes: str
+    made_at: datetime
+    day: date
+
+
+_RUN = """
+insert into payout_run (id, organization_id, confirmed_by, confirmed_cents, confirmed_totals, filters, notes,
+  created_at)
+values (%(run_id)s, %(organization_id)s, null, %(confirmed_cents)s, %(totals)s, %(filters)s, %(notes)s, %(made_at)s)
+"""
+_PAYOUT = """
+insert into payout (id, organization_id, run_id, program_id, affiliate_id, amount_cents, method, destination, status,
+  attempt, notes, period_start, period_end, created_at, submitted_at)
+values (%(payout_id)s, %(organization_id)s, %(run_id)s, %(program_id)s, %(affiliate_id)s, %(amount_cents)s, %(method)s,
+  %(destination)s, 'Processing', %(attempt)s, %(notes)s, %(day)s, %(day)s, %(made_at)s, %(made_at)s)
+"""
+_ATTEMPT = """
+insert into payout_attempt (organization_id, payout_id, number, key, method, destination, amount_cents, state,
+  created_at)
+values (%(organization_id)s, %(payout_id)s, %(attempt)s, %(key)s, %(method)s, %(destination)s, %(amount_cents)s,
+  'unknown', %(made_at)s)
+"""
+# Invalidated: it is counted nowhere and earns nothing.
+_CONVERSION = """
+insert into conversion (id, organization_id, program_id, affiliate_id, source, external_event_id, amount_cents,
+  currency, commission_cents, status, type, attribution_method, rate_source, occurred_at, hold_until, created_at)
+values (%(conversion_id)s, %(organization_id)s, %(program_id)s, %(affiliate_id)s, 'restore', %(event_id)s, 0,
+  %(currency)s, 0, 'Invalidated', 'Bonus', 'restore', 'restore', %(made_at)s, %(made_at)s, %(made_at)s)
+"""
+_LINE = """
+insert into payout_line (id, organization_id, payout_id, conversion_id, native_amount_cents, native_currency, fx_rate,
+  fx_rate_date, amount_cents)
+values (%(line_id)s, %(organization_id)s, %(payout_id)s, %(conversion_id)s, %(native_cents)s, %(currency)s, %(fx_rate)s,
+  %(fx_rate_date)s, %(cents)s)
+"""
+
+
+def stage_insert(payout: ForgottenPayout, sums: Sequence[NativeSum]) -> None:
+    """Stage a forgotten payout as one whose rail was asked, with a line for each of its currencies."""
+    params = asdict(payout) | {
+        "run_id": new_id(),
+        "confirmed_cents": sum(one.native_cents for one in sums),
+        "totals": Json({one.currency: one.native_cents for one in sums}),
+        "filters": Json({"affiliateIds": [str(payout.affiliate_id)]}),
+    }
+    db.stage(_RUN, params)
+    db.stage(_PAYOUT, params)
+    if payout.key is not None:
+        db.stage(_ATTEMPT, params)
+    for one in sums:
+        ids = {"conversion_id": new_id(), "line_id": new_id(), "event_id": f"{payout.payout_id}:{one.currency}"}
+        db.stage(_CONVERSION, params | asdict(one) | ids)
+        db.stage(_LINE, params | asdict(one) | ids)
+
+
+# By the expression of index conversion_owing.
+_OUTSTANDING = f"""
+select distinct c.affiliate_id from conversion c
+where c.organization_id = %s and c.source = 'restore' and c.affiliate_id = any(%s::uuid[])
+  and c.paid_cents > {conditions.earned("c")}
+  and not exists (select from payout_line l
+    where l.organization_id = c.organization_id and l.conversion_id = c.id and l.is_open)
+"""
+
+
+def outstanding(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> set[UUID]:
+    """Return which of these affiliates were paid before the restore what is not netted yet."""
+    rows = db.run(_OUTSTANDING, (organization_id, list(affiliate_ids)))
+    return {affiliate_id for (affiliate_id,) in rows}
+
+
+def any_org_organization_of(affiliate_id: UUID) -> UUID | None:
+    """Return whose affiliate this is."""
+    row = db.row("select organization_id from affiliate where id = %s", (affiliate_id,))
+    return row[0] if row else None

@@ -1,0 +1,70 @@
+"""What is known here about a transfer on a rail's list."""
+
+from uuid import UUID
+
+from domain.restores.matching import KnownPayout, MatchingFacts
+from domain.restores.transfers import RailTransfer
+from models.db import db
+from models.table import Rows, columns
+
+_PAYOUT = f"""
+select {columns(KnownPayout, "p", is_voided="p.voided_at is not null", is_listed="p.exported_at is not null")}
+from payout p where p.id = %s
+"""
+_payouts = Rows(KnownPayout)
+
+
+def any_org_payout(payout_id: UUID | None) -> KnownPayout | None:
+    """Return the payout with this id, whosever it is; None without one."""
+    return None if payout_id is None else _payouts.first(_PAYOUT, (payout_id,))
+
+
+# The account by the method that pays it, as `models.payouts.candidates` has it: what a person says themselves goes
+# before what the brand says, and that before the wallet of an import.
+_PAID_TO_ACCOUNT = """
+from affiliate a left join affiliate_account k on k.id = a.account_id
+where %(method)s = coalesce(k.payout_method, a.payout_method, case when a.wallet_email is not null then 'Wallet' end)
+  and lower(%(account)s) = lower(case when k.payout_method is not null then k.payout_destination
+    when a.payout_method is not null then a.payout_destination else a.wallet_email end)
+"""
+_FACTS = f"""
+select exists (select from affiliate a where a.organization_id = o.id and a.id = %(affiliate)s),
+  array(select a.id {_PAID_TO_ACCOUNT} and a.organization_id = o.id order by a.id),
+  array(select c.currency from conversion c where c.organization_id = o.id and c.source <> 'restore'
+    group by c.currency) || o.home_currency,
+  exists (select from deal_milestone m join deal d on d.organization_id = m.organization_id and d.id = m.deal_id
+    where m.organization_id = o.id and m.id = %(milestone)s
+      and d.status = 'Funded' and m.status in ('Submitted', 'Settled') and m.paid_cents = 0
+      and not exists (select from payout p
+        where p.organization_id = m.organization_id and p.milestone_id = m.id and p.voided_at is null))
+from organization o where o.id = %(org)s
+"""
+_WHOSE_ACCOUNT = f"select distinct a.organization_id {_PAID_TO_ACCOUNT} order by 1"
+
+
+def any_org_organizations_paying(*, method: str, account: str) -> list[UUID]:
+    """Return the organizations that have affiliates who are paid to an account."""
+    return [found for (found,) in db.run(_WHOSE_ACCOUNT, {"method": method, "account": account})]
+
+
+def any_org_facts(transfer: RailTransfer, payout: KnownPayout | None) -> MatchingFacts:
+    """Return what matching a transfer asks; `payout` is the one that it names. Budget: 1 statement."""
+    row = db.row(
+        _FACTS,
+        {
+            "org": transfer.organization_id,
+            "affiliate": transfer.affiliate_id,
+            "account": transfer.account,
+            "method": transfer.method,
+            "milestone": transfer.milestone_id,
+        },
+    )
+    has_affiliate, paid_to_account, currencies, is_milestone_ready = row or (False, [], [], False)
+    return MatchingFacts(
+        payout=payout,
+        has_organization=row is not None,
+        has_affiliate=has_affiliate,
+        paid_to_account=tuple(paid_to_account),
+        currencies=frozenset(currencies),
+        is_milestone_ready=is_milestone_ready,
+    )

@@ -1,0 +1,362 @@
+"""`flask restore reconcile` and what an operator decides about transfers that it can't book by itself."""
+
+import os
+from uuid import UUID, uuid4
+
+import pytest
+
+from adapters import clock
+from domain.refused import Refused
+from models import db
+from tests.support import databases
+from tests.support.draining import drain
+from tests.support.rows.dealing import Dealing
+from tests.support.rows.paying import Payroll
+
+_METHODS = ("ProcessorConnect", "Wallet", "GlobalPayouts", "Manual")
+_HEAD = "reference,amount,paid_at,key,payout_id,organization_id,affiliate_id,milestone_id,account,state,native"
+
+
+class _Restored:
+    """A server that nobody knows, and what its operator types."""
+
+    def __init__(self, flask, folder):
+        self.flask, self._folder = flask, folder
+
+    def forget_server(self):
+        self.moment = clock.now().isoformat()
+        for table in ("known_server", "restore_listing"):
+            databases.run(os.environ["DATABASE_OWNER_URL"], f"delete from {table}")
+        db.db.drop_connection()
+
+    def reconcile(self, *rows, method="ProcessorConnect", code=0, words=()):
+        """Reconcile with one method's list; return what the command says. Nothing was paid by the others."""
+        path = self._folder / f"{method}.csv"
+        path.write_text("\n".join([_HEAD, *(",".join(row.get(name, "") for name in _HEAD.split(",")) for row in rows)]))
+        none = [word for other in _METHODS if other != method for word in ("--none", other)]
+        words = [*words, "--restored-to", self.moment, "--list", f"{method}={path}", *none]
+        return self.flask.json("restore", "reconcile", *words, code=code)
+
+    def release(self, code=0):
+        words = ("restore", "release", "--restored-to", self.moment, "--why", "compared with the rail")
+        return self.flask.json(*words) if code == 0 else self.flask(*words)
+
+    def audit(self, action, reference):
+        with db.any_org_work():
+            sql = "select organization_id, after->>'why' from audit_entry where action = %s and entity_id = %s"
+            return db.db.run(sql, (action, reference))
+
+
+@pytest.fixture
+def server(app, flask, tmp_path):
+    yield _Restored(flask, tmp_path)
+    with db.any_org_work():
+        db.db.run("delete from restored_transfer")
+    databases.run(
+        os.environ["DATABASE_OWNER_URL"],
+        "insert into known_server (name) values (this_server()) on conflict do nothing",
+    )
+    db.db.drop_connection()
+
+
+def _sent(payroll, slug="ann", *, amount="20.00", **more):
+    """Return a transfer that a forgotten payout has made, as its rail lists it."""
+    payout_id = uuid4()
+    return {
+        "reference": f"tr_{payout_id.hex}",
+        "amount": amount,
+        "paid_at": clock.now().isoformat(),
+        "key": f"payout:{payout_id}:1",
+        "organization_id": str(payroll.brand.id),
+        "affiliate_id": str(payroll.affiliates[slug]),
+        "account": f"acct_{slug}",
+    } | more
+
+
+def _outcomes(result):
+    return {name: count for one in result["methods"] for name, count in one["outcomes"].items()}
+
+
+def _is_whole(flask, payroll):
+    return flask.json("ledger", "check", "--org", payroll.brand.id)["broken"] == []
+
+
+def test_forgotten_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, flask, server):
+    payroll = Payroll.owing(app)
+    payroll.rate("EUR", "0.5")
+    payroll.sell("ann", 10_000, "EUR")
+    server.forget_server()
+    row = _sent(payroll, amount="50.00", native="EUR=2000/4000@0.5@2026-11-28")
+    row["native"] = '"EUR=2000/4000@0.5@2026-11-28,USD=1000/1000@1@2026-11-28"'
+
+    result = server.reconcile(row)
+    assert (result["clean"], _outcomes(result)) == (True, {"Booked": 1})
+    server.release()
+    payroll.run()
+    payroll.pay()
+
+    # 20.00 USD and 20.00 EUR were earned, of which 10.00 USD and 20.00 EUR were paid
+    assert payroll.payouts() == [("Paid", 5_000), ("Paid", 1_000)]
+    assert payroll.balance("ann") == {"EUR": 0, "USD": 0}
+    assert _is_whole(flask, payroll)
+    (key,) = payroll.brand.rows("select key from payout_attempt where state = 'paid' and key = %s", row["key"])
+    assert key == (row["key"],)
+
+
+def test_same_list_again_books_nothing_more(app, flask, server):
+    payroll = Payroll.owing(app)
+    server.forget_server()
+    row = _sent(payroll)
+
+    first, second = server.reconcile(row), server.reconcile(row)
+
+    assert [sum(one["booked_cents"] for one in result["methods"]) for result in (first, second)] == [2_000, 0]
+    assert payroll.payouts() == [("Paid", 2_000)]
+    assert payroll.balance("ann") == {"USD": 0}
+
+
+def test_dry_run_writes_nothing(app, server):
+    payroll = Payroll.owing(app)
+    server.forget_server()
+
+    result = server.reconcile(_sent(payroll), words=["--dry-run"])
+
+    assert _outcomes(result) == {"Booked": 1}
+    assert "Manual" in result["missing"]
+    assert payroll.payouts() == []
+    with db.any_org_work():
+        assert db.db.run("select count(*) from restored_transfer") == [(0,)]
+
+
+def test_known_payouts_are_marked_as_paid_by_the_attempt_that_the_rail_lists(app, flask, server):
+    payroll = Payroll.owing(app)
+    payroll.run()
+    ((payout_id,),) = payroll.payouts("id")
+    server.forget_server()
+
+    result = server.reconcile(_sent(payroll, key=f"payout:{payout_id}:3"))
+
+    assert _outcomes(result) == {"Resumed": 1}
+    assert payroll.payouts("status, attempt") == [("Paid", 3)]
+    assert server.release()["lookedUp"] == 0
+    assert _is_whole(flask, payroll)
+
+
+def test_payment_by_hand_marks_its_payout_as_paid(app, flask, server):
+    payroll = Payroll.owing(app)
+    payroll.run()
+    ((payout_id,),) = payroll.payouts("id::text")
+    server.forget_server()
+    row = _sent(payroll, reference=f"wire {payout_id}", key="", payout_id=payout_id)
+
+    result = server.reconcile(row, method="Manual")
+
+    assert _outcomes(result) == {"Resumed": 1}
+    assert payroll.payouts("status, method, external_transaction_id") == [("Paid", "Manual", row["reference"])]
+    assert _is_whole(flask, payroll)
+
+
+def test_forgotten_payment_by_hand_is_booked(app, flask, server):
+    payroll = Payroll.owing(app)
+    server.forget_server()
+    row = _sent(payroll, reference=f"wire {uuid4()}", key="", organization_id="")
+
+    assert _outcomes(server.reconcile(row, method="Manual")) == {"Booked": 1}
+
+    assert payroll.payouts("status, method, external_transaction_id") == [("Paid", "Manual", row["reference"])]
+    assert _is_whole(flask, payroll)
+
+
+def test_payout_of_a_netted_affiliate_is_let_go_of_and_paid_as_a_difference(app, flask, server):
+    payroll = Payroll.owing(app)
+    payroll.run()
+    server.forget_server()
+    server.reconcile(_sent(payroll, amount="15.00"))
+
+    assert server.release() | {"why": "", "restoredTo": ""} == {
+        "restoredTo": "",
+        "why": "",
+        "withoutReconcile": False,
+        "lookedUp": 0,
+        "letGo": 1,
+    }
+    assert sorted(payroll.payouts("status, amount_cents, failure_code")) == [
+        ("Failed", 2_000, "paid_before_restore"),
+        ("Paid", 1_500, None),
+    ]
+    payroll.run()
+    payroll.pay()
+    assert sorted(payroll.payouts()) == [("Failed", 2_000), ("Paid", 500), ("Paid", 1_500)]
+    assert payroll.balance("ann") == {"USD": 0}
+    assert _is_whole(flask, payroll)
+
+
+def test_failed_payout_of_a_netted_affiliate_is_not_retried(app, server):
+    payroll = Payroll.owing(app)
+    payroll.brand.set(sandboxRail="fail")
+    payroll.run()
+    payroll.pay()
+    ((payout_id,),) = payroll.payouts("id")
+    server.forget_server()
+    server.reconcile(_sent(payroll))
+    server.release()
+
+    answer = payroll.brand.person().post(f"/api/v1/payouts/{payout_id}/retry")
+
+    assert (answer.status_code, answer.json["error"]) == (409, "paid_before_restore")
+
+
+def test_held_server_makes_no_run_and_lists_nothing_to_pay_by_hand(app, server):
+    payroll = Payroll.owing(app)
+    payroll.run()
+    ((run_id,),) = payroll.brand.rows("select id from payout_run")
+    payroll.sell("ann")
+    server.forget_server()
+    owner = payroll.brand.person()
+
+    with pytest.raises(Refused) as refusal:
+        payroll.run()
+    assert refusal.value.code == "payouts_on_hold"
+    answer = owner.post("/api/v1/payouts/run", {"confirmTotalCents": 2_000})
+    assert (answer.status_code, answer.json["error"]) == (409, "payouts_on_hold")
+    answer = owner.get(f"/api/v1/payouts/mass-pay.csv?runId={run_id}")
+    assert (answer.status_code, answer.json["error"]) == (409, "payouts_on_hold")
+
+
+_STRANGE = [
+    ({"organization_id": str(uuid4())}, "unknown_organization"),
+    ({"affiliate_id": str(uuid4())}, "unknown_affiliate"),
+    ({"affiliate_id": "", "account": "acct_nobody"}, "unknown_affiliate"),
+    ({"state": "in_flight"}, "in_flight"),
+]
+
+
+@pytest.mark.parametrize(("columns", "problem"), _STRANGE)
+def test_strange_transfer_holds_payouts_until_it_is_accepted(app, server, columns, problem):
+    payroll = Payroll.owing(app)
+    server.forget_server()
+    row = _sent(payroll, **columns)
+
+    result = server.reconcile(row, code=1)
+
+    assert [(one["reference"], one["problem"]) for one in result["open"]] == [(row["reference"], problem)]
+    assert result["open"][0]["advice"]
+    assert "1 transfers wait for a decision" in server.release(code=1)[1]
+    assert problem in server.flask("restore", "status")[1]
+    assert server.flask("restore", "accept", row["reference"])[0] == 2  # a reason is required
+    server.flask.json("restore", "accept", row["reference"], "--why", "it is another installation's")
+    assert [why for _, why in server.audit("restore.accepted", row["reference"])] == ["it is another installation's"]
+    assert server.reconcile(row)["clean"]
+    server.release()
+
+
+def test_assigned_transfer_is_netted_in_the_currency_that_the_operator_names(app, flask, server):
+    payroll = Payroll.owing(app)
+    payroll.sell("ann", 10_000, "EUR")
+    server.forget_server()
+    row = _sent(payroll, amount="25.00")
+
+    assert [one["problem"] for one in server.reconcile(row, code=1)["open"]] == ["currency_unknown"]
+    words = (
+        "restore",
+        "assign",
+        row["reference"],
+        "--affiliate",
+        payroll.affiliates["ann"],
+        "--why",
+        "asked the brand",
+    )
+    server.flask.json(*words, "--native", "EUR=1500", "--native", "USD=800")
+
+    assert payroll.balance("ann") == {"EUR": 500, "USD": 1_200}
+    assert server.audit("restore.assigned", row["reference"]) == [(payroll.brand.id, "asked the brand")]
+    assert server.flask(*words)[0] == 1
+    assert server.reconcile(row)["clean"]
+    assert _is_whole(flask, payroll)
+
+
+def test_transfer_of_another_amount_than_its_payout_is_assigned_and_lets_go_of_it(app, flask, server):
+    payroll = Payroll.owing(app)
+    payroll.run()
+    ((payout_id,),) = payroll.payouts("id")
+    server.forget_server()
+    row = _sent(payroll, amount="12.00", key=f"payout:{payout_id}:1")
+
+    assert [one["problem"] for one in server.reconcile(row, code=1)["open"]] == ["amount_differs"]
+    server.flask.json(
+        "restore", "assign", row["reference"], "--affiliate", payroll.affiliates["ann"], "--why", "looked"
+    )
+
+    assert sorted(payroll.payouts()) == [("Failed", 2_000), ("Paid", 1_200)]
+    assert payroll.balance("ann") == {"USD": 800}
+    assert server.reconcile(row)["clean"]
+    assert _is_whole(flask, payroll)
+
+
+def test_transfer_that_was_booked_and_came_back_waits_for_a_decision(app, server):
+    payroll = Payroll.owing(app)
+    server.forget_server()
+    row = _sent(payroll)
+    server.reconcile(row)
+
+    result = server.reconcile(row | {"state": "returned"}, code=1)
+
+    assert [one["problem"] for one in result["open"]] == ["came_back"]
+
+
+def test_transfers_of_a_former_release_are_matched_by_their_account(app, server):
+    payroll = Payroll.owing(app)
+    payroll.execute(
+        "update affiliate set payout_destination = 'acct_only_ann' where organization_id = %s", payroll.brand.id
+    )
+    server.forget_server()
+
+    result = server.reconcile(_sent(payroll, affiliate_id="", account="acct_only_ann"))
+
+    assert _outcomes(result) == {"Booked": 1}
+    assert payroll.balance("ann") == {"USD": 0}
+
+
+def test_forgotten_payout_of_a_milestone_pays_it_and_never_again(app, flask, server):
+    dealing = Dealing.create(app)
+    deal_id = dealing.funded(50_000)
+    dealing.submit(deal_id)
+    ((milestone_id,),) = dealing.brand.rows("select id::text from deal_milestone")
+    server.forget_server()
+    payroll = Payroll(dealing.brand, {"cleo": dealing.affiliate_id})
+    row = _sent(payroll, "cleo", amount="500.00", milestone_id=milestone_id, account="cleo@example.com")
+
+    assert dealing.approve(deal_id).json["error"] == "payouts_on_hold"
+    assert _outcomes(server.reconcile(row, method="Wallet")) == {"Resumed": 1}
+
+    assert dealing.payouts() == [("Paid", 50_000)]
+    assert dealing.shown(deal_id)["status"] == "Completed"
+    server.release()
+    dealing.tick()
+    drain("payouts")
+    assert dealing.payouts() == [("Paid", 50_000)]
+    assert _is_whole(flask, payroll)
+
+
+def test_brand_and_affiliate_read_what_a_booked_payout_is(app, server):
+    payroll = Payroll.owing(app)
+    other = Payroll.create(app)
+    server.forget_server()
+    row = _sent(payroll)
+    server.reconcile(row)
+    payout_id = UUID(row["key"].split(":")[1])
+
+    shown = payroll.brand.person().get(f"/api/v1/payouts/{payout_id}").json
+
+    assert (shown["status"], shown["processorTransferId"]) == ("Paid", row["reference"])
+    assert "before the service was restored" in shown["notes"]
+    assert other.brand.person().get(f"/api/v1/payouts/{payout_id}").status_code == 404
+
+
+def test_unreadable_list_changes_nothing(flask, server, tmp_path):
+    path = tmp_path / "list.csv"
+    path.write_text("reference,amount\na,1")
+
+    code, message = flask("restore", "reconcile", "--restored-to", "1h", "--list", f"Wallet={path}")
+
+    assert (code, "Nothing was changed" in message) == (1, True)

@@ -1,0 +1,150 @@
+"""What a transfer on a rail's list is here, decided by the ids that were sent with it and by what is known."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+
+from domain.payouts.natives import NativeSum
+from domain.restores.matching import NETTED, KnownPayout, MatchingFacts, match
+from domain.restores.transfers import ADVICE, Problem, RailTransfer, TransferOutcome, TransferState, read_key
+
+_ORGANIZATION, _PAYOUT, _ANN, _BEN, _MILESTONE = map(UUID, (f"{n:032x}" for n in range(1, 6)))
+_AT = datetime(2026, 11, 28, 12, tzinfo=UTC)
+_NATIVES = (NativeSum("EUR", 1840, 2000, Decimal("0.92"), date(2026, 11, 27)),)
+
+TRANSFER = RailTransfer(
+    method="ProcessorConnect",
+    reference="tr_1",
+    state=TransferState.paid,
+    amount_cents=2000,
+    currency="USD",
+    made_at=_AT,
+    account="acct_ann",
+    key=f"payout:{_PAYOUT}:1",
+    payout_id=_PAYOUT,
+    organization_id=_ORGANIZATION,
+    affiliate_id=_ANN,
+    natives=_NATIVES,
+)
+PAYOUT = KnownPayout(
+    id=_PAYOUT,
+    organization_id=_ORGANIZATION,
+    status="Pending",
+    attempt=1,
+    amount_cents=2000,
+    method="ProcessorConnect",
+    is_voided=False,
+    is_listed=False,
+    failure_code=None,
+    external_transaction_id=None,
+)
+FORGOTTEN = MatchingFacts(
+    payout=None,
+    has_organization=True,
+    has_affiliate=True,
+    paid_to_account=(_ANN,),
+    currencies=frozenset({"USD"}),
+    is_milestone_ready=False,
+)
+
+_KNOWN, _RESUMED, _OPEN = TransferOutcome.Known, TransferOutcome.Resumed, TransferOutcome.Open
+_SECOND = {"key": f"payout:{_PAYOUT}:2"}
+_BY_HAND = {"method": "Manual", "key": None, "reference": "wire 7"}
+
+
+@pytest.mark.parametrize(
+    ("transfer", "payout", "outcome", "problem"),
+    [
+        ({}, {"status": "Pending"}, _RESUMED, None),
+        ({"state": TransferState.in_flight}, {"status": "Pending"}, _RESUMED, None),
+        ({}, {"status": "Processing"}, _KNOWN, None),
+        ({}, {"status": "Paid"}, _KNOWN, None),
+        ({}, {"status": "Paid", "method": "Manual"}, _OPEN, Problem.paid_twice),
+        (_SECOND, {"status": "Paid"}, _OPEN, Problem.paid_twice),
+        (_SECOND, {"status": "Failed"}, _RESUMED, None),
+        (_SECOND, {"status": "Processing"}, _RESUMED, None),
+        (_SECOND, {"status": "Pending"}, _RESUMED, None),
+        ({}, {"status": "Failed"}, _OPEN, Problem.held_as_failed),
+        ({}, {"status": "Processing", "attempt": 2}, _OPEN, Problem.held_as_failed),
+        ({}, {"status": "Failed", "is_voided": True}, _OPEN, Problem.payout_voided),
+        ({}, {"status": "Pending", "is_listed": True}, _OPEN, Problem.paid_twice),
+        ({"amount_cents": 1999}, {"status": "Pending"}, _OPEN, Problem.amount_differs),
+        ({"currency": "EUR"}, {"status": "Processing"}, _OPEN, Problem.amount_differs),
+        ({"organization_id": _BEN}, {"status": "Pending"}, _OPEN, Problem.organization_differs),
+        ({"state": TransferState.returned}, {"status": "Pending"}, TransferOutcome.MovedNothing, None),
+        (_BY_HAND, {"status": "Pending"}, _RESUMED, None),
+        (_BY_HAND, {"status": "Failed"}, _RESUMED, None),
+        (_BY_HAND, {"status": "Pending", "is_listed": True}, _RESUMED, None),
+        (_BY_HAND, {"status": "Processing"}, _OPEN, Problem.payout_processing),
+        (_BY_HAND, {"status": "Paid", "external_transaction_id": "wire 7"}, _KNOWN, None),
+        (_BY_HAND, {"status": "Paid", "external_transaction_id": "wire 6"}, _OPEN, Problem.paid_twice),
+        (_BY_HAND | {"amount_cents": 1}, {"status": "Pending"}, _OPEN, Problem.amount_differs),
+    ],
+)
+def test_transfer_of_a_known_payout(transfer, payout, outcome, problem):
+    facts = replace(FORGOTTEN, payout=replace(PAYOUT, **payout))
+
+    decided = match(replace(TRANSFER, **transfer), facts)
+
+    assert (decided.outcome, decided.problem) == (outcome, problem)
+
+
+@pytest.mark.parametrize(
+    ("transfer", "facts", "affiliate", "problem"),
+    [
+        ({}, {}, _ANN, None),
+        ({}, {"paid_to_account": ()}, _ANN, None),
+        ({}, {"has_affiliate": False}, None, Problem.unknown_affiliate),
+        ({"affiliate_id": None}, {}, _ANN, None),
+        ({"affiliate_id": None}, {"paid_to_account": (_ANN, _BEN)}, None, Problem.several_affiliates),
+        ({"affiliate_id": None}, {"paid_to_account": ()}, None, Problem.unknown_affiliate),
+        ({}, {"has_organization": False}, None, Problem.unknown_organization),
+        ({"currency": "EUR"}, {}, None, Problem.not_in_usd),
+        ({"state": TransferState.in_flight}, {}, None, Problem.in_flight),
+        ({"natives": None}, {}, _ANN, None),
+        ({"natives": None}, {"currencies": frozenset({"USD", "EUR"})}, None, Problem.currency_unknown),
+        ({}, {"currencies": frozenset({"USD", "EUR"})}, _ANN, None),
+        ({"milestone_id": _MILESTONE}, {}, None, Problem.milestone_not_ready),
+    ],
+)
+def test_transfer_of_a_forgotten_payout(transfer, facts, affiliate, problem):
+    decided = match(replace(TRANSFER, **transfer), replace(FORGOTTEN, **facts))
+
+    expected = TransferOutcome.Booked if problem is None else TransferOutcome.Open
+    assert (decided.outcome, decided.problem, decided.affiliate_id) == (expected, problem, affiliate)
+
+
+def test_forgotten_payout_is_booked_in_the_currencies_that_it_was_earned_in():
+    assert match(TRANSFER, FORGOTTEN).natives == _NATIVES
+
+
+def test_currencies_that_the_rail_does_not_name_are_us_dollars_where_there_are_no_others():
+    decided = match(replace(TRANSFER, natives=None), FORGOTTEN)
+
+    assert decided.assumes_usd
+    assert [(one.currency, one.native_cents, one.cents) for one in decided.natives] == [("USD", 2000, 2000)]
+
+
+def test_forgotten_payout_of_a_milestone_that_waits_is_resumed():
+    decided = match(replace(TRANSFER, milestone_id=_MILESTONE), replace(FORGOTTEN, is_milestone_ready=True))
+
+    assert decided.outcome == TransferOutcome.Resumed
+
+
+def test_payout_that_was_let_go_of_to_be_netted_is_booked_when_its_rail_lists_it_after_all():
+    netted = replace(PAYOUT, status="Failed", is_voided=True, failure_code=NETTED)
+
+    assert match(TRANSFER, replace(FORGOTTEN, payout=netted)).outcome == TransferOutcome.Booked
+
+
+def test_every_problem_has_advice():
+    assert set(ADVICE) == set(Problem)
+
+
+@pytest.mark.parametrize("key", [None, "", "payout:1:1", f"payout:{_PAYOUT}:0", f"payout:{_PAYOUT}", f"x:{_PAYOUT}:1"])
+def test_other_keys_name_no_payout(key):
+    assert read_key(key) is None
+    assert read_key(f"payout:{_PAYOUT}:12") == (_PAYOUT, 12)
