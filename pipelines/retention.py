@@ -21,9 +21,6 @@ from pipelines import work
 #: How many rows end in one transaction.
 SLICE = 2_000
 
-# What a dead letter of these would have done is money: it waits until somebody replays or discards it.
-_KEPT_QUEUES = ("sales", "refunds", "payouts", "gateways", "lookups")
-
 _log = structlog.get_logger(__name__)
 
 
@@ -44,7 +41,7 @@ def any_org_status(*, now: datetime) -> list[Status]:
         Status(
             kind=name,
             days=_days(name),
-            standing=expiry.any_org_standing(kind, before=_before(name, now), queues=_queues()),
+            standing=expiry.any_org_standing(kind, before=_before(name, now)),
             last_run=runs.get(name),
         )
         for name, kind in KINDS.items()
@@ -92,7 +89,7 @@ def _end(kind: ExpiryKind, before: datetime) -> int:
         if found:
             kind.forget([{"id": row_id, "made": visitors.forgotten(text)} for row_id, text in found])
         return len(found)
-    ended = expiry.any_org_end(kind, before=before, limit=SLICE, queues=_queues())
+    ended = expiry.any_org_end(kind, before=before, limit=SLICE)
     if kind.name == "dead_letters" and ended:
         _log.warning("retention.dead_letters", names=dict(Counter(ended)))
     return len(ended)
@@ -105,10 +102,6 @@ def _before(name: str, now: datetime) -> datetime | None:
 
 def _days(name: str) -> int:
     return settings.current().retention.days[name]
-
-
-def _queues() -> list[str]:
-    return [queue for queue in jobs.QUEUES if queue not in _KEPT_QUEUES]
 
 
 def _stage_slice(name: str) -> None:

@@ -11,6 +11,7 @@ from pipelines.work import TryAgain
 _log = structlog.get_logger(__name__)
 
 _LOOK_AGAIN = timedelta(minutes=1)
+_RESTORED = "the database was restored or replaced; an operator compares what was paid first"
 
 
 def check(now: datetime) -> None:
@@ -20,7 +21,7 @@ def check(now: datetime) -> None:
     """
     if not known_servers.is_known():
         _log.error("payout.server_unknown")
-        raise TryAgain(at=now + _LOOK_AGAIN)
+        raise TryAgain(at=now + _LOOK_AGAIN, why=_RESTORED)
 
 
 def refuse_payouts() -> None:

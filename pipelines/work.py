@@ -14,11 +14,15 @@ from models.jobs import rows
 
 
 class TryAgain(Exception):
-    """The job cannot finish now, through nobody's fault; it does not count as an attempt."""
+    """The job cannot finish now, through nobody's fault; it does not count as an attempt.
 
-    def __init__(self, *, at: datetime) -> None:
+    `why` tells operators what it waits for.
+    """
+
+    def __init__(self, *, at: datetime, why: str | None = None) -> None:
         super().__init__(f"again at {at.isoformat()}")
         self.at = at
+        self.why = why
 
 
 class GiveUp(Exception):

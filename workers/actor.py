@@ -108,6 +108,7 @@ def calling_job(
     prepare: Callable[[rows.Claimed], Prepared | None],
     call: Callable[[Prepared], Answer],
     record: Callable[[Prepared, Answer], datetime | None],
+    why: Callable[[Prepared, Answer], str | None] = lambda prepared, answer: None,
     together: CallsTogether[Prepared, Answer] | None = None,
     uncalled: WorkUncalled | None = None,
 ) -> None:
@@ -115,8 +116,9 @@ def calling_job(
 
     `prepare` (in a transaction) writes down the intent and returns what to send, or None when nothing is left to do.
     `call` talks to the outside. `record` (in a transaction) writes down the answer and returns when to try again,
-    or None when the job is done. A process that dies in between leaves the row to be handed out again, once it has been
-    silent for a while; a job that `keeps_lease` at the end of its lease.
+    or None when the job is done. `why` returns what it waits for then, in words for operators. A process that dies in
+    between leaves the row to be handed out again, once it has been silent for a while; a job that `keeps_lease` at the
+    end of its lease.
     `together` prepares and records several, for a kind that says how many (`Job.together`).
     `uncalled` does in its place, in one transaction, what needs no call of several, two at least, and returns those
     that are done. Of the others it has done nothing: each has a hand-out of its own, and the one that was handed out
@@ -125,7 +127,7 @@ def calling_job(
 
     _must_agree(job, together or uncalled)
 
-    steps = _Steps(prepare, call, record)
+    steps = _Steps(prepare, call, record, why)
 
     def run_together(job_id: int, attempt: int, **_: object) -> Ran:
         assert together is not None
@@ -147,7 +149,7 @@ def calling_job(
             called = calls.call_each(wanted, call, together)
             if called.is_mostly_uncalled:
                 alone.note(job, batch)
-            recorded = _record_together(job, called, record, together)
+            recorded = _record_together(job, called, steps, together)
             return Ran(number=len(batch.jobs) - len(wanted) + recorded)
         return steps.run(job_id, attempt)
 
@@ -165,6 +167,7 @@ class _Steps(Generic[Prepared, Answer]):
     prepare: Callable[[rows.Claimed], Prepared | None]
     call: Callable[[Prepared], Answer]
     record: Callable[[Prepared, Answer], datetime | None]
+    why: Callable[[Prepared, Answer], str | None]
 
     def run(self, job_id: int, attempt: int, **_: object) -> Ran:
         """Do one job, if this attempt of it is still to be made."""
@@ -188,7 +191,18 @@ class _Steps(Generic[Prepared, Answer]):
     def end(self, claimed: rows.Claimed, prepared: Prepared | None) -> None:
         """Make the call that was prepared, if one was, and record its answer."""
         if prepared is not None:
-            _record(claimed, self.record, prepared, self.call(prepared))
+            self.end_answered(claimed, prepared, self.call(prepared))
+
+    def end_answered(self, claimed: rows.Claimed, prepared: Prepared, answer: Answer) -> None:
+        """Record the answer to the call of one job, and whether that is done or waits for another attempt."""
+        is_of_one = claimed.organization_id is not None
+        with db.unit_of_work(claimed.tenant) if is_of_one else db.any_org_work():
+            again_at = self.record(prepared, answer)
+            if again_at is None:
+                rows.stage_done(job_id=claimed.id, attempt=claimed.attempt)
+            else:
+                why = self.why(prepared, answer)
+                rows.stage_again(job_id=claimed.id, attempt=claimed.attempt, at=again_at, why=why)
 
 
 def _run_uncalled(job: Job, steps: _Steps[Prepared, Answer], uncalled: WorkUncalled, job_id: int, attempt: int) -> Ran:
@@ -246,32 +260,17 @@ def _prepared(
     return wanted
 
 
-def _record(
-    claimed: rows.Claimed,
-    record: Callable[[Prepared, Answer], datetime | None],
-    prepared: Prepared,
-    answer: Answer,
-) -> None:
-    is_of_one = claimed.organization_id is not None
-    with db.unit_of_work(claimed.tenant) if is_of_one else db.any_org_work():
-        again_at = record(prepared, answer)
-        if again_at is None:
-            rows.stage_done(job_id=claimed.id, attempt=claimed.attempt)
-        else:
-            rows.stage_again(job_id=claimed.id, attempt=claimed.attempt, at=again_at)
-
-
 def _record_together(
     job: Job,
     called: Called[Prepared, Answer],
-    record: Callable[[Prepared, Answer], datetime | None],
+    steps: _Steps[Prepared, Answer],
     together: CallsTogether[Prepared, Answer],
 ) -> int:
     """Record what came of the calls of a batch: of those that were made first, so that nothing else can lose it.
 
     Returns how many answers were recorded.
     """
-    recorded = _record_answered(job, called, record, together)
+    recorded = _record_answered(job, called, steps, together)
     if called.raised is not None:
         claimed, error = called.raised
         metrics.count_jobs(job.name, failing.put_down(job, claimed.id, claimed.attempt, error))
@@ -286,7 +285,7 @@ def _record_together(
 def _record_answered(
     job: Job,
     called: Called[Prepared, Answer],
-    record: Callable[[Prepared, Answer], datetime | None],
+    steps: _Steps[Prepared, Answer],
     together: CallsTogether[Prepared, Answer],
 ) -> int:
     """Record answers together; where that fails for all, each by itself: they were given. Returns how many succeed."""
@@ -296,13 +295,14 @@ def _record_answered(
             with db.unit_of_work(called.answered[0][0].tenant):
                 again = together.record([(prepared, answer) for _, prepared, answer in called.answered])
                 claimed_jobs = [claimed for claimed, _, _ in called.answered]
-                batches.stage_recorded(list(zip(claimed_jobs, again, strict=True)))
+                whys = [steps.why(prepared, answer) for _, prepared, answer in called.answered]
+                batches.stage_recorded(list(zip(claimed_jobs, again, whys, strict=True)))
             return recorded
         except Exception as error:
             _log.warning("job.not_recorded_together", error=type(error).__name__)
     for claimed, prepared, answer in called.answered:
         try:
-            _record(claimed, record, prepared, answer)
+            steps.end_answered(claimed, prepared, answer)
         except Exception as error:
             recorded -= 1
             metrics.count_jobs(job.name, failing.put_down(job, claimed.id, claimed.attempt, error))

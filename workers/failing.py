@@ -26,7 +26,7 @@ def put_down(job: Job, job_id: int, attempt: int, error: Exception) -> str:
     """Write down why an attempt did not end well, and return what that is called."""
     if isinstance(error, TryAgain):
         with db.any_org_work():
-            rows.stage_again(job_id=job_id, attempt=attempt, at=error.at)
+            rows.stage_again(job_id=job_id, attempt=attempt, at=error.at, why=error.why)
         return "again"
     if isinstance(error, GiveUp):
         _fail(job_id, attempt, str(error), retry_in_s=None)

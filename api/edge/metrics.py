@@ -90,7 +90,7 @@ class _Queues:
         except db.UNAVAILABLE:
             return  # the counters matter most while the database is away
         for queue in jobs.QUEUES:
-            _, waiting, retrying, out, dead, oldest_s = counts.get(queue, (queue, 0, 0, 0, 0, 0))
+            _, waiting, retrying, out, dead, oldest_s = counts.get(queue, (queue, 0, 0, 0, 0, 0))[:6]
             for state, number in (("waiting", waiting), ("retrying", retrying), ("out", out), ("dead", dead)):
                 depth.add_metric([queue, state], number)
             age.add_metric([queue], oldest_s)

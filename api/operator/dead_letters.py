@@ -18,13 +18,16 @@ from domain.refused import Refused
 from models import db
 from models.jobs import desk
 from models.jobs.desk import DeadFilters, JobRow
-from pipelines.operating import queue_desk
+from pipelines.operating import discarding, queue_desk
 from schemas.affiliates.affiliate import Nothing
 from schemas.operator.queues import (
     CountRecord,
     DeadLetterRecord,
     DeadLettersFilter,
     DeadLettersQuery,
+    DeadLetterSummaryRecord,
+    DiscardBody,
+    DiscardedRecord,
     ReplayBody,
     ReplayedRecord,
     WholeDeadLetterRecord,
@@ -37,8 +40,9 @@ _RECORD = DeadLetterRecord()
 _WHOLE = WholeDeadLetterRecord()
 _COUNT = CountRecord()
 _REPLAYED = ReplayedRecord()
+_DISCARDED = DiscardedRecord()
+_SUMMARY = DeadLetterSummaryRecord()
 
-_LONGEST_LINE = 300
 # Every job of an installation is counted, and some see a thousand a second.
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 
@@ -46,7 +50,10 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 @blueprint.get("/api/operator/dead-letters")
 @operation(READ, page(_RECORD), asks=DeadLettersQuery())
 def list_dead_letters() -> Mapping[str, object]:
-    """List dead letters of a queue, a kind of job or an organization, the newest first. Budget: 1 round trip."""
+    """List dead letters of a queue, a kind of job, an organization or an error, the newest first.
+
+    Each says what a discard of it leaves undone. Budget: 1 round trip.
+    """
     query = body.query()
     asked = paging.wanted(query)
     after = (asked.after[0], asked.after[1].int) if asked.after else None
@@ -60,9 +67,22 @@ def list_dead_letters() -> Mapping[str, object]:
 @blueprint.get("/api/operator/dead-letters/count")
 @operation(READ, one(_COUNT), asks=DeadLettersFilter())
 def count_dead_letters() -> Mapping[str, object]:
-    """Count the dead letters of a queue, a kind of job or an organization. Budget: 1 round trip."""
+    """Count the dead letters of a queue, a kind of job, an organization or an error. Budget: 1 round trip."""
     with db.any_org_work():
         return {"count": desk.any_org_count_dead(_filters(body.query()))}
+
+
+@blueprint.get("/api/operator/dead-letters/kinds")
+@operation(READ, one(_SUMMARY), asks=DeadLettersFilter())
+def summarize_dead_letters() -> Mapping[str, object]:
+    """Count the dead letters of a filter by kind, with what a discard of them leaves undone and the sums per currency.
+
+    Budget: 1 round trip.
+    """
+    with db.any_org_work():
+        kinds = discarding.any_org_summarize(_filters(body.query()))
+    shown: Mapping[str, object] = _SUMMARY.dump({"count": sum(kind.count for kind in kinds), "kinds": kinds})
+    return shown
 
 
 @blueprint.get("/api/operator/dead-letters/<number>")
@@ -107,12 +127,12 @@ def replay_dead_letter(number: str) -> Response:
 @blueprint.post("/api/operator/dead-letters/<number>/discard")
 @operation(DECIDE, EMPTY, status=204, takes=WhyBody(), refuses=("404 not_found",))
 def discard_dead_letter(number: str) -> Response:
-    """Delete a dead letter for good. The audit log keeps what it was, and why."""
+    """Delete a dead letter for good. The audit log keeps what it was, what it leaves undone, and why."""
     wanted, why = _job_id(number), body.load()["why"]
 
     def discard() -> answers.Answer:
-        job = queue_desk.any_org_discard(wanted)
-        said = {"why": why, "jobs": [wanted], "job": queue_desk.kept_of(job)}
+        job = discarding.any_org_discard_one(wanted)
+        said = {"why": why, "jobs": [wanted], "job": discarding.audited(job)}
         audit.record("job.discarded", str(wanted), after=said, organization_id=job.organization_id, now=clock.now())
         return 204, None
 
@@ -131,8 +151,12 @@ def replay_dead_letters() -> Response:
 
     def replay() -> answers.Answer:
         replayed = queue_desk.any_org_replay_all(filters, confirmed=wanted["confirm_count"])
-        asked = {"queue": filters.queue, "name": filters.name, "organizationId": _text(filters.organization_id)}
-        said = {"filter": asked, "count": len(replayed), "jobs": list(replayed[:1000]), "why": wanted["why"]}
+        said = {
+            "filter": _audited_filter(filters),
+            "count": len(replayed),
+            "jobs": list(replayed[:1000]),
+            "why": wanted["why"],
+        }
         audit.record("job.replayed", "filter", after=said, now=clock.now())
         return 200, {"replayed": list(replayed)}
 
@@ -141,8 +165,39 @@ def replay_dead_letters() -> Response:
     return answer
 
 
+@blueprint.post("/api/operator/dead-letters/discard")
+@operation(DECIDE, one(_DISCARDED), takes=DiscardBody(), refuses=("409 count_mismatch",))
+def discard_dead_letters() -> Response:
+    """Delete all dead letters of a filter for good, if there are still as many as `confirmCount` says.
+
+    409 `count_mismatch` with the `count` that there is now, and nothing is discarded. The audit log keeps what each
+    was, what it leaves undone, and why.
+    """
+    wanted = body.load()
+    filters = _filters(wanted)
+
+    def discard() -> answers.Answer:
+        dead = discarding.any_org_discard_all(filters, confirmed=wanted["confirm_count"])
+        for job in dead:
+            said = {
+                "filter": _audited_filter(filters),
+                "why": wanted["why"],
+                "jobs": [job.id],
+                "job": discarding.audited(job),
+            }
+            audit.record("job.discarded", str(job.id), after=said, organization_id=job.organization_id, now=clock.now())
+        return 200, {"discarded": [job.id for job in dead]}
+
+    return answers.once_for_operator(discard)
+
+
+def _audited_filter(filters: DeadFilters) -> dict[str, str | None]:
+    asked = {"queue": filters.queue, "name": filters.name, "organizationId": _text(filters.organization_id)}
+    return asked | ({"error": filters.error} if filters.error else {})
+
+
 def _filters(wanted: Mapping[str, Any]) -> DeadFilters:
-    return DeadFilters(wanted["queue"], wanted["name"], wanted["organization_id"])
+    return DeadFilters(wanted["queue"], wanted["name"], wanted["organization_id"], wanted["error"] or None)
 
 
 def _job_id(number: str) -> int:
@@ -156,9 +211,19 @@ def _text(value: UUID | None) -> str | None:
 
 
 def _listed(job: JobRow) -> dict[str, object]:
-    lines = (job.last_error or "").strip().splitlines()
-    names = ("id", "queue", "name", "organization_id", "args", "attempt", "asked_by", "created_at", "failed_at")
-    return {name: getattr(job, name) for name in names} | {"last_line": lines[-1][:_LONGEST_LINE] if lines else None}
+    names = (
+        "id",
+        "queue",
+        "name",
+        "organization_id",
+        "args",
+        "attempt",
+        "asked_by",
+        "created_at",
+        "failed_at",
+        "leaves",
+    )
+    return {name: getattr(job, name) for name in names} | {"last_line": job.error_line}
 
 
 def _cursor(shown: Sequence[JobRow]) -> str:

@@ -1,6 +1,7 @@
 """`flask jobs`: queues and dead letters, for the operator at three in the morning."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID
 
@@ -8,11 +9,15 @@ import click
 from flask.cli import AppGroup
 
 from commands import output, trail
+from commands.service import discarding
 from domain.jobs import QUEUES
 from domain.refused import Refused
 from models.jobs import desk
-from models.jobs.desk import JobRow
+from models.jobs.desk import DeadFilters, JobRow
 from pipelines.operating import queue_desk
+from pipelines.operating.discarding import leaves_json
+
+_MAX_REASON = 120
 
 group = AppGroup("jobs", help="Queues and dead letters.")
 
@@ -62,7 +67,7 @@ def living(
                     job.state,
                     f"{job.attempt} of {job.max_attempts}",
                     _second(job.deadline or job.run_at),
-                    _last_line(job),
+                    _reason(job),
                 )
                 for job in listed
             ],
@@ -72,22 +77,20 @@ def living(
 
 
 @group.command("dead")
-@click.option("--queue", type=click.Choice(QUEUES))
-@click.option("--org", "organization", type=click.UUID)
-@click.option("--name")
+@discarding.filter_options
 @click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True)
 @output.json_option
-def dead(queue: str | None, organization: UUID | None, name: str | None, limit: int, as_json: bool) -> None:
+def dead(*, filters: DeadFilters, limit: int, as_json: bool) -> None:
     """List dead letters, oldest first."""
     with output.every_tenant():
-        listed = desk.any_org_dead(queue=queue, organization_id=organization, name=name, limit=limit)
+        listed = desk.any_org_dead(**asdict(filters), limit=limit)
     output.show(
         [_as_json(job) for job in listed],
         as_json=as_json,
         person=lambda: output.table(
             ("id", "job", "organization", "attempts", "died", "error"),
             [
-                (job.id, job.name, job.organization_id, job.attempt, _minute(job.failed_at), _last_line(job))
+                (job.id, job.name, job.organization_id, job.attempt, _minute(job.failed_at), _reason(job))
                 for job in listed
             ],
             empty="No dead letters.",
@@ -113,7 +116,10 @@ def show(job_id: int, as_json: bool) -> None:
             if name != "error":
                 click.echo(f"{name:15} {value}")
         click.echo(f"\n{found.last_error or 'No error so far.'}")
+        if found.waits_for:
+            click.echo(f"\nIt waits until {_second(found.run_at)}: {found.waits_for}")
         if found.failed_at:
+            click.echo(f"\nA discard leaves {discarding.describe(found)}")
             click.echo(f"\nNext: flask jobs replay {found.id}   or   flask jobs discard {found.id} --why '...'")
 
     output.show(_as_json(job), as_json=as_json, person=person)
@@ -121,19 +127,17 @@ def show(job_id: int, as_json: bool) -> None:
 
 @group.command("replay")
 @click.argument("job_ids", type=int, nargs=-1)
-@click.option("--queue", type=click.Choice(QUEUES), help="Every dead letter of this queue.")
+@discarding.filter_options
 @click.option("--limit", type=click.IntRange(1, 100_000), default=1_000, show_default=True)
 @click.option("--dry-run", is_flag=True, help="Only say which.")
 @output.json_option
-def replay(job_ids: tuple[int, ...], queue: str | None, limit: int, dry_run: bool, as_json: bool) -> None:
+def replay(*, job_ids: tuple[int, ...], filters: DeadFilters, limit: int, dry_run: bool, as_json: bool) -> None:
     """Run dead letters again, with a fresh count of attempts."""
-    if bool(job_ids) == bool(queue):
-        raise click.UsageError("Name dead letters by id, or a whole --queue.")
+    discarding.check_named(job_ids, filters)
     with output.every_tenant():
         wanted = list(job_ids)
-        if queue:
-            listed = desk.any_org_dead(queue=queue, organization_id=None, name=None, limit=limit)
-            wanted = [job.id for job in listed]
+        if not wanted:
+            wanted = [job.id for job in desk.any_org_dead(**asdict(filters), limit=limit)]
         replayed = _dead_among(wanted) if dry_run else desk.any_org_replay(wanted)
         if replayed and not dry_run:
             trail.record("job.replayed", {"jobs": replayed}, about=replayed)
@@ -153,22 +157,34 @@ def replay(job_ids: tuple[int, ...], queue: str | None, limit: int, dry_run: boo
 
 
 @group.command("discard")
-@click.argument("job_id", type=int)
-@click.option("--why", required=True, help="Kept in the audit log.")
+@click.argument("job_ids", type=int, nargs=-1)
+@discarding.filter_options
+@click.option("--limit", type=click.IntRange(1, 100_000), default=1_000, show_default=True)
+@click.option("--why", default="", help="Required; kept in the audit log.")
+@click.option("--dry-run", is_flag=True, help="Only show how many, and what they would leave undone.")
+@click.option("--yes", is_flag=True, help="Discard by filter without asking.")
 @output.json_option
-def discard(job_id: int, why: str, as_json: bool) -> None:
-    """Delete a dead letter for good."""
-    with output.every_tenant():
-        job = queue_desk.any_org_discard(job_id)
-        trail.record(
-            "job.discarded",
-            {"why": why, "jobs": [job_id], "job": queue_desk.kept_of(job)},
-            about=[job_id],
-            organization_id=job.organization_id,
-        )
-    output.show(
-        {"discarded": job_id}, as_json=as_json, person=lambda: click.echo(f"Discarded {job_id} ({job.name}): {why}")
-    )
+def discard(
+    *,
+    job_ids: tuple[int, ...],
+    filters: DeadFilters,
+    limit: int,
+    why: str,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Delete dead letters for good, by id or by a filter, and say what they leave undone.
+
+    By a filter the count and the sums per kind come first, and a confirmation.
+    """
+    discarding.check_named(job_ids, filters)
+    if not dry_run and not why.strip():
+        raise click.UsageError("Missing option '--why': say why, for the audit log.")
+    if job_ids:
+        discarding.by_id(job_ids, why, dry_run=dry_run, as_json=as_json)
+    else:
+        discarding.by_filter(filters, limit, why, dry_run=dry_run, is_confirmed=yes, as_json=as_json)
 
 
 @group.command("pause")
@@ -216,6 +232,9 @@ def _as_json(job: JobRow) -> dict[str, object]:
         "out_until": job.deadline.isoformat() if job.deadline else None,
         "failed_at": job.failed_at.isoformat() if job.failed_at else None,
         "error": job.last_error,
+        "error_line": job.error_line,
+        "waits_for": job.waits_for,
+        "leaves": leaves_json(job),
     }
 
 
@@ -227,6 +246,5 @@ def _second(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _last_line(job: JobRow) -> str:
-    lines = (job.last_error or "").strip().splitlines()
-    return lines[-1][:120] if lines else ""
+def _reason(job: JobRow) -> str:
+    return (job.waits_for or job.error_line or "")[:_MAX_REASON]

@@ -130,3 +130,20 @@ class NotFound:
 
 
 Answer = Paid | Accepted | Rejected | Unknown | NotFound
+
+
+def why_again(answer: object, *, asked: str) -> str | None:
+    """Return, for operators, why `asked`, a rail or a funding source, is asked again after an answer; None if not.
+
+    What is no answer is a refusal of our credentials in its own words.
+    """
+    match answer:
+        case Accepted():
+            return f"the {asked} has taken it and has not settled it yet"
+        case Unknown(why):
+            return f"the {asked} gave no clear answer: {why}"
+        case NotFound():
+            return f"the {asked} does not know the key"
+        case Paid() | Rejected():
+            return None
+    return f"the {asked} refuses our credentials: {answer}"

@@ -68,6 +68,7 @@ class Arrived:
 _TABLE = Table("gateway_event", GatewayEvent)
 _SHOWN = Rows(ShownEvent)
 
+# One whose job an operator discarded is worked on when it is sent again; where all are new nothing is looked up for it.
 _TAKING = """
 with taken as (
   insert into gateway_event
@@ -79,11 +80,17 @@ with taken as (
   where {condition}
   on conflict do nothing
   returning id
+), discarded as (
+  update gateway_event e set status = 'Received', reason = null, error = null, processed_at = null
+  where e.organization_id = %(org)s and e.connection_id = %(connection)s and e.event_key = any(%(keys)s)
+    and e.status = 'Failed' and e.reason = 'discarded' and e.raw is not null
+    and (select count(*) from taken) < cardinality(%(ids)s::uuid[])
+  returning e.id
 ), asked as (
   insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)
   select %(org)s, %(queue)s, %(name)s, jsonb_build_object('event_id', id), %(org)s::uuid::text, %(max_attempts)s,
     %(lease_s)s
-  from taken
+  from (select id from taken union all select id from discarded) waiting
 )
 select count(*) from taken
 """

@@ -118,21 +118,23 @@ delete from job using unnest(%(ids)s::bigint[], %(attempts)s::int[]) as done (id
 where job.id = done.id and job.attempt = done.attempt
 """)
 _AGAIN = Hot("""
-update job set deadline = null, max_attempts = max_attempts + 1, run_at = again.at
-from unnest(%(ids)s::bigint[], %(attempts)s::int[], %(at)s::timestamptz[]) as again (id, attempt, at)
+update job set deadline = null, max_attempts = max_attempts + 1, run_at = again.at, waits_for = again.why
+from unnest(%(ids)s::bigint[], %(attempts)s::int[], %(at)s::timestamptz[], %(whys)s::text[])
+  as again (id, attempt, at, why)
 where job.id = again.id and job.attempt = again.attempt
 """)
 
 
-def stage_recorded(outcomes: Sequence[tuple[Claimed, datetime | None]]) -> None:
-    """Stage what became of calls: each is done (None), or waits until then with one attempt more to use.
+def stage_recorded(outcomes: Sequence[tuple[Claimed, datetime | None, str | None]]) -> None:
+    """Stage what became of calls: each is done (None), or waits until then with one attempt more to use, and why.
 
     One that has moved on to another attempt since stays as it is.
     """
-    if done := [job for job, at in outcomes if at is None]:
+    if done := [job for job, at, _ in outcomes if at is None]:
         db.stage(_RECORDED, _pointers(done))
-    if again := [(job, at) for job, at in outcomes if at is not None]:
-        db.stage(_AGAIN, _pointers([job for job, _ in again]) | {"at": [at for _, at in again]})
+    if again := [(job, at, why) for job, at, why in outcomes if at is not None]:
+        pointers = _pointers([job for job, *_ in again])
+        db.stage(_AGAIN, pointers | {"at": [at for _, at, _ in again], "whys": [why for *_, why in again]})
 
 
 _GIVEN_BACK = Hot("""

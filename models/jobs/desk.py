@@ -1,18 +1,25 @@
 """The job table as an operator sees it: how much waits where, dead letters, paused queues."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain.jobs import WEBHOOK_DELIVER
+from domain.jobs import GATEWAY_EVENT, OVERRIDE_WRITE, WEBHOOK_DELIVER
 from models.db import db
+from models.jobs import losses
+from models.jobs.error_line import error_line
+from models.jobs.losses import Leaves
 from models.jobs.rows import REPLAY
+
+_IS_HELD_UP = "failed_at is null and deadline is null and waits_for is not null and run_at > now()"
 
 
 def any_org_counts() -> list[tuple[Any, ...]]:
-    """Return per queue: queue, waiting, retrying, out, dead, age of the oldest due row in seconds."""
+    """Return per queue: queue, waiting, retrying, out, dead, age of the oldest due row in seconds; why the next of
+    those waits that a server outside or a setting holds up, until when, and how many such there are.
+    """
     return db.run(
         "select queue,"
         " count(*) filter (where failed_at is null and deadline is null and attempt = 0),"
@@ -20,14 +27,20 @@ def any_org_counts() -> list[tuple[Any, ...]]:
         " count(*) filter (where failed_at is null and deadline is not null),"
         " count(*) filter (where failed_at is not null),"
         " coalesce(extract(epoch from"
-        "  now() - min(run_at) filter (where failed_at is null and run_at <= now())), 0)::bigint"
+        "  now() - min(run_at) filter (where failed_at is null and run_at <= now())), 0)::bigint,"
+        f" (array_agg(waits_for order by run_at) filter (where {_IS_HELD_UP}))[1],"
+        f" min(run_at) filter (where {_IS_HELD_UP}), count(*) filter (where {_IS_HELD_UP})"
         " from job group by queue"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """A job as an operator sees it. `asked_by` is the request or the job in whose transaction it was asked for."""
+    """A job as an operator sees it. `asked_by` is the request or the job in whose transaction it was asked for.
+
+    `waits_for` is why it waits, where nothing failed: a server that is away, a paused queue. `leaves` is what a discard
+    would leave undone, where that was read.
+    """
 
     id: int
     organization_id: UUID | None
@@ -42,6 +55,13 @@ class JobRow:
     last_error: str | None
     created_at: datetime
     asked_by: str | None
+    waits_for: str | None
+    leaves: Leaves | None = None
+
+    @property
+    def error_line(self) -> str | None:
+        """The first line of the message of its last error."""
+        return error_line(self.last_error)
 
     @property
     def state(self) -> str:
@@ -61,8 +81,17 @@ _IS = {
     "out": "deadline is not null",
 }
 
-_COLUMNS = ", ".join(JobRow.__dataclass_fields__)
-# A delivery goes on after a failed attempt without being a failed job: its own record says what came back.
+_STORED = [field.name for field in fields(JobRow) if field.name != "leaves"]
+# A delivery goes on after a failed attempt without being a failed job: its own record says what came back. What an
+# attempt that failed since is tried again for is its error.
+_COLUMNS = ", ".join(_STORED).replace(
+    "waits_for",
+    "case when failed_at is null and deadline is null then coalesce((select 'the queue is paused'"
+    " || case when why = '' then '' else ': ' || why end from queue_pause where queue_pause.queue = job.queue),"
+    " waits_for, (select 'it waits for the payment or refund that it names: ' || e.reason from gateway_event e"
+    f" where job.name = '{GATEWAY_EVENT.name}' and e.status = 'Parked' and e.organization_id = job.organization_id"
+    f" and e.id = {losses.id_of('event_id', 'job')})) end as waits_for",
+)
 _LISTED = _COLUMNS.replace(
     "last_error",
     "coalesce(last_error, (select coalesce(d.failure_reason, 'answered ' || d.response_status) from delivery d"
@@ -84,42 +113,51 @@ def any_org_living(
     return [JobRow(*row) for row in rows]
 
 
-def any_org_dead(*, queue: str | None, organization_id: UUID | None, name: str | None, limit: int) -> list[JobRow]:
-    """Return dead letters, oldest first, narrowed by what is given."""
-    rows = db.run(
-        f"select {_COLUMNS} from job where failed_at is not null"
-        " and (%s::text is null or queue = %s) and (%s::uuid is null or organization_id = %s)"
-        " and (%s::text is null or name = %s) order by failed_at, id limit %s",
-        (queue, queue, organization_id, organization_id, name, name, limit),
-    )
-    return [JobRow(*row) for row in rows]
-
-
 @dataclass(frozen=True, slots=True)
 class DeadFilters:
-    """Which dead letters: None leaves a column alone."""
+    """Which dead letters: None leaves a column alone. `error` is a part of their error, in any case."""
 
     queue: str | None = None
     name: str | None = None
     organization_id: UUID | None = None
+    error: str | None = None
 
 
 _MATCHING = """
 failed_at is not null and (%(queue)s::text is null or queue = %(queue)s)
 and (%(organization_id)s::uuid is null or organization_id = %(organization_id)s)
 and (%(name)s::text is null or name = %(name)s)
+and (%(error)s::text is null or strpos(lower(last_error), lower(%(error)s)) > 0)
 """
+_DEAD = f"select {_COLUMNS} from job where {_MATCHING} order by failed_at, id limit %(limit)s"
+
+
+def any_org_dead(
+    *, queue: str | None, organization_id: UUID | None, name: str | None, limit: int, error: str | None = None
+) -> list[JobRow]:
+    """Return dead letters, oldest first, narrowed by what is given."""
+    filters = DeadFilters(queue, name, organization_id, error)
+    return [JobRow(*row) for row in db.run(_DEAD, {**asdict(filters), "limit": limit})]
+
+
+_AFTER = "(%(at)s::timestamptz is null or (failed_at, id) < (%(at)s, %(id)s::bigint))"
+_NEWEST = "failed_at desc, id desc"
+
+
+def _with_facts(jobs: str) -> str:
+    return f"select j.*, {losses.FACT_COLUMNS} from ({jobs}) j {losses.FACTS}"
+
+
 _DEAD_PAGE = f"""
-select {_COLUMNS} from job where {_MATCHING}
-and (%(at)s::timestamptz is null or (failed_at, id) < (%(at)s, %(id)s::bigint))
-order by failed_at desc, id desc limit %(limit)s
+{_with_facts(f"select {_COLUMNS} from job where {_MATCHING} and {_AFTER} order by {_NEWEST} limit %(limit)s")}
+order by {_NEWEST}
 """
 
 
 def any_org_dead_page(filters: DeadFilters, *, after: tuple[datetime, int] | None, limit: int) -> list[JobRow]:
-    """Return dead letters, the newest first, from a position in that order on."""
+    """Return dead letters, the newest first, from a position in that order on, each with what it leaves."""
     at, id = after or (None, None)
-    return [JobRow(*row) for row in db.run(_DEAD_PAGE, {**asdict(filters), "at": at, "id": id, "limit": limit})]
+    return _with_leaves(_DEAD_PAGE, {**asdict(filters), "at": at, "id": id, "limit": limit})
 
 
 def any_org_count_dead(filters: DeadFilters) -> int:
@@ -129,15 +167,61 @@ def any_org_count_dead(filters: DeadFilters) -> int:
     return int(row[0])
 
 
-def any_org_lock_dead(filters: DeadFilters) -> list[int]:
+_SUMS = f"""
+select j.name, fact.currency, count(*), sum(fact.amount_cents)::bigint from (select * from job where {_MATCHING}) j
+{losses.FACTS} group by 1, 2 order by 1, 2 nulls last
+"""
+
+
+def any_org_sum_dead(filters: DeadFilters) -> list[tuple[str, str | None, int, int | None]]:
+    """Return (kind, currency, how many, minor units they are about) of dead letters."""
+    return db.run(_SUMS, asdict(filters))
+
+
+_LOCK_IDS = f"select id from job where {_MATCHING} order by id for update"
+
+
+def any_org_lock_dead_ids(filters: DeadFilters) -> list[int]:
     """Lock dead letters and return their ids."""
-    return [id for (id,) in db.run(f"select id from job where {_MATCHING} order by id for update", asdict(filters))]
+    return [id for (id,) in db.run(_LOCK_IDS, asdict(filters))]
+
+
+# Many at once: without their errors.
+_LIGHT = _COLUMNS.replace("last_error", "null::text as last_error")
+_LOCK_DEAD = f"""
+{_with_facts(f"select {_LIGHT} from job where {_MATCHING} order by id limit %(limit)s for update of job")}
+order by id
+"""
+
+
+def any_org_lock_dead(filters: DeadFilters, *, limit: int | None = None) -> list[JobRow]:
+    """Lock dead letters and return them by id without their errors, each with what it leaves; None is all."""
+    return _with_leaves(_LOCK_DEAD, {**asdict(filters), "limit": limit})
+
+
+_LOCK_SOME = f"""
+{_with_facts(f"select {_COLUMNS} from job where id = any(%(ids)s) order by id for update of job")} order by id
+"""
+
+
+def any_org_lock(job_ids: Sequence[int]) -> list[JobRow]:
+    """Lock jobs of any organization, dead or alive, and return them by id, each with what it leaves."""
+    return _with_leaves(_LOCK_SOME, {"ids": list(job_ids)})
+
+
+_FIND = _with_facts(f"select {_LISTED} from job where id = %(id)s")
 
 
 def any_org_find(job_id: int) -> JobRow | None:
-    """Return one job of any organization, dead or alive."""
-    row = db.row(f"select {_COLUMNS} from job where id = %s", (job_id,))
-    return JobRow(*row) if row else None
+    """Return one job of any organization, dead or alive, with what it leaves."""
+    return next(iter(_with_leaves(_FIND, {"id": job_id})), None)
+
+
+def _with_leaves(sql: str, params: Mapping[str, object]) -> list[JobRow]:
+    return [replace(JobRow(*row[:-4]), leaves=losses.leaves(row[_NAME], row[-4:])) for row in db.run(sql, params)]
+
+
+_NAME = _STORED.index("name")
 
 
 def any_org_replay(job_ids: Sequence[int]) -> list[int]:
@@ -146,9 +230,20 @@ def any_org_replay(job_ids: Sequence[int]) -> list[int]:
     return sorted(job_id for (job_id,) in rows)
 
 
-def any_org_discard(job_id: int) -> bool:
-    """Delete a dead letter for good; says whether there was one."""
-    return bool(db.run("delete from job where id = %s and failed_at is not null returning id", (job_id,)))
+_DISCARD = f"""
+with gone as (
+  delete from job where id = any(%(ids)s) and failed_at is not null returning id, organization_id, name, args
+), owed as (
+  insert into discarded_job (id, organization_id, name, args)
+  select id, organization_id, name, args from gone where name = '{OVERRIDE_WRITE.name}'
+)
+select id from gone order by id
+"""
+
+
+def any_org_discard(job_ids: Sequence[int]) -> list[int]:
+    """Delete dead letters for good and return their ids; what only an override's arguments say is kept."""
+    return [id for (id,) in db.run(_DISCARD, {"ids": list(job_ids)})]
 
 
 def pause(queue: str, *, why: str) -> None:

@@ -268,7 +268,7 @@ def any_org_fail(*, job_id: int, attempt: int, error: str, retry_in_s: int | Non
     Returns whether it is a dead letter now; None when the attempt was no longer the current one.
     """
     row = db.row(
-        "update job set deadline = null, last_error = %s,"
+        "update job set deadline = null, last_error = %s, waits_for = null,"
         " run_at = case when %s::int is null then run_at else now() + make_interval(secs => %s) end,"
         " failed_at = case when %s::int is null or attempt >= max_attempts then now() end"
         " where id = %s and attempt = %s and failed_at is null returning failed_at is not null",
@@ -277,17 +277,18 @@ def any_org_fail(*, job_id: int, attempt: int, error: str, retry_in_s: int | Non
     return row[0] if row else None
 
 
-_AGAIN = Hot(
-    "update job set deadline = null, max_attempts = max_attempts + 1, run_at = %s where id = %s and attempt = %s"
-)
+_AGAIN = Hot("""
+update job set deadline = null, max_attempts = max_attempts + 1, run_at = %s, waits_for = %s
+where id = %s and attempt = %s
+""")
 
 
-def stage_again(*, job_id: int, attempt: int, at: datetime) -> None:
-    """Put the row back to wait until `at`, with one attempt more to use.
+def stage_again(*, job_id: int, attempt: int, at: datetime, why: str | None) -> None:
+    """Put the row back to wait until `at`, with one attempt more to use; `why` tells operators what it waits for.
 
     The number of an attempt is never used twice: it is what tells a late worker that the row has moved on.
     """
-    db.stage(_AGAIN, (at, job_id, attempt))
+    db.stage(_AGAIN, (at, why, job_id, attempt))
 
 
 # An hour is far longer than a release takes to reach every fleet. Only what a worker waited to be asked again counts:
@@ -321,14 +322,6 @@ def any_org_put_off_unknown(*, job_id: int, attempt: int, first_s: int, longest_
 # A dead letter that is played again may be tried as often as most jobs are from the start.
 _FRESH_ATTEMPTS = 20
 REPLAY = (
-    "update job set failed_at = null, deadline = null, unknown_s = 0, run_at = now(),"
+    "update job set failed_at = null, deadline = null, unknown_s = 0, waits_for = null, run_at = now(),"
     f" max_attempts = attempt + {_FRESH_ATTEMPTS} where failed_at is not null"
 )
-
-
-def stage_revive(job: Job, *, organization_id: UUID, conversion_id: UUID) -> None:
-    """Make the dead job of a kind about one conversion wait again, if there is one."""
-    db.stage(
-        f"{REPLAY} and organization_id = %s and name = %s and args ->> 'conversion_id' = %s",
-        (organization_id, job.name, str(conversion_id)),
-    )

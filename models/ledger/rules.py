@@ -11,7 +11,7 @@ from uuid import UUID
 
 from models import conditions
 from models.db import db, reading_whole_tables
-from models.ledger import day_rules, deal_rules
+from models.ledger import day_rules, deal_rules, work_rules
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 
@@ -188,7 +188,7 @@ where {org:p} and p.status = 'Pending' and p.created_at < now() - {long_ago} and
 and coalesce(r.review_status, 'Approved') = 'Approved' and {nobody_asks}""",
 }
 
-RULES: Mapping[str, str] = {**EARNINGS, **day_rules.DAYS, **PAYOUTS, **deal_rules.DEALS}
+RULES: Mapping[str, str] = {**EARNINGS, **work_rules.WORK, **day_rules.DAYS, **PAYOUTS, **deal_rules.DEALS}
 
 
 def broken(organization_id: UUID, *, limit: int) -> list[tuple[str, str]]:

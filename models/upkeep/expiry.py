@@ -14,6 +14,7 @@ import orjson
 
 from models.conditions import EARNS_NOTHING
 from models.db import db
+from models.jobs import losses
 from models.table import columns
 from models.webhooks.given_up import BY_JOB
 
@@ -135,6 +136,8 @@ _NO_SALE_WAITS = """not exists (
   select from job j
   where j.queue = 'sales' and j.failed_at is not null and j.organization_id = lead.organization_id
 )"""
+# The others are money or a promise: an operator decides.
+_ENDING = {"queues": list(losses.ENDING_QUEUES)}
 _DEAD = """unnest(%(queues)s::text[]) o cross join lateral (
   select ctid, failed_at as at, name from job where queue = o and {condition}
   order by failed_at limit %(limit)s {lock}
@@ -179,8 +182,7 @@ KINDS: Mapping[str, ExpiryKind] = {
             "dead_letters",
             _DEAD,
             there="failed_at is not null",
-            # Clicks that were not written, or wait for their score, may be paid ones.
-            over="failed_at < %(before)s and name not in ('click.late', 'click.unreadable', 'clicks.rescore')",
+            over=f"failed_at < %(before)s and name in {losses.ENDING_NAMES}",
             end=f", gone as ({_GONE.format('job')} name, organization_id, args), {BY_JOB} select name from gone",
         ),
         ExpiryKind(
@@ -250,9 +252,9 @@ _COUNT = "select count(*) from (select from {rows} limit %(limit)s) r"
 _OLDEST = "select min(r.at) from {rows}"
 
 
-def any_org_standing(kind: ExpiryKind, *, before: datetime | None, queues: Sequence[str]) -> ExpiryStanding:
+def any_org_standing(kind: ExpiryKind, *, before: datetime | None) -> ExpiryStanding:
     """Return what there is of a kind, and what is due that is older than a moment (None: nothing ever is)."""
-    params = {"limit": MOST_COUNTED, "before": before, "queues": list(queues)}
+    params = {"limit": MOST_COUNTED, "before": before} | _ENDING
     with _patiently():
         (there,) = db.run(_COUNT.format(rows=_rows(kind)), params)[0]
         (oldest,) = db.run(_OLDEST.format(rows=_rows(kind)), params | {"limit": 1})[0]
@@ -271,14 +273,12 @@ select r.id::text, r.text from {rows} limit %(limit)s
 _SKIPPING = "for update skip locked"
 
 
-def any_org_end(kind: ExpiryKind, *, before: datetime, limit: int, queues: Sequence[str]) -> list[Any]:
+def any_org_end(kind: ExpiryKind, *, before: datetime, limit: int) -> list[Any]:
     """End up to `limit` rows of a kind that says itself how; returns what it says of each."""
     assert kind.end is not None
     _stage_in_order()
-    ended = db.run(
-        _END.format(rows=_rows(kind, over=True, lock=_SKIPPING), end=kind.end),
-        {"limit": limit, "before": before, "queues": list(queues)},
-    )
+    sql = _END.format(rows=_rows(kind, over=True, lock=_SKIPPING), end=kind.end)
+    ended = db.run(sql, {"limit": limit, "before": before} | _ENDING)
     return [said for (said,) in ended]
 
 

@@ -1,7 +1,6 @@
 """Deliveries whose job is deleted while they wait: nobody would ever try them, so they end, and can be sent again."""
 
-from collections.abc import Mapping
-from uuid import UUID
+from collections.abc import Mapping, Sequence
 
 import orjson
 
@@ -15,12 +14,18 @@ BY_JOB = f"""given_up as (
   from gone g where g.name = '{jobs.WEBHOOK_DELIVER.name}' and d.organization_id = g.organization_id
     and d.id = (g.args ->> 'delivery_id')::uuid and d.status = 'Pending'
 )"""
-_ONE = f"""
-with gone as (select %(name)s::text as name, %(org)s::uuid as organization_id, %(args)s::jsonb as args), {BY_JOB}
+_OF_JOBS = f"""
+with gone as (
+  select name, organization_id, args
+  from jsonb_to_recordset(%(jobs)s::jsonb) as gone (name text, organization_id uuid, args jsonb)
+), {BY_JOB}
 select 1 from gone
 """
 
 
-def any_org_stage_by_job(*, name: str, organization_id: UUID | None, args: Mapping[str, object]) -> None:
-    """Stage that the delivery of a deleted job has failed; one of another kind, or settled, stays as it is."""
-    db.stage(_ONE, {"name": name, "org": organization_id, "args": orjson.dumps(args).decode()})
+def any_org_stage_by_jobs(deleted: Sequence[Mapping[str, object]]) -> None:
+    """Stage that the deliveries of deleted jobs have failed; what is no delivery, or settled, stays as it is.
+
+    Each job has its `name`, `organization_id` and `args`.
+    """
+    db.stage(_OF_JOBS, {"jobs": orjson.dumps(list(deleted)).decode()})

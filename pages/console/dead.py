@@ -10,10 +10,12 @@ from flask import Blueprint, Response, request
 from api.operator.dead_letters import (
     count_dead_letters,
     discard_dead_letter,
+    discard_dead_letters,
     get_dead_letter,
     list_dead_letters,
     replay_dead_letter,
     replay_dead_letters,
+    summarize_dead_letters,
 )
 from api.operator.queues import list_queues
 from pages import calls, forms, fragments, kept, screens
@@ -24,7 +26,7 @@ blueprint = Blueprint("dead_page", __name__)
 
 _DEAD = "/console/dead"
 _USES = (list_dead_letters, count_dead_letters, list_queues)
-_FILTERS = ("queue", "name", "organizationId")
+_FILTERS = ("queue", "name", "organizationId", "error")
 _TAKE = 20
 _COUNT = re.compile(r"[0-9]{1,9}")
 _NO_PAGE: Mapping[str, Any] = {"items": (), "nextCursor": None}
@@ -84,16 +86,39 @@ def show_replay_of_filter() -> Response:
 @screen("operator", uses=(*_USES, replay_dead_letters))
 def send_replay_of_filter() -> Response:
     """Run all dead letters of a filter again, if there are as many as the page said."""
-    confirmed = request.form.get("count", "")
-    body = {
-        **{name: request.form.get(name) or None for name in _FILTERS},
-        "confirmCount": int(confirmed) if _COUNT.fullmatch(confirmed) else None,
-        "why": request.form.get("why", ""),
-    }
-    answer = calls.tried(replay_dead_letters, body=body, key=forms.key())
+    answer = calls.tried(replay_dead_letters, body=_confirmed(request.form.get("count", "")), key=forms.key())
     if answer.refusal is None:
         return screens.sent_on(_DEAD)
     return _replay_page(forms.refused(answer.refusal), status=422)
+
+
+@blueprint.get("/console/dead/discard")
+@screen("operator", uses=(*_USES, summarize_dead_letters))
+def show_discard_of_filter() -> Response:
+    """Show what a discard of a filter's dead letters leaves undone, before they are deleted. Budget: 1 round trip."""
+    return _discard_page(kept.form() or forms.EMPTY)
+
+
+@blueprint.post("/console/dead/discard")
+@screen("operator", uses=(*_USES, summarize_dead_letters, discard_dead_letters))
+def send_discard_of_filter() -> Response:
+    """Delete all dead letters of a filter, if their number was typed and is still right."""
+    typed = request.form.get("typed", "").strip().replace(",", "")
+    answer = calls.tried(discard_dead_letters, body=_confirmed(typed), key=forms.key())
+    if answer.refusal is None:
+        return screens.sent_on(_DEAD)
+    errors = {} if _COUNT.fullmatch(typed) else {"typed": "Type their number."}
+    if not request.form.get("why", "").strip():
+        errors["why"] = "Say why: it is kept in the audit log."
+    return _discard_page(forms.wrong(errors) if errors else forms.refused(answer.refusal), status=422)
+
+
+def _confirmed(count: str) -> dict[str, Any]:
+    return {
+        **{name: request.form.get(name) or None for name in _FILTERS},
+        "confirmCount": int(count) if _COUNT.fullmatch(count) else None,
+        "why": request.form.get("why", ""),
+    }
 
 
 def _letter_page(number: str, form: FormState, *, status: int = 200) -> Response:
@@ -122,6 +147,7 @@ def _listed() -> dict[str, Any]:
         "count": count,
         "is_narrowed": bool(at),
         "replay_address": _address("replay", narrowed),
+        "discard_address": _address("discard", narrowed),
         "part_address": _address("fragment", at),
         "filter_fault": " ".join(answer.refusal.fields.values()) if answer.refusal else None,
     }
@@ -155,6 +181,22 @@ def _replay_page(form: FormState, *, status: int = 200) -> Response:
         form=form,
         page=_address("replay", narrowed),
         count=count,
+        wanted=wanted,
+        narrowed=narrowed,
+    )
+
+
+def _discard_page(form: FormState, *, status: int = 200) -> Response:
+    wanted = _wanted()
+    summary = calls.needed(summarize_dead_letters, query=wanted)
+    narrowed = {name: value for name, value in wanted.items() if value is not None}
+    return screens.show(
+        "console/discard.html",
+        status=status,
+        form=form,
+        page=_address("discard", narrowed),
+        count=summary["count"],
+        kinds=summary["kinds"],
         wanted=wanted,
         narrowed=narrowed,
     )

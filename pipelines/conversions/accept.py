@@ -9,14 +9,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import emails, jobs, statuses
+from domain import emails, statuses
 from domain.attribution import Facts, NamedAffiliate, Referral
 from domain.conversions import customers
 from domain.refused import Refused
 from models import ids
 from models.conversions import sales
 from models.conversions.sales import Sale, SaleReferral
-from models.jobs import rows
+from models.jobs import reviving
 from pipelines.conversions import credit
 
 #: The source of signed sales.
@@ -38,7 +38,8 @@ def sale(*, organization_id: UUID, posted: Mapping[str, Any], is_test: bool, now
     """Accept a validated sale once, count its customer's payment and queue its settlement (`settle.sale`).
 
     `posted` is `schemas.conversions.sale.SaleBody` loaded. Idempotent per organization and external event id, for ever;
-    a known sale is recognised before anything about its affiliate is asked, so a retry never turns into an error.
+    a known sale is recognised before anything about its affiliate is asked, so a retry never turns into an error. What
+    a known sale still waits for is asked for again if its job died or was discarded (`models.jobs.reviving`).
     An affiliate who is not Approved: the receipt has the refusal 400 affiliate_not_active, and what was written (a row
     that lists the sale as uncredited) is to be committed.
     Raises Refused: 400 affiliate_not_found, no_active_program, not_a_sale_campaign; 503 where campaign or affiliate
@@ -58,17 +59,12 @@ def sale(*, organization_id: UUID, posted: Mapping[str, Any], is_test: bool, now
         if referral.known_sale_id == accepted.id:  # its answer was lost with the connection, and it came again
             return SaleReceipt(conversion_id=accepted.id)
         if referral.known_sale_id is not None:
-            _revive_override(organization_id, referral.known_sale_id)
+            reviving.stage_of_sale(organization_id=organization_id, sale_id=referral.known_sale_id)
             return SaleReceipt()
         _refuse_what_cannot_sell(referral)
         if referral.affiliate_status != statuses.AffiliateStatus.Approved:
             return _uncredited(organization_id, posted, referral, is_test, now)
     raise Refused(503, "temporarily_unavailable", "The campaign is just being changed. Repeat the same request.")
-
-
-def _revive_override(organization_id: UUID, conversion_id: UUID) -> None:
-    """Give an override that could not be written another chance whenever its sale is sent again."""
-    rows.stage_revive(jobs.OVERRIDE_WRITE, organization_id=organization_id, conversion_id=conversion_id)
 
 
 def _refuse_what_cannot_sell(referral: SaleReferral) -> None:

@@ -48,7 +48,7 @@ def write(*, organization_id: UUID, owed: Sequence[OwedShare], now: datetime) ->
     if not rows:
         return
     if any(map(_was_refunded, parents.values())) and not turns.try_no_run(organization_id):
-        raise work.TryAgain(at=now + _BEHIND_A_RUN)
+        raise work.TryAgain(at=now + _BEHIND_A_RUN, why="a payout run is at work")
     written = earn.write_unknown(rows, now=now)
     for parent_id in [row.parent_id for row in rows if row.id in written]:
         if parent_id is not None and _was_refunded(parents[parent_id]):

@@ -60,7 +60,7 @@ def prepare(*, organization_id: UUID, request_id: UUID, now: datetime) -> Prepar
         source = sources.of(request, now=now)
     except sources.SourceMissing as missing:
         _log.warning("deal.no_source", request=str(request.id), kind=request.kind)
-        raise TryAgain(at=now + _SOURCE_MISSING) from missing
+        raise TryAgain(at=now + _SOURCE_MISSING, why=f"no funding source: {missing}") from missing
     if request.books is None:
         requests.stage_books(request, source.books)
     return PreparedQuestion(

@@ -107,7 +107,7 @@ def prepare(*, organization_id: UUID, connection_id: UUID, now: datetime) -> Beg
     if connection.status == ConnectionStatus.Disconnected:
         return None
     if web_pixels.is_ending(organization_id=organization_id, account=pixel.account):
-        raise work.TryAgain(at=now + _BEHIND_ANOTHER)
+        raise work.TryAgain(at=now + _BEHIND_ANOTHER, why="an earlier pixel of the store is being deleted")
     account = accounts.of(connection, now=now)
     return BegunPixel(pixel, account, connection.credentials_sealed, _wanted(pixel))
 

@@ -8,13 +8,15 @@ from domain import jobs
 from domain.refused import Refused
 from models.jobs import desk, processes
 from models.jobs.desk import DeadFilters, JobRow
-from models.webhooks import given_up
 
 
 @dataclass(frozen=True, slots=True)
 class QueueStanding:
     """A queue: the live worker threads that take its jobs, how many jobs are in which state, how old the oldest due
     one is in seconds, how many were done within the last minute, and since when it is paused, and why.
+
+    `held_up` is how many of its jobs wait for a server outside or a setting; `waits_for` says why the next of them
+    waits, and `waits_until` until when.
     """
 
     queue: str
@@ -27,6 +29,9 @@ class QueueStanding:
     done_last_minute: int
     paused_at: datetime | None
     paused_why: str | None
+    held_up: int
+    waits_for: str | None
+    waits_until: datetime | None
 
 
 def any_org_standing() -> list[QueueStanding]:
@@ -38,7 +43,9 @@ def any_org_standing() -> list[QueueStanding]:
     live, done, paused = processes.live_threads(), processes.done_last_minute(), desk.paused()
     standing = []
     for queue in sorted({*jobs.QUEUES, *counts}):
-        waiting, retrying, out, dead, oldest_s = counts.get(queue, (0, 0, 0, 0, 0))
+        waiting, retrying, out, dead, oldest_s, waits_for, waits_until, held_up = counts.get(
+            queue, (0, 0, 0, 0, 0, None, None, 0)
+        )
         paused_at, paused_why = paused.get(queue, (None, None))
         standing.append(
             QueueStanding(
@@ -52,6 +59,9 @@ def any_org_standing() -> list[QueueStanding]:
                 done_last_minute=done.get(queue, 0),
                 paused_at=paused_at,
                 paused_why=paused_why,
+                held_up=held_up,
+                waits_for=waits_for,
+                waits_until=waits_until,
             )
         )
     return standing
@@ -68,7 +78,7 @@ def any_org_find_dead(job_id: int) -> JobRow:
     """Return a dead letter. Raises Refused 404 not_found."""
     job = desk.any_org_find(job_id)
     if job is None or job.failed_at is None:
-        raise _not_dead(job_id)
+        raise not_dead(job_id)
     return job
 
 
@@ -82,7 +92,7 @@ def any_org_replay_one(job_id: int) -> JobRow:
     """Make a dead letter wait again and return it as it was. Raises Refused 404 not_found."""
     job = any_org_find_dead(job_id)
     if not desk.any_org_replay([job_id]):
-        raise _not_dead(job_id)
+        raise not_dead(job_id)
     return job
 
 
@@ -91,39 +101,18 @@ def any_org_replay_all(filters: DeadFilters, *, confirmed: int) -> Sequence[int]
 
     Raises Refused 409 count_mismatch, with the `count` that there is, where there are not as many as were confirmed.
     """
-    found = desk.any_org_lock_dead(filters)
-    if len(found) != confirmed:
-        message = f"There are {len(found)} dead letters now, not {confirmed}. Nothing was replayed: look, then confirm."
-        raise Refused(409, "count_mismatch", message, count=len(found))
+    found = desk.any_org_lock_dead_ids(filters)
+    check_count(len(found), confirmed, undone="replayed")
     return desk.any_org_replay(found)
 
 
-def any_org_discard(job_id: int) -> JobRow:
-    """Delete a dead letter for good and return it as it was; a delivery that waited for it has failed.
-
-    Raises Refused 404 not_found.
-    """
-    job = any_org_find_dead(job_id)
-    if not desk.any_org_discard(job_id):
-        raise _not_dead(job_id)
-    given_up.any_org_stage_by_job(name=job.name, organization_id=job.organization_id, args=job.args)
-    return job
+def check_count(count: int, confirmed: int, *, undone: str) -> None:
+    """Raise Refused 409 count_mismatch, with the `count` that there is, unless it was confirmed."""
+    if count != confirmed:
+        message = f"There are {count} dead letters now, not {confirmed}. Nothing was {undone}: look, then confirm."
+        raise Refused(409, "count_mismatch", message, count=count)
 
 
-def kept_of(job: JobRow) -> dict[str, object]:
-    """Return what the audit log keeps of a discarded dead letter.
-
-    Not its error: a traceback may quote a customer's row, and the log is for ever.
-    """
-    return {
-        "id": job.id,
-        "name": job.name,
-        "queue": job.queue,
-        "arguments": dict(job.args),
-        "attempts": job.attempt,
-        "createdAt": job.created_at.isoformat(),
-    }
-
-
-def _not_dead(job_id: int) -> Refused:
+def not_dead(job_id: int) -> Refused:
+    """Return the refusal of a job that is not among the dead letters."""
     return Refused(404, "not_found", f"{job_id} is no dead letter. Next: flask jobs dead")

@@ -20,7 +20,7 @@ from models import ids, turns
 from models.organization import organizations
 from models.payouts import proposals, runs
 from models.payouts.runs import RunPayout
-from pipelines import whole_books, work
+from pipelines import whole_books
 from pipelines.payouts import due, funding, rails
 from pipelines.webhooks import emit
 

@@ -89,7 +89,7 @@ def _prepared(payout: Payout | None, now: datetime) -> PreparedTransfer | None:
     if payout.review_status in (ReviewStatus.Pending, ReviewStatus.Rejected) or payout.exported_at is not None:
         return None
     if payout.hold_until is not None and payout.hold_until > now:
-        raise TryAgain(at=payout.hold_until)
+        raise TryAgain(at=payout.hold_until, why="the payout is held until then")
     if payout.amount_cents <= 0:
         reason = "Everything that it was to pay was taken back before it was sent."
         fail(payout, code=NOTHING_LEFT, reason=reason, now=now)
@@ -147,7 +147,7 @@ def _check_not_paid(payout: Payout, now: datetime) -> None:
     """Let a payout wait whose earlier attempt was paid after all, as its rail says."""
     if payout.attempt > 1 and rail_events.says_paid(organization_id=payout.organization_id, payout_id=payout.id):
         _log.error("payout.doubtful", payout=str(payout.id))
-        raise TryAgain(at=now + _DOUBTFUL)
+        raise TryAgain(at=now + _DOUBTFUL, why="its rail says that an earlier attempt was paid; an operator decides")
 
 
 def _rail(payout: Payout, now: datetime) -> base.Rail:
@@ -155,7 +155,7 @@ def _rail(payout: Payout, now: datetime) -> base.Rail:
         return rails.of(payout, now=now)
     except base.RailMissing as missing:
         _log.warning("payout.no_rail", payout=str(payout.id), method=payout.method)
-        raise TryAgain(at=now + _RAIL_MISSING) from missing
+        raise TryAgain(at=now + _RAIL_MISSING, why=f"no payout rail: {missing}") from missing
 
 
 def _labels(payout: Payout) -> dict[str, str]:

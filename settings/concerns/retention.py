@@ -37,8 +37,8 @@ class Retention(Concern):
             "dead_letters": _kept(
                 "DEAD_LETTERS",
                 90,
-                "until dead letters that nobody touched are dropped, but never those of sales, refunds, payouts,"
-                " gateways, lookups and clicks",
+                "until dead letters that nobody touched are dropped, but never those whose loss would be money or a"
+                " promise: of sales, refunds, payouts, gateways, lookups, leads and clicks",
                 least=7,
             ),
             "leads": _kept("LEADS", 30, "after it expired, until a lead says no more who it was", least=1),

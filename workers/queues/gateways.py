@@ -16,6 +16,8 @@ from pipelines.coupons.calls import Made
 from pipelines.gateways import check, process, web_pixel
 from workers.actor import calling_job
 
+_AWAY = "the gateway is away, or refuses our credentials"
+
 
 def _prepare(job: Claimed) -> process.PreparedEvent | None:
     return process.prepare(organization_id=job.tenant, event_id=UUID(job.args["event_id"]), now=clock.now())
@@ -34,7 +36,18 @@ def _book_several(claimed: Sequence[Claimed]) -> Sequence[Claimed]:
     return [job for event_id, job in jobs_by_event.items() if event_id in done]
 
 
-calling_job(jobs.GATEWAY_EVENT, prepare=_prepare, call=process.translate, record=_record, uncalled=_book_several)
+def _why(prepared: process.PreparedEvent, translated: process.Translated) -> str | None:
+    return f"{prepared.connection.gateway}: {translated.error}" if translated.error else None
+
+
+calling_job(
+    jobs.GATEWAY_EVENT,
+    prepare=_prepare,
+    call=process.translate,
+    record=_record,
+    why=_why,
+    uncalled=_book_several,
+)
 
 
 def _doubted(job: Claimed) -> GatewayConnection | None:
@@ -62,7 +75,15 @@ def _settle_pixel(begun: web_pixel.BegunPixel, said: web_pixel.SettledPixel) -> 
     return web_pixel.record(begun, said, now=clock.now())
 
 
-calling_job(jobs.WEB_PIXEL_SETTLE, prepare=_begun_pixel, call=web_pixel.settle, record=_settle_pixel)
+def _why_pixel(begun: web_pixel.BegunPixel, said: web_pixel.SettledPixel) -> str | None:
+    return said.error
+
+
+calling_job(jobs.WEB_PIXEL_SETTLE, prepare=_begun_pixel, call=web_pixel.settle, record=_settle_pixel, why=_why_pixel)
+
+
+def _why_made(begun: object, made: Made) -> str:
+    return f"the gateway gave no clear answer: {made.words}" if made.words else _AWAY
 
 
 def _begun_family(job: Claimed) -> families.BegunFamily | None:
@@ -73,7 +94,11 @@ def _settle_family(begun: families.BegunFamily, made: Made) -> datetime | None:
     return families.finish(begun, made, now=clock.now())
 
 
-calling_job(jobs.COUPON_MAKE, prepare=_begun_family, call=families.make, record=_settle_family)
+calling_job(jobs.COUPON_MAKE, prepare=_begun_family, call=families.make, record=_settle_family, why=_why_made)
+
+
+def _why_away(wanted: object, done: object) -> str:
+    return _AWAY
 
 
 def _doomed(job: Claimed) -> families.DoomedCoupon | None:
@@ -90,7 +115,7 @@ def _deleted(doomed: families.DoomedCoupon, is_done: bool) -> datetime | None:
     return None if is_done else places.again_at(doomed.deleted_at, clock.now())
 
 
-calling_job(jobs.COUPON_DELETE, prepare=_doomed, call=families.delete_there, record=_deleted)
+calling_job(jobs.COUPON_DELETE, prepare=_doomed, call=families.delete_there, record=_deleted, why=_why_away)
 
 
 def _begun_code(job: Claimed) -> minting.BegunCode | None:
@@ -101,7 +126,7 @@ def _settle_code(begun: minting.BegunCode, made: Made) -> datetime | None:
     return minting.finish(begun, made, now=clock.now())
 
 
-calling_job(jobs.CODE_MINT, prepare=_begun_code, call=minting.mint, record=_settle_code)
+calling_job(jobs.CODE_MINT, prepare=_begun_code, call=minting.mint, record=_settle_code, why=_why_made)
 
 
 def _ending(job: Claimed) -> ending.EndingCode | None:
@@ -112,4 +137,4 @@ def _ended(wanted: ending.EndingCode, ended: ending.Ended) -> datetime | None:
     return ending.record(wanted, ended, now=clock.now())
 
 
-calling_job(jobs.CODE_SWITCH_OFF, prepare=_ending, call=ending.switch_off, record=_ended)
+calling_job(jobs.CODE_SWITCH_OFF, prepare=_ending, call=ending.switch_off, record=_ended, why=_why_away)

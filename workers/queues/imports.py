@@ -48,4 +48,4 @@ def _finish(run: reconcile.ReconcileRun, found: reconcile.ReconcileFound) -> dat
     return reconcile.finish(run, found, now=clock.now())
 
 
-calling_job(jobs.GATEWAY_RECONCILE, prepare=_begin, call=_list, record=_finish)
+calling_job(jobs.GATEWAY_RECONCILE, prepare=_begin, call=_list, record=_finish, why=lambda run, found: found.away)

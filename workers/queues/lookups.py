@@ -19,4 +19,9 @@ def _record(prepared: lookup.PreparedLookup, said: Sequence[lookup.PlatformSaid]
     return lookup.record(prepared, said, now=clock.now())
 
 
-calling_job(jobs.PLATFORM_LOOKUP, prepare=_prepare, call=lookup.ask, record=_record)
+def _why(prepared: lookup.PreparedLookup, said: Sequence[lookup.PlatformSaid]) -> str:
+    away = [f"{one.connection.platform}: {one.away}" for one in said if one.away is not None]
+    return ", ".join(away) or "the platforms do not know the buyer yet"
+
+
+calling_job(jobs.PLATFORM_LOOKUP, prepare=_prepare, call=lookup.ask, record=_record, why=_why)

@@ -13,6 +13,8 @@ from pipelines.organization import mailed_links
 from pipelines.storefront import second_step
 from workers.actor import calling_job, database_job
 
+_PACED = "emails are sent at the pace of MAIL_PER_MIN"
+
 
 def _prepare(job: Claimed) -> mail.PreparedMail | None:
     return mail.prepare(organization_id=job.tenant, message_id=UUID(job.args["message_id"]))
@@ -32,7 +34,7 @@ def _record(prepared: mail.PreparedMail, outcome: mail.MailOutcome) -> datetime 
     return mail.record(prepared, outcome, now=clock.now())
 
 
-calling_job(jobs.MAIL_SEND, prepare=_prepare, call=_send, record=_record)
+calling_job(jobs.MAIL_SEND, prepare=_prepare, call=_send, record=_record, why=lambda prepared, outcome: _PACED)
 
 
 @database_job(jobs.SIGN_IN_LETTER)

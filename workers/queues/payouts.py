@@ -10,7 +10,7 @@ from uuid import UUID
 from adapters import clock
 from adapters.rails.base import RailMisconfigured
 from domain import jobs
-from domain.payouts.transfers import Accepted, Answer, Paid, Rejected
+from domain.payouts.transfers import Accepted, Answer, Paid, Rejected, why_again
 from models.jobs.rows import Claimed
 from pipelines.deals import ask, release
 from pipelines.payouts import propose, transfer
@@ -44,6 +44,9 @@ calling_job(
     prepare=lambda job: _prepare([job])[0],
     call=transfer.call,
     record=lambda prepared, answer: _record([(prepared, answer)])[0],
+    why=lambda prepared, answer: why_again(
+        answer.why if isinstance(answer, transfer.Misconfigured) else answer, asked="rail"
+    ),
     together=CallsTogether(prepare=_prepare, goes_on=_goes_on, record=_record, give_back=transfer.give_back),
 )
 
@@ -68,7 +71,13 @@ def _record_answer(prepared: ask.PreparedQuestion, answer: Answer | RailMisconfi
     return ask.record(prepared, answer, now=clock.now())
 
 
-calling_job(jobs.DEAL_ASK, prepare=_prepare_question, call=ask.call, record=_record_answer)
+calling_job(
+    jobs.DEAL_ASK,
+    prepare=_prepare_question,
+    call=ask.call,
+    record=_record_answer,
+    why=lambda prepared, answer: why_again(answer, asked="funding source"),
+)
 
 
 @database_job(jobs.DEALS_RELEASE)

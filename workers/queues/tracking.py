@@ -13,6 +13,7 @@ from pipelines.leads import captured
 from workers.actor import calling_job, database_job
 
 _SCORER_AGAIN_AFTER = timedelta(seconds=60)
+_SCORER_AWAY = "the fraud scorer (FRAUD_SCORER_URL) does not answer"
 
 
 @database_job(jobs.LEAD_CAPTURE)
@@ -57,4 +58,6 @@ def _settle(those: scores.WaitingClicks, said: Mapping[str, Verdict] | None) -> 
     return None
 
 
-calling_job(jobs.CLICKS_RESCORE, prepare=_waiting, call=scores.ask, record=_settle)
+calling_job(
+    jobs.CLICKS_RESCORE, prepare=_waiting, call=scores.ask, record=_settle, why=lambda those, said: _SCORER_AWAY
+)

@@ -70,6 +70,7 @@ calling_job(
     prepare=lambda job: _prepare([job])[0],
     call=_send,
     record=lambda prepared, outcome: deliver.record([(prepared, outcome)])[0],
+    why=lambda prepared, outcome: outcome.failure_reason or f"answered {outcome.status}",
     together=CallsTogether(
         prepare=_prepare,
         goes_on=_goes_on,

@@ -138,7 +138,7 @@ def _coded(desk: BookingDesk, able: Sequence[Creditable]) -> Creditable | None:
     """Return the owner of the first code that overrides, else of the first code."""
     coded = [(named, named.code) for named in able if named.code is not None]
     if any(code.is_minting for _, code in coded):
-        raise TryAgain(at=desk.now + _WHILE_MINTED)
+        raise TryAgain(at=desk.now + _WHILE_MINTED, why="the code that the buyer used is being minted")
     overriding = next((named for named, code in coded if code.overrides), None)
     return overriding or next((named for named, _ in coded), None)
 

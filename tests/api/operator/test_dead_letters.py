@@ -211,3 +211,82 @@ def test_a_count_that_changed_replays_nothing(console, brand):
         assert console.post("dead-letters/replay", {"confirmCount": confirmed}).status_code == 400
     assert console.post("dead-letters/replay", {}).status_code == 400
     assert [is_dead for _, is_dead in _jobs()] == [True]
+
+
+def _sold(brand, event="order-a", **fields):
+    brand.program()
+    brand.affiliate("ben")
+    brand.sale(externalEventId=event, **fields)
+    with db.any_org_work():
+        ((number,),) = db.db.run(
+            "update job set failed_at = now() where name = 'sale.settle' and organization_id = %s returning id",
+            (brand.id,),
+        )
+    return number
+
+
+def test_dead_sale_names_what_its_discard_leaves(console, brand):
+    number = _sold(brand, amountCents=5_000)
+    leaves = console.get(f"dead-letters/{number}")["leaves"]
+    console.post(f"dead-letters/{number}/discard", {"why": "w"})
+    ((*_, after),) = audited("job.discarded", number)
+
+    about = {"kind": "sale.settle", "externalEventId": "order-a", "amountCents": 5_000, "currency": "USD"}
+    assert leaves == about | {
+        "text": "an accepted sale that credits no one",
+        "remedy": "Send the same sale again.",
+    }
+    assert after["job"]["leaves"] == about
+
+
+def test_kinds_are_summed_per_currency(console, brand, rival):
+    _sold(brand, amountCents=5_000)
+    _sold(rival, amountCents=700)
+    buried(brand, job=jobs.REFUND_CASCADE)
+
+    summary = console.get("dead-letters/kinds")
+    mine = console.get("dead-letters/kinds", organizationId=brand.id, name="sale.settle")
+
+    assert [(kind["name"], kind["count"], kind["sums"]) for kind in summary["kinds"]] == [
+        ("refund.cascade", 1, []),
+        ("sale.settle", 2, [{"currency": "USD", "amountCents": 5_700}]),
+    ]
+    assert (summary["count"], mine["count"]) == (3, 1)
+
+
+def test_filter_is_discarded_when_its_count_is_confirmed(console, brand, rival):
+    mine, theirs = [buried(brand), buried(brand)], buried(rival)
+    living = staged(brand)
+    body = {"organizationId": str(brand.id), "error": "no <SUCH>", "confirmCount": 2, "why": "a test shop"}
+    answer = console.post("dead-letters/discard", body)
+
+    assert (answer.status_code, answer.json) == (200, {"discarded": mine})
+    assert _jobs() == [(theirs, True), (living, False)]
+    for number in mine:
+        ((_, who, where, after),) = audited("job.discarded", number)
+        assert (who, where, after["why"]) == ("ops@example.com", brand.id, "a test shop")
+        assert after["filter"]["error"] == "no <SUCH>"
+
+
+def test_bulk_discard_with_changed_count_or_no_reason_discards_nothing(console, brand):
+    letter = buried(brand)
+
+    mismatch = console.post("dead-letters/discard", {"confirmCount": 2, "why": "w"})
+    assert (mismatch.status_code, mismatch.json["error"], mismatch.json["count"]) == (409, "count_mismatch", 1)
+    for body in ({"why": "w"}, {"confirmCount": 1}, {"confirmCount": 1, "why": " "}):
+        assert console.post("dead-letters/discard", body).status_code == 400
+    assert _jobs() == [(letter, True)]
+
+
+def test_list_shows_first_line_of_the_message_of_a_postgresql_error(console, brand):
+    letter = buried(brand)
+    error = (
+        'Traceback (most recent call last):\n  File "x.py", line 1, in work\n    run(sql)\n    ^^^^^^^^\n'
+        "peewee.DataError: value too long for type character varying(3)\nLINE 1: insert into\n        ^\n"
+        "CONTEXT:  SQL statement\nPL/pgSQL function f() line 3\n"
+    )
+    with db.any_org_work():
+        db.db.run("update job set last_error = %s where id = %s", (error, letter))
+
+    (listed,) = console.get("dead-letters")["items"]
+    assert listed["lastLine"] == "peewee.DataError: value too long for type character varying(3)"

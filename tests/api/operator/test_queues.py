@@ -37,6 +37,9 @@ def test_every_queue_says_who_works_on_it_and_what_waits(console, brand):
         "doneLastMinute": 12,
         "pausedAt": None,
         "pausedWhy": None,
+        "heldUp": 0,
+        "waitsFor": None,
+        "waitsUntil": None,
     }
     assert _queue(console, "mail")["doneLastMinute"] == 0
 

@@ -18,6 +18,7 @@ _MOST = {
     "queues": 4,
     "dead-letters": 1,
     "dead-letters/count": 1,
+    "dead-letters/kinds": 1,
     "dead-letters/{letter}": 1,
     "schedule": 1,
     "ledger": 1,

@@ -126,3 +126,51 @@ def test_a_count_that_changed_replays_nothing_and_says_the_new_one(operator, bra
 def test_without_any_the_screen_says_what_would_be_there(operator, words):
     assert "No dead letters" in words(operator.open("/console/dead"))
     assert "Nothing with this filter" in words(operator.open("/console/dead?queue=sales"))
+
+
+def test_filter_is_discarded_after_its_number_is_typed(operator, brand, rival, words):
+    buried(brand), buried(brand, job=jobs.REFUND_CASCADE)
+    theirs = buried(rival)
+    filtered = operator.open(f"/console/dead?organizationId={brand.id}").text
+    address = html.unescape(re.search(r'href="(/console/dead/discard[^"]*)"', filtered)[1])
+    shown = operator.open(address)
+    form = {"organizationId": str(brand.id), "typed": "2", "why": "a test shop", "_key": "a"}
+    answer = operator.send("/console/dead/discard", form)
+
+    assert "2 dead letters are deleted for good" in words(shown)
+    assert "refund.cascade 1" in words(shown) and "sale.settle 1" in words(shown)
+    assert "an accepted sale that credits no one" in words(shown)
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/console/dead")
+    assert _dead() == [theirs]
+
+
+def test_bulk_discard_with_wrong_number_or_no_reason_discards_nothing(operator, brand):
+    letter = buried(brand)
+    for number, (typed, why) in enumerate([("2", "w"), ("", "w"), ("many", "w"), ("1", " "), ("9" * 40, "w")]):
+        form = {"typed": typed, "why": why, "_key": str(number)}
+        answer = operator.send("/console/dead/discard", form)
+
+        assert answer.status_code == 422
+        assert 'role="alert"' in answer.text
+        assert _dead() == [letter]
+
+
+def test_error_filter_narrows_list_and_bulk_pages(operator, brand):
+    found, other = buried(brand), buried(brand)
+    with db.any_org_work():
+        db.db.run("update job set last_error = 'ValueError: Odd' where id = %s", (other,))
+
+    assert _letters(operator.open("/console/dead?error=lookuperror").text) == [found]
+    assert "Discard 1 dead letter for ever" in operator.open("/console/dead/discard?error=odd").text
+
+
+def test_letter_page_says_what_a_discard_leaves(operator, brand, words):
+    brand.program()
+    brand.affiliate("ben")
+    brand.sale(externalEventId="order-a", amountCents=12_345)
+    with db.any_org_work():
+        ((number,),) = db.db.run("update job set failed_at = now() where name = 'sale.settle' returning id")
+
+    for path in (f"/console/dead/{number}", "/console/dead"):
+        shown = words(operator.open(path))
+        assert "A discard leaves an accepted sale that credits no one, order-a , 123.45 USD." in shown

@@ -7,7 +7,7 @@ import pytest
 from domain import jobs
 from models import db, ids
 from models.jobs import processes
-from tests.support.outside.console import audited, buried
+from tests.support.outside.console import audited, buried, staged
 
 
 def _row(html, queue):
@@ -107,3 +107,15 @@ def test_ages_are_no_change(operator, brand):
 
     assert operator.open(address).status_code == 204
     assert "3 h" in _row(operator.open("/console").text, "sales")
+
+
+def test_queue_says_why_its_jobs_wait(operator, brand, words):
+    number = staged(brand, job=jobs.GATEWAY_EVENT)
+    with db.any_org_work():
+        db.db.run(
+            "update job set waits_for = 'stripe: it answers <429>', run_at = now() + interval '1 hour', attempt = 1"
+            " where id = %s returning 1",
+            (number,),
+        )
+
+    assert "1 waits: stripe: it answers &lt;429&gt; (until " in words(operator.open("/console"))

@@ -23,9 +23,6 @@ union all
 select c.external_event_id from conversion c
 left join sale s on s.organization_id = c.organization_id and s.id = c.id
 where c.source = 's2s' and s.id is null and {org:c}""",
-    "an accepted sale that is not settled has a job to settle it": """
-select s.external_event_id from sale s where s.settled_at is null and {org:s}
-and not exists (select from job j where j.name = 'sale.settle' and j.args ->> 'sale_id' = s.id::text)""",
     "a row that gathers clicks earned the fee of each, and no other click earned": """
 select coalesce(c.external_event_id, k.conversion_id::text, '') from (
   select * from conversion c where c.source = 'cpc' and {org:c}) c

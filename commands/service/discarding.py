@@ -1,0 +1,156 @@
+"""`flask jobs discard`: show what would be left undone, then delete dead letters by id or by filter."""
+
+import functools
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from commands import output, trail
+from domain.jobs import QUEUES
+from domain.money import wording
+from domain.refused import Refused
+from models.jobs import desk
+from models.jobs.desk import DeadFilters, JobRow
+from pipelines.operating import discarding
+from pipelines.operating.discarding import DiscardedKind, leaves_json, summarize
+
+
+def filter_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that choose dead letters; it takes them as `filters`."""
+
+    @click.option("--queue", type=click.Choice(QUEUES), help="Dead letters of this queue.")
+    @click.option("--name", help="Of this kind, such as sale.settle.")
+    @click.option("--org", "organization_id", type=click.UUID, help="Of this organization.")
+    @click.option("--error", help="Whose error has this text in it, in upper or lower case.")
+    @functools.wraps(command)
+    def filtered(*, queue: Any, name: Any, organization_id: Any, error: Any, **rest: Any) -> None:
+        command(filters=DeadFilters(queue, name, organization_id, error or None), **rest)
+
+    return filtered
+
+
+def check_named(job_ids: Sequence[int], filters: DeadFilters) -> None:
+    """Raise a usage error unless dead letters are named by id, or by a filter."""
+    if bool(job_ids) == (filters != DeadFilters()):
+        raise click.UsageError("Name dead letters by id, or a whole --queue. Others: --name, --org, --error.")
+
+
+def describe(job: JobRow) -> str:
+    """Return what a discard of a job leaves undone, as a line for people."""
+    if job.leaves is None:
+        return "nothing undone: its work is done, or what it is about is gone."
+    about = [f"sale or event {job.leaves.external_event_id}"] if job.leaves.external_event_id else []
+    if job.leaves.amount_cents is not None and job.leaves.currency:
+        about.append(wording.money(job.leaves.amount_cents, job.leaves.currency))
+    details = f" ({', '.join(about)})" if about else ""
+    return f"{job.leaves.text}{details}. {job.leaves.remedy}"
+
+
+def by_id(job_ids: Sequence[int], why: str, *, dry_run: bool, as_json: bool) -> None:
+    """Discard dead letters by their ids; one that is not dead refuses all."""
+    with output.every_tenant():
+        dead = [discarding.any_org_find_dead(job_id) for job_id in dict.fromkeys(job_ids)]
+        if not dry_run:
+            _discard(dead, why)
+
+    def person() -> None:
+        for job in dead:
+            click.echo(f"Would discard {job.id} ({job.name})" if dry_run else f"Discarded {job.id} ({job.name}): {why}")
+            if job.leaves:
+                click.echo(f"It leaves {describe(job)}")
+
+    documents = [{"would_discard" if dry_run else "discarded": job.id, "leaves": leaves_json(job)} for job in dead]
+    output.show(documents[0] if len(documents) == 1 else documents, as_json=as_json, person=person)
+
+
+def by_filter(filters: DeadFilters, limit: int, why: str, *, dry_run: bool, is_confirmed: bool, as_json: bool) -> None:
+    """Discard the dead letters of a filter once their count was confirmed; nothing where there are others by then."""
+    with output.every_tenant():
+        planned = desk.any_org_lock_dead(filters, limit=limit)
+    kinds = summarize(planned)
+    if not as_json:
+        _show(kinds)
+    if not dry_run and planned:
+        _confirm(len(planned), is_confirmed)
+        with output.every_tenant():
+            _check_same(planned, dead := desk.any_org_lock_dead(filters, limit=limit))
+            _discard(dead, why)
+    ids = [job.id for job in planned]
+
+    def person() -> None:
+        verb = "Would discard" if dry_run else "Discarded"
+        click.echo(f"{verb} {len(ids)}: {' '.join(map(str, ids)) or 'none'}")
+
+    output.show(
+        {
+            "count": len(ids),
+            "discarded": [] if dry_run else ids,
+            "would_discard": ids if dry_run else [],
+            "kinds": [_kind_json(kind) for kind in kinds],
+        },
+        as_json=as_json,
+        person=person,
+    )
+
+
+def _discard(dead: Sequence[JobRow], why: str) -> None:
+    discarding.any_org_discard(dead)
+    for job in dead:
+        trail.record(
+            "job.discarded",
+            {"why": why, "jobs": [job.id], "job": discarding.audited(job)},
+            about=[job.id],
+            organization_id=job.organization_id,
+        )
+
+
+def _confirm(count: int, is_confirmed: bool) -> None:
+    if is_confirmed:
+        return
+    if not _is_terminal():
+        raise click.UsageError(
+            f"{count} dead letters would be deleted for good. Look first (--dry-run), then say --yes."
+        )
+    typed = click.prompt("To discard them for good, type their number", err=True)
+    if typed.strip() != str(count):
+        raise click.ClickException("That is not their number. Nothing was discarded.")
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()
+
+
+def _check_same(planned: Sequence[JobRow], dead: Sequence[JobRow]) -> None:
+    if [job.id for job in planned] != [job.id for job in dead]:
+        message = (
+            f"There are {len(dead)} dead letters now, not those {len(planned)}. Nothing was discarded: look again."
+        )
+        raise Refused(409, "count_mismatch", message)
+
+
+def _show(kinds: Sequence[DiscardedKind]) -> None:
+    output.table(
+        ("job", "number", "about", "leaves"),
+        [
+            (
+                kind.name,
+                kind.count,
+                ", ".join(wording.money(s.amount_cents, s.currency) for s in kind.sums),
+                kind.leaves,
+            )
+            for kind in kinds
+        ],
+        empty="No dead letters.",
+    )
+
+
+def _kind_json(kind: DiscardedKind) -> dict[str, object]:
+    return {
+        "name": kind.name,
+        "count": kind.count,
+        "leaves": kind.leaves,
+        "remedy": kind.remedy,
+        "sums": [{"currency": total.currency, "amountCents": total.amount_cents} for total in kind.sums],
+    }

@@ -1,0 +1,85 @@
+"""A sale whose work died or was discarded is worked on when the same sale is sent again."""
+
+import json
+
+import pytest
+
+from domain import jobs
+from models import db
+from tests.support.recruits import Recruits
+
+URL = "/api/tracking/s2s"
+_ENDS = {
+    "dead": "update job set failed_at = now(), attempt = max_attempts where organization_id = %s and name = %s",
+    "lost": "delete from job where organization_id = %s and name = %s",
+}
+
+
+@pytest.fixture
+def shop(brand):
+    Recruits.create(brand)
+    return brand
+
+
+def _send(shop, event="order-a"):
+    raw = json.dumps({"externalEventId": event, "affiliateSlug": "ben", "amountCents": 10_000}).encode()
+    return shop.signed(URL, raw)
+
+
+def _jobs(shop):
+    return shop.rows("select name, failed_at is not null from job where organization_id = %s order by name", shop.id)
+
+
+def _end(shop, how, job):
+    with db.any_org_work():
+        db.db.stage(_ENDS[how], (shop.id, job.name))
+
+
+def _credited(shop):
+    return shop.rows(
+        "select commission_cents, parent_id is not null from conversion where organization_id = %s order by 1 desc",
+        shop.id,
+    )
+
+
+@pytest.mark.parametrize("how", _ENDS)
+def test_repeated_sale_without_living_settlement_is_settled(shop, drain, how):
+    _send(shop)
+    _end(shop, how, jobs.SALE_SETTLE)
+
+    answer = _send(shop)
+
+    assert answer.json == {"ok": True, "deduped": True}
+    assert _jobs(shop) == [("sale.settle", False)]
+    drain()
+    assert len(_credited(shop)) == 2
+
+
+def test_repeated_sale_with_living_settlement_adds_no_job(shop):
+    for _ in range(3):
+        _send(shop)
+
+    assert _jobs(shop) == [("sale.settle", False)]
+
+
+def test_repeated_sale_that_is_finished_adds_no_job(shop, drain):
+    _send(shop)
+    drain()
+    _send(shop)
+
+    assert _jobs(shop) == []
+
+
+@pytest.mark.parametrize("how", _ENDS)
+def test_repeated_sale_takes_refunds_to_its_override(shop, drain, how):
+    _send(shop)
+    drain()
+    shop.refund("order-a", 5_000)
+    _end(shop, how, jobs.REFUND_CASCADE)
+
+    _send(shop)
+    drain()
+
+    assert shop.rows(
+        "select reversed_cents * 2 = commission_cents from conversion where organization_id = %s", shop.id
+    ) == [(True,), (True,)]

@@ -1,0 +1,110 @@
+"""A job that waits for a gateway says why, and until when; an event whose work was discarded is not lost."""
+
+import pytest
+
+from models import db
+from tests.support.gateways.stage import Purchase
+from tests.support.outside.console import Console
+
+
+@pytest.fixture
+def console(app):
+    return Console(app)
+
+
+@pytest.fixture
+def waiting(shop, drain):
+    """The job of an event whose gateway has to be asked and is away."""
+    sale = shop.stage.pay(Purchase(slug=None, code="JANE10"))
+    shop.deliver(sale.sent[0])
+    shop.stage.faults.extend(["fail"] * 20)
+    drain("gateways")
+    ((job_id,),) = shop.brand.rows("select id from job where name = 'gateway.event' and failed_at is null")
+    return job_id
+
+
+def test_waiting_event_says_which_gateway_answered_what(waiting, flask, console):
+    details = flask.json("jobs", "show", str(waiting))
+    ((listed),) = [row for row in flask.json("jobs", "list") if row["id"] == waiting]
+    _, output = flask("jobs", "show", str(waiting))
+    _, table = flask("jobs", "list")
+    (queue,) = [queue for queue in console.get("queues") if queue["queue"] == "gateways"]
+
+    assert details["waits_for"].startswith("stripe: it answers 5")
+    assert listed["waits_for"] == details["waits_for"] == queue["waitsFor"]
+    assert f"until {details['run_at'][:10]}" in output
+    assert details["waits_for"] in output
+    assert details["waits_for"][:30] in table
+    assert (queue["heldUp"], queue["waitsUntil"][:16]) == (1, details["run_at"][:16])
+
+
+def test_job_of_a_paused_queue_says_so(waiting, flask):
+    flask("jobs", "pause", "gateways", "--why", "keys are rotated")
+    try:
+        assert flask.json("jobs", "show", str(waiting))["waits_for"] == "the queue is paused: keys are rotated"
+    finally:
+        flask("jobs", "resume", "gateways")
+
+
+def test_job_that_is_done_waiting_forgets_the_reason(shop, waiting, drain):
+    shop.stage.faults.clear()
+    shop.change("update job set run_at = now() where name = 'gateway.event'")
+    drain()
+
+    assert shop.events("status") == [("Processed",)]
+    assert shop.brand.rows("select count(*) from job where waits_for is not null") == [(0,)]
+
+
+def test_parked_refund_says_what_it_waits_for(shop, flask):
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    shop.hear(*shop.stage.refund(sale, 4_000))
+    ((job_id,),) = shop.brand.rows("select id from job where name = 'gateway.event' and failed_at is null")
+
+    waits_for = flask.json("jobs", "show", str(job_id))["waits_for"]
+
+    assert waits_for == "it waits for the payment or refund that it names: payment_unknown"
+
+
+def _discard(shop, flask):
+    shop.change("update job set failed_at = now(), attempt = max_attempts where name = 'gateway.event'")
+    ((job_id,),) = shop.brand.rows("select id from job where name = 'gateway.event'")
+    return flask.json("jobs", "discard", str(job_id), "--why", "by mistake")["leaves"]
+
+
+@pytest.mark.parametrize("remedy", ["sent again", "replayed"])
+def test_discarded_event_fails_in_the_inbox_and_can_be_booked_after_all(shop, drain, flask, remedy):
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    shop.deliver(sale.sent[0])
+    leaves = _discard(shop, flask)
+    ((status, reason, error),) = shop.events("status, reason, error")
+
+    if remedy == "replayed":
+        ((event_id,),) = shop.brand.rows("select id from gateway_event")
+        path = f"/api/v1/connections/{shop.connection['id']}/events/{event_id}/replay"
+        assert shop.brand.person("Owner").post(path).status_code == 202
+    else:
+        shop.deliver(sale.sent[0])
+        shop.deliver(sale.sent[0])
+    drain()
+
+    assert leaves["kind"] == "gateway.event"
+    assert leaves["externalEventId"]
+    assert (status, reason) == ("Failed", "discarded")
+    assert "Replay it" in error
+    assert len(shop.conversions()) == 1
+    assert shop.brand.rows("select count(*) from job") == [(0,)]
+
+
+def test_event_that_was_booked_stays_so_when_an_old_letter_of_it_is_discarded(shop, drain, flask):
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    shop.hear(*sale.sent)
+    ((event_id,),) = shop.brand.rows("select id from gateway_event order by received_at desc, id desc limit 1")
+    with db.any_org_work():
+        db.db.stage(
+            "insert into job (organization_id, queue, name, args, fair_key, attempt, max_attempts, failed_at)"
+            " values (%s, 'gateways', 'gateway.event', jsonb_build_object('event_id', %s::text), 'x', 1, 1, now())",
+            (shop.brand.id, event_id),
+        )
+
+    assert _discard(shop, flask) is None
+    assert {status for (status,) in shop.events("status")} <= {"Processed", "Ignored"}

@@ -1,0 +1,111 @@
+"""`flask jobs discard` by id and by filter: what it leaves comes first, and nothing goes without a reason."""
+
+import pytest
+
+from commands.service import discarding
+from domain import jobs
+from models import db
+from tests.support.outside.console import audited, buried
+
+
+def _ids():
+    with db.any_org_work():
+        return [number for (number,) in db.db.run("select id from job order by id")]
+
+
+def test_discard_by_filter_shows_kinds_first_and_needs_yes(flask, brand, rival):
+    first, second = buried(brand), buried(brand)
+    refund, theirs = buried(brand, job=jobs.REFUND_CASCADE), buried(rival)
+    filters = ["--org", str(brand.id), "--name", "sale.settle", "--error", "LOOKUPERROR"]
+
+    planned = flask.json("jobs", "discard", *filters, "--dry-run")
+    refused, output = flask("jobs", "discard", *filters, "--why", "a test shop")
+    remaining = _ids()
+    discarded = flask.json("jobs", "discard", *filters, "--why", f"a test shop {brand.id}", "--yes")
+
+    assert (planned["count"], planned["would_discard"], planned["discarded"]) == (2, [first, second], [])
+    assert [(kind["name"], kind["count"]) for kind in planned["kinds"]] == [("sale.settle", 2)]
+    assert (refused, remaining) == (2, [first, second, refund, theirs])
+    assert "an accepted sale that credits no one" in output
+    assert "2 dead letters would be deleted for good" in output
+    assert discarded["discarded"] == [first, second]
+    assert _ids() == [refund, theirs]
+    for number in (first, second):
+        ((actor, _, where, after),) = audited("job.discarded", f"[{number}]")
+        assert (actor, where, after["why"]) == ("operator", brand.id, f"a test shop {brand.id}")
+
+
+def test_discard_by_filter_sums_money_per_kind_and_currency(flask, brand):
+    brand.program()
+    brand.affiliate("ben")
+    for amount, currency in ((5_000, "USD"), (700, "USD"), (300, "EUR")):
+        brand.sale(externalEventId=f"order-{amount}", amountCents=amount, currency=currency)
+    with db.any_org_work():
+        db.db.run("update job set failed_at = now() where name = 'sale.settle' returning 1")
+
+    ((kind),) = flask.json("jobs", "discard", "--queue", "sales", "--dry-run")["kinds"]
+    _, output = flask("jobs", "discard", "--queue", "sales", "--dry-run")
+
+    assert kind["sums"] == [{"currency": "EUR", "amountCents": 300}, {"currency": "USD", "amountCents": 5_700}]
+    assert "57.00 USD" in output
+    assert len(_ids()) == 3
+
+
+@pytest.mark.parametrize(("typed", "is_gone"), [("2", True), ("3", False), ("yes", False)])
+def test_discard_on_a_terminal_wants_the_number_typed(flask, brand, monkeypatch, typed, is_gone):
+    buried(brand), buried(brand)
+    monkeypatch.setattr(discarding, "_is_terminal", lambda: True)
+
+    code, output = flask("jobs", "discard", "--queue", "sales", "--why", "w", input=f"{typed}\n")
+
+    assert (code, _ids() == []) == (0 if is_gone else 1, is_gone), output
+
+
+def test_discard_limit_takes_the_oldest_ids(flask, brand):
+    _, second = buried(brand), buried(brand)
+
+    assert flask.json("jobs", "discard", "--queue", "sales", "--limit", "1", "--why", "w", "--yes")["count"] == 1
+    assert _ids() == [second]
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["1", "--queue", "sales"], ["1"], ["--queue", "sales", "--yes"], ["1", "--why", " "]]
+)
+def test_discard_without_a_choice_or_a_reason_ends_with_2(flask, arguments):
+    assert flask("jobs", "discard", *arguments)[0] == 2
+
+
+def test_discard_of_a_paid_for_sale_says_what_it_leaves(flask, brand):
+    brand.program()
+    brand.affiliate("ben")
+    brand.sale(externalEventId="order-a", amountCents=12_345)
+    with db.any_org_work():
+        ((number,),) = db.db.run("update job set failed_at = now() returning id")
+
+    details = flask("jobs", "show", str(number))[1]
+    code, output = flask("jobs", "discard", str(number), "--why", "w")
+
+    left = "an accepted sale that credits no one (sale or event order-a, 123.45 USD). Send the same sale again."
+    assert f"A discard leaves {left}" in details
+    assert (code, output) == (0, f"Discarded {number} (sale.settle): w\nIt leaves {left}\n")
+
+
+def test_replay_by_error_takes_those_alone(flask, brand):
+    first, second = buried(brand), buried(brand)
+    with db.any_org_work():
+        db.db.run("update job set last_error = 'ValueError: odd' where id = %s returning 1", (second,))
+
+    assert flask.json("jobs", "replay", "--error", "value")["replayed"] == [second]
+    assert [row["id"] for row in flask.json("jobs", "dead", "--error", "lookup")] == [first]
+
+
+def test_lists_show_the_message_and_not_the_context_of_a_postgresql_error(flask, brand):
+    dead = buried(brand)
+    error = 'Traceback (most recent call last):\n  File "x.py", line 1\nDataError: too long\nCONTEXT:  PL/pgSQL f()\n'
+    with db.any_org_work():
+        db.db.run("update job set last_error = %s where id = %s", (error, dead))
+
+    assert flask.json("jobs", "dead")[0]["error_line"] == "DataError: too long"
+    _, output = flask("jobs", "dead")
+    assert "DataError: too long" in output
+    assert "CONTEXT" not in output

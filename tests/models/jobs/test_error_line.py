@@ -1,0 +1,52 @@
+"""The line of an error that lists show is the first line of the message."""
+
+import traceback
+
+import pytest
+
+from models.jobs.error_line import error_line
+
+
+class LongError(Exception):
+    """An error whose message has several lines."""
+
+
+def _raised(message):
+    try:
+        try:
+            raise LookupError("the cause")
+        except LookupError as cause:
+            raise LongError(message) from cause
+    except LongError as error:
+        return "".join(traceback.format_exception(error))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "duplicate key",
+        'duplicate key\nLINE 1: insert into x\n        ^\nCONTEXT:  SQL statement "insert"\nPL/pgSQL function f()',
+        "duplicate key\n  an indented line\nHINT:  none",
+    ],
+)
+def test_traceback_gives_the_first_line_of_its_last_error(message):
+    line = f"{__name__}.LongError: duplicate key"
+
+    assert error_line(_raised(message)) == line
+    assert error_line(_raised(message)[-400:]) == line
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (None, None),
+        ("", None),
+        ("\n \n", None),
+        ("stripe invoice.paid: an amount is not an integer", "stripe invoice.paid: an amount is not an integer"),
+        ("the rail refuses\nDETAIL: more", "the rail refuses"),
+        ("Traceback (most recent call last):\nLookupError: no sale\n", "LookupError: no sale"),
+        ("x" * 1_000, "x" * 300),
+    ],
+)
+def test_other_errors_give_their_first_line(error, line):
+    assert error_line(error) == line
