@@ -62,6 +62,22 @@ def change(organization: UUID, assignments: tuple[str, ...], as_json: bool) -> N
     )
 
 
+@group.command("free-host")
+@click.argument("host")
+@output.json_option
+def free_host(host: str, as_json: bool) -> None:
+    """Let any organization verify HOST before the 90 days since its last organization left it are over."""
+    host = host.lower().removesuffix(".")
+    with output.every_tenant():
+        organization_id = tenancy.any_org_free_host(host)
+        trail.record("organization.host_freed", {"host": host}, about=organization_id, organization_id=organization_id)
+    output.show(
+        {"host": host, "formerOrganization": str(organization_id)},
+        as_json=as_json,
+        person=lambda: click.echo(f"{host} is free. It was held for organization {organization_id}."),
+    )
+
+
 @group.command("list")
 @output.json_option
 def every(as_json: bool) -> None:
