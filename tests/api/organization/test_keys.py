@@ -317,3 +317,40 @@ def test_when_a_key_was_last_used_is_known_to_the_hour(brand, admin):
     _works(brand, made["apiKey"])
     (again,) = [key["lastUsedAt"] for key in admin.get(URL).json if key["id"] == made["id"]]
     assert again >= first
+
+
+def test_unverified_person_neither_creates_nor_rotates_a_key(brand, admin):
+    key = _create(admin).json
+    for role in ("Owner", "Admin"):
+        person = brand.person(role, is_email_verified=False)
+        for refused in (_create(person), person.post(f"{URL}/{key['id']}/rotate")):
+            assert (refused.status_code, refused.json["error"]) == (403, "email_verification_required")
+        assert person.get(URL).status_code == 200
+
+    assert _works(brand, key["apiKey"])
+
+
+# Operations that show a secret to people of a brand without a verified email, and why the secret gives them nothing more.
+_NO_CREDENTIAL = {
+    "create_webhook_endpoint": "it proves to a receiver who sent an event, and lets nobody in",
+    "rotate_webhook_secret": "it proves to a receiver who sent an event, and lets nobody in",
+    "create_automation_hook": "it proves to a receiver who sent an event, and lets nobody in",
+    "create_embed_token": "it opens one affiliate's frame for an hour, and no route of the brand",
+    "get_tax_form": "it is the link of a file, which its reader may open anyway",
+}
+
+
+def test_every_credential_that_a_brands_people_are_shown_needs_a_verified_email(app):
+    operations = {
+        view.__name__: view.operation.guard
+        for view in app.view_functions.values()
+        if getattr(getattr(view, "operation", None), "shows_secret", False)
+    }
+    unverified = {
+        name
+        for name, guard in operations.items()
+        if guard.audience in ("brand", "dashboard") and not guard.verified_email
+    }
+
+    assert unverified == set(_NO_CREDENTIAL)
+    assert {"create_api_key", "rotate_api_key"} <= set(operations)
