@@ -28,7 +28,7 @@ def _column(brand, column: str):
 
 
 def test_a_new_organization_says_what_to_do_next(flask):
-    code, said = flask("org", "create", "--name", "Acme & Söhne")
+    code, said = flask("org", "create", "--name", "Acme & Söhne", "--owner-email", "ada@acme.example")
 
     assert code == 0
     assert re.fullmatch(rf"({_UUID})  Acme & Söhne\nNext: flask key create --org \1\n", said)
@@ -262,6 +262,7 @@ def test_an_organization_that_nobody_has_is_refused(flask):
     ("arguments", "said"),
     [
         (["org", "create"], "Missing option '--name'"),
+        (["org", "create", "--name", "x"], "Missing option '--owner-email'"),
         (["org", "create", "--name", "x", "--plan", "Gold"], "'Gold' is not one of 'Free', 'Starter', 'Growth', 'Pro'"),
         (["org", "set", "17", "plan=Pro"], "'17' is not a valid UUID"),
         (["org", "set", str(uuid4()), "plan"], "'plan' is not FIELD=VALUE"),
@@ -272,3 +273,14 @@ def test_a_command_that_cannot_be_read_ends_with_2_and_says_why(flask, arguments
 
     assert code == 2
     assert said in output
+
+
+@pytest.mark.parametrize("email", ["", "nobody", "a@", "a b@acme.example", "x" * 250 + "@acme.example"])
+def test_owner_email_that_is_no_address_creates_no_organization(flask, email):
+    name = f"Acme {uuid4().hex}"
+
+    code, output = flask("org", "create", "--name", name, "--owner-email", email)
+
+    assert code == 1
+    assert "e-mail address" in output
+    assert name not in flask("org", "list", "--json")[1]
