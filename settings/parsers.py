@@ -165,7 +165,7 @@ def mail_sender(usual: str) -> Callable[[str], str]:
 
 def is_safe_url(url: str) -> bool:
     """Say whether credentials may go to a URL: https, or http on this machine; no user, fragment or blank in it."""
-    if not url.isascii() or not url.isprintable() or " " in url:
+    if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
         return False
     try:
         parts = urlsplit(url)

@@ -330,12 +330,13 @@ def test_unverified_person_neither_creates_nor_rotates_a_key(brand, admin):
     assert _works(brand, key["apiKey"])
 
 
-# Operations that show a secret to people of a brand without a verified email, and why the secret gives them nothing more.
+# Operations that show a secret to people without a verified email, and why it gives them nothing more.
 _NO_CREDENTIAL = {
     "create_webhook_endpoint": "it proves to a receiver who sent an event, and lets nobody in",
     "rotate_webhook_secret": "it proves to a receiver who sent an event, and lets nobody in",
     "create_automation_hook": "it proves to a receiver who sent an event, and lets nobody in",
     "create_embed_token": "it opens one affiliate's frame for an hour, and no route of the brand",
+    "resend_invite": "it invites an affiliate again whom a person with a verified email has invited",
     "get_tax_form": "it is the link of a file, which its reader may open anyway",
 }
 
