@@ -37,9 +37,9 @@ from api import (
     webhooks,
 )
 from api.access import limits
+from api.access.client_address import ClientAddress
 from api.clicks import express, visits
 from api.edge import compression, cors, errors, nested, trace, wake
-from api.edge.client_address import ClientAddress
 from api.edge.reading import places
 from api.server.asked import AtOnceRequests
 
