@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NamedTuple
 
 import dns.exception
@@ -15,6 +16,7 @@ import dns.rdatatype
 import dns.resolver
 
 import settings
+from domain.host_proofs import records
 from domain.host_proofs.records import DnsReading, DnsReply, ReplyKind, WantedProof
 
 #: How long a reading takes at most while somebody waits for it, and in a job, in seconds.
@@ -56,7 +58,8 @@ def read(wanted: WantedProof, *, longest_s: float) -> DnsReading:
     addresses = DnsReply(ReplyKind.Empty)
     if not chain and end.kind == ReplyKind.Empty:
         addresses = _addresses(wanted.name, patience)
-    return DnsReading(chain, end, addresses, texts)
+    reading = DnsReading(chain, end, addresses, texts)
+    return _with_addresses(reading, wanted, patience) if records.has_text(reading, wanted) else reading
 
 
 class _Patience(NamedTuple):
@@ -89,6 +92,23 @@ def _addresses(name: str, patience: _Patience) -> DnsReply:
     replies = [_ask(name, kind, patience) for kind in ("A", "AAAA")]
     values = tuple(value for reply in replies for value in reply.values)
     return DnsReply(ReplyKind.Found, values) if values else replies[0]
+
+
+def _with_addresses(reading: DnsReading, wanted: WantedProof, patience: _Patience) -> DnsReading:
+    """Return a reading with all addresses of the name, behind its CNAME too, and of the service's own host."""
+    if wanted.target is None or wanted.target in reading.chain:
+        return reading
+    addresses = _all_addresses((wanted.name, *reading.chain)[-1], patience)
+    own = _all_addresses(wanted.target, patience)
+    return replace(reading, all_addresses=addresses, own_addresses=own)
+
+
+def _all_addresses(name: str, patience: _Patience) -> DnsReply:
+    """Return the addresses of both families, or the first reply that leaves one of them unknown."""
+    replies = [_ask(name, kind, patience) for kind in ("A", "AAAA")]
+    unknown = next((reply for reply in replies if not reply.is_definite), None)
+    values = tuple(value for reply in replies for value in reply.values)
+    return unknown or (DnsReply(ReplyKind.Found, values) if values else replies[0])
 
 
 def _ask(name: str, kind: str, patience: _Patience) -> DnsReply:

@@ -37,6 +37,7 @@ from api import (
     webhooks,
 )
 from api.access import limits
+from api.access.client_address import ClientAddress
 from api.clicks import express, visits
 from api.edge import compression, cors, errors, nested, trace, wake
 from api.edge.reading import places
@@ -113,14 +114,19 @@ def mount(app: Flask, *, beside: Iterable[Blueprint] = ()) -> None:
     app.wsgi_app = in_front  # type: ignore[method-assign]  # Flask's documented way
     if chosen.web.trusted_proxies:
         hops = chosen.web.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]  # Flask's documented way
-        ask = ProxyFix(ask, x_for=hops, x_proto=hops, x_host=hops)
+        app.wsgi_app = behind_proxies(app.wsgi_app, hops)  # type: ignore[method-assign]  # Flask's documented way
+        ask = behind_proxies(ask, hops)
     app.extensions["at_once"] = AtOnceRequests(urls.redis_url, in_front.begins, in_front.most_bytes, ask)
     errors.register(app)
     app.before_request(_begin)
     app.after_request(_end)
     for blueprint in (*_BLUEPRINTS, *beside):
         app.register_blueprint(blueprint)
+
+
+def behind_proxies(app: Any, hops: int) -> ProxyFix:
+    """Return a WSGI application that believes so many proxies about the client's address, the scheme and the host."""
+    return ProxyFix(ClientAddress(app, hops=hops), x_for=hops, x_proto=hops, x_host=hops)
 
 
 def _begin() -> Response | None:

@@ -3,14 +3,28 @@
 import re
 from urllib.parse import urlsplit
 
-_NOT_IN_A_URL = re.compile(r"[\s\x00-\x1f\x7f]")
+# Browsers take a backslash for a slash, and drop line breaks and tabs; other programs read both as part of the host.
+_BACKSLASH, _USERINFO = "\\", "@"
+# Letters of any script, since browsers translate names; punctuation that ends a host for one reader and not for another
+# is none of it. An IPv6 address stands in brackets.
+_HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+")
 
 
 def is_http(text: str) -> bool:
-    """Say whether a text is an absolute http(s) URL."""
+    """Return whether a text is an absolute http(s) URL that every program reads as the same host.
+
+    It has no user name and no password, no backslash, no white space, and no control or invisible characters.
+    """
+    if not text.isprintable() or " " in text or _BACKSLASH in text:
+        return False
     try:
         parts = urlsplit(text)
-        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and not _NOT_IN_A_URL.search(text)
-        return is_url and parts.port != 0  # a malformed port raises ValueError
+        host, port = parts.hostname or "", parts.port  # a malformed port raises ValueError
     except ValueError:
         return False
+    return (
+        parts.scheme in ("http", "https")
+        and _USERINFO not in parts.netloc
+        and _HOST.fullmatch(host) is not None
+        and port != 0
+    )

@@ -87,6 +87,14 @@ def origins(raw: str) -> tuple[str, ...]:
     return sent
 
 
+def hosts_or_networks(raw: str) -> tuple[str, ...]:
+    """Take host names, addresses and networks, with commas between them."""
+    sent = listed(raw)
+    if not all(re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", part) or _is_network(part) for part in sent):
+        raise ValueError(f"is {raw!r}; it must be host names in lower case, addresses or networks, such as 10.0.0.0/8")
+    return sent
+
+
 def domain(raw: str) -> str:
     """Take a domain of two labels or more."""
     if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", raw):
@@ -157,7 +165,7 @@ def mail_sender(usual: str) -> Callable[[str], str]:
 
 def is_safe_url(url: str) -> bool:
     """Say whether credentials may go to a URL: https, or http on this machine; no user, fragment or blank in it."""
-    if not url.isascii() or not url.isprintable() or " " in url:
+    if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
         return False
     try:
         parts = urlsplit(url)
@@ -176,6 +184,14 @@ def _is_address_with_port(text: str) -> bool:
         return False
     is_bracketed = address.startswith("[") and address.endswith("]")
     return is_bracketed == (version == 6) and _is_number(port) and 0 < int(port) < 2**16
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_number(raw: str) -> bool:

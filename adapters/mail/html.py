@@ -8,10 +8,13 @@ from html.parser import HTMLParser
 
 import nh3
 
+from domain import urls
+
 _TAGS = {"p", "br", "strong", "b", "em", "i", "u", "ul", "ol", "li", "a"}
 # Without the star nh3 keeps title and lang on every tag.
 _ATTRIBUTES: dict[str, set[str]] = {"a": {"href"}, "*": set()}
 _HTTPS = re.compile(r"https://\S", re.IGNORECASE)
+_MERGE_TAG = re.compile(r"\{\{[^{}]*\}\}")
 _BLOCKS = ("p", "ul", "ol")
 
 
@@ -41,7 +44,9 @@ def to_text(cleaned: str) -> str:
 
 def _https_only(tag: str, attribute: str, value: str) -> str | None:
     # nh3 lets an address without a scheme pass, and a merge tag in front could become one.
-    return value.strip() if _HTTPS.match(value.strip()) else None
+    address = value.strip()
+    is_https = _HTTPS.match(address) is not None and urls.is_http(_MERGE_TAG.sub("x", address))
+    return address if is_https else None
 
 
 class _Reader(HTMLParser):

@@ -25,6 +25,8 @@ blueprint = Blueprint("keys", __name__)
 
 _READ = Guard(audience="dashboard", role=Role.Admin)
 _WRITE = Guard(audience="dashboard", scope="read_write", role=Role.Admin, fresh_s=FRESH_S)
+# A key passes every rule about verified emails, so only a person with a verified email gets one.
+_CREATE = Guard(audience="dashboard", scope="read_write", role=Role.Admin, verified_email=True, fresh_s=FRESH_S)
 
 _RECORD = KeyRecord()
 # Integrations read the audit log and are not told who somebody is.
@@ -35,7 +37,7 @@ _MOST_SHOWN = 500
 
 
 @blueprint.post("/api/v1/api-keys")
-@operation(_WRITE, one(_NEW), status=201, takes=KeyBody(), refuses=("409 api_key_limit_reached",), shows_secret=True)
+@operation(_CREATE, one(_NEW), status=201, takes=KeyBody(), refuses=("409 api_key_limit_reached",), shows_secret=True)
 def create_api_key() -> Response:
     """Create a key that belongs to the caller. 201 with its two secrets, which are shown here and never again."""
     wanted = body.load_optional()
@@ -62,7 +64,7 @@ def list_api_keys() -> Response:
 
 
 @blueprint.post("/api/v1/api-keys/<key_id>/rotate")
-@operation(_WRITE, one(_NEW), refuses=("404 not_found",), shows_secret=True)
+@operation(_CREATE, one(_NEW), refuses=("404 not_found",), shows_secret=True)
 def rotate_api_key(key_id: str) -> Response:
     """Replace a key at once by one like it, which belongs to the caller. 200 with the new one and its secrets."""
     answer = answers.once(lambda: _rotate(key_id))

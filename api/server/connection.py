@@ -2,12 +2,14 @@
 
 import enum
 import math
+import re
 import socket
 import threading
 from typing import Any
 
 from gunicorn import http
 from gunicorn.http.body import Body, ChunkedReader, LengthReader
+from gunicorn.http.errors import InvalidHeader
 from gunicorn.http.unreader import IterUnreader
 
 from api.server.framing import KIB, RequestBytes
@@ -15,6 +17,9 @@ from api.server.outbox import Outbox
 
 # As much as a streamed answer gathers before some of it is sent; most answers go out whole, in one system call.
 _GATHERED_BYTES = 64 * KIB
+_HTTP_1_1 = (1, 1)
+# A host name or address with or without a port (RFC 3986): no user name, path, space or list.
+_HOST = re.compile(r"[A-Za-z0-9._~!$&'()*+;=%:\[\]-]*")
 
 
 class State(enum.Enum):
@@ -126,6 +131,7 @@ class Connection:
     def parsed(self) -> Any:
         """Return the request that is here. Raises what the parser does for one that is malformed."""
         request = next(self.parser)
+        _check_head(request)
         request._expected_100_continue = False  # the loop has told the client, if it asked
         _read_chunks(request)
         return request
@@ -138,6 +144,17 @@ class Connection:
     def has_read_all(self) -> bool:
         """Say whether the parser is exactly where the request ends. If not, it is not known where the next begins."""
         return self.parser.finish_body() and self.sock.is_read and not self.parser.unreader.buf.getvalue()
+
+
+def _check_head(request: Any) -> None:
+    """Refuse what the parser takes and a proxy in front may read otherwise (RFC 9112, sections 3.2 and 6.1)."""
+    hosts = [value for name, value in request.headers if name == "HOST"]
+    is_missing = not hosts and request.version >= _HTTP_1_1
+    if is_missing or len(hosts) > 1 or not all(map(_HOST.fullmatch, hosts)):
+        raise InvalidHeader("HOST", req=request)
+    codings = [value.strip().lower() for name, value in request.headers if name == "TRANSFER-ENCODING"]
+    if codings and codings != ["chunked"]:
+        raise InvalidHeader("TRANSFER-ENCODING", req=request)
 
 
 def _read_chunks(request: Any) -> None:

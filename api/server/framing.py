@@ -99,9 +99,9 @@ class RequestBytes:
         self._body = self._at = found + len(_HEAD_END)
         head = bytes(self._bytes[: self._body])
         lengths = _LENGTH.findall(head)
-        coding = _CODING.search(head)
-        if coding:  # another coding than chunks, or a length besides them, is nothing that the parser takes
-            self.is_chunked = not lengths and b"chunked" in coding[1].lower()
+        codings = _CODING.findall(head)
+        if codings:  # another coding than chunks, or a length besides them, is refused when the head is parsed
+            self.is_chunked = not lengths and [coding.strip().lower() for coding in codings] == [b"chunked"]
         elif len(lengths) == 1:
             self.declared_bytes = _length(lengths[0])
         self.asks_first = _ASKS_FIRST.search(head) is not None

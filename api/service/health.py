@@ -12,6 +12,7 @@ from adapters import broker, servers
 from api.access.guards import Guard
 from api.edge import metrics
 from api.edge.operations import one, operation, text
+from api.service import metrics_hosts
 from domain.refused import Refused
 from models import db, migrate
 from schemas.health import Readiness
@@ -91,12 +92,21 @@ def _broker() -> str:
 @blueprint.get("/metrics")
 @operation(_OPEN, text("text/plain"), refuses=("401",), samples={"text/plain": "finderfee_clicks_lost_total 0.0\n"})
 def get_metrics() -> Response:
-    """Prometheus text. For METRICS_TOKEN as the bearer, or for a caller on this machine when none is set."""
+    """Prometheus text. For METRICS_TOKEN as the bearer, or for a caller on this machine when none is set.
+
+    It answers at localhost, at the host of PUBLIC_BASE_URL and at METRICS_HOSTS, and is 404 at every other host.
+    """
+    if not metrics_hosts.is_allowed(request.host):
+        raise _no_address()
     token = settings.current().monitoring.metrics_token
     if token:
         sent = request.headers.get("Authorization", "")
         if not hmac.compare_digest(sent.encode(), f"Bearer {token}".encode()):
             raise Refused(401)
     elif request.remote_addr not in ("127.0.0.1", "::1", None) or "X-Forwarded-For" in request.headers:
-        raise Refused(404, "not_found", "There is no such address.")
+        raise _no_address()
     return Response(metrics.exposition(), content_type=CONTENT_TYPE_LATEST)
+
+
+def _no_address() -> Refused:
+    return Refused(404, "not_found", "There is no such address.")

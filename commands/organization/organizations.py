@@ -7,6 +7,7 @@ from flask.cli import AppGroup
 
 from adapters import clock
 from commands import output, trail
+from commands.organization import people
 from domain.organization import plans
 from models.organization import organizations
 from pipelines.organization import operator_settings, tenancy
@@ -19,14 +20,15 @@ group = AppGroup("org", help="Organizations (tenants).")
 @click.option("--plan", type=click.Choice(list(plans.Tier)), default="Starter", show_default=True)
 @click.option("--status", type=click.Choice(list(plans.SubscriptionStatus)), default="Active", show_default=True)
 @click.option("--currency", default="USD", show_default=True, help="Home currency.")
-@click.option("--owner-email", default="owner@example.com", show_default=True)
+@click.option("--owner-email", required=True, help="Who signs in first, as its Owner, and gets its emails.")
 @output.json_option
 def create(*, name: str, plan: str, status: str, currency: str, owner_email: str, as_json: bool) -> None:
     """Create an organization with its first Owner."""
+    owner = people.address(owner_email)
     with output.every_tenant():
         now = clock.now()
         organization_id = tenancy.create(
-            name=name, plan=plan, status=status, currency=currency, owner_email=owner_email, now=now
+            name=name, plan=plan, status=status, currency=currency, owner_email=owner, now=now
         )
         trail.record(
             "organization.created",
@@ -62,6 +64,22 @@ def change(organization: UUID, assignments: tuple[str, ...], as_json: bool) -> N
     )
 
 
+@group.command("free-host")
+@click.argument("host")
+@output.json_option
+def free_host(host: str, as_json: bool) -> None:
+    """Let any organization verify HOST before the 90 days since its last organization left it are over."""
+    host = host.lower().removesuffix(".")
+    with output.every_tenant():
+        organization_id = tenancy.any_org_free_host(host)
+        trail.record("organization.host_freed", {"host": host}, about=organization_id, organization_id=organization_id)
+    output.show(
+        {"host": host, "formerOrganization": str(organization_id)},
+        as_json=as_json,
+        person=lambda: click.echo(f"{host} is free. It was held for organization {organization_id}."),
+    )
+
+
 @group.command("list")
 @output.json_option
 def every(as_json: bool) -> None:
@@ -84,7 +102,7 @@ def every(as_json: bool) -> None:
         person=lambda: output.table(
             ("id", "name", "plan", "status", "gateways"),
             [(one.id, one.name, one.plan_tier, one.subscription_status, ",".join(one.gateways)) for one in listed],
-            empty="There is no organization yet: flask org create --name NAME",
+            empty="There is no organization yet: flask org create --name NAME --owner-email EMAIL",
         ),
     )
 

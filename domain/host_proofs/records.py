@@ -63,12 +63,16 @@ class DnsReply:
 class DnsReading:
     """What was read of a name: the names that its CNAME records lead through, what the last of them said to the
     question for one more, the addresses of a name that has no CNAME, and its TXT records below LABEL.
+
+    Where a TXT record names the holder, also all addresses of the name and of the service's own host: else Silent.
     """
 
     chain: tuple[str, ...]
     end: DnsReply
     addresses: DnsReply
     texts: DnsReply
+    all_addresses: DnsReply = DnsReply(ReplyKind.Silent)
+    own_addresses: DnsReply = DnsReply(ReplyKind.Silent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,7 @@ def judge(reading: DnsReading, wanted: WantedProof) -> Sighting:
     texts = [_unquoted(text) for text in reading.texts.values]
     leads_here = wanted.target is not None and wanted.target in reading.chain
     proved_by: ProofKind | None = None
-    if wanted.text in texts:
+    if has_text(reading, wanted):
         outcome, proved_by = LookOutcome.Proved, ProofKind.Txt
     elif not reading.texts.is_definite:
         outcome = LookOutcome.Silent
@@ -121,6 +125,22 @@ def judge(reading: DnsReading, wanted: WantedProof) -> Sighting:
     else:
         outcome = LookOutcome.Silent
     return Sighting(outcome, proved_by, _at_name(reading), _in_text(reading.texts, texts, wanted.text))
+
+
+def has_text(reading: DnsReading, wanted: WantedProof) -> bool:
+    """Return whether a TXT record names the holder."""
+    return wanted.text in map(_unquoted, reading.texts.values)
+
+
+def leads_elsewhere(reading: DnsReading, wanted: WantedProof) -> bool:
+    """Return whether it is certain that neither a CNAME nor an address record of the name leads to the service."""
+    if wanted.target is None or wanted.target in reading.chain or not reading.end.is_definite:
+        return False
+    if reading.all_addresses.kind in (ReplyKind.Empty, ReplyKind.NoName):
+        return True
+    if reading.all_addresses.kind != ReplyKind.Found or reading.own_addresses.kind != ReplyKind.Found:
+        return False
+    return not set(reading.all_addresses.values) & set(reading.own_addresses.values)
 
 
 def _at_name(reading: DnsReading) -> str:

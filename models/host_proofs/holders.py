@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from models.db import db
@@ -63,10 +64,39 @@ def stage_verified(of: HostHolder, *, is_verified: bool, at: datetime) -> None:
         db.stage(sql, (is_verified, at, of.organization_id, of.program_id))
 
 
+def stage_free_name(of: HostHolder) -> None:
+    """Stage the early end of another organization's hold on a holder's name; a name still in use there stays held."""
+    db.stage("select free_host(%s, %s)", (of.name, of.organization_id))
+
+
 def is_held_elsewhere(of: HostHolder) -> bool:
-    """Say whether somebody else answers for a holder's name. Asked behind `turns.stage_domain`."""
+    """Return whether a holder's name belongs to another holder, or to an organization that left it recently.
+
+    Called behind `turns.stage_domain`.
+    """
     found = db.row("select is_host_proved_elsewhere(%s, %s, %s)", (of.name, of.organization_id, of.program_id))
     return found == (True,)
+
+
+class HostHold(NamedTuple):
+    """Which organization a host name is held for, and whether that organization still uses it."""
+
+    organization_id: UUID
+    is_in_use: bool
+
+
+_ANY_ORG_HOLD = "select organization_id, held_until = 'infinity' from host_hold where name = %s and held_until > now()"
+
+
+def any_org_find_hold(name: str) -> HostHold | None:
+    """Return the hold on a host name; None where no organization has one."""
+    row = db.row(_ANY_ORG_HOLD, (name,))
+    return HostHold(*row) if row else None
+
+
+def any_org_stage_free(name: str) -> None:
+    """Stage the early end of the hold on a host name that its organization has left."""
+    db.stage("delete from host_hold where name = %s and held_until <> 'infinity'", (name,))
 
 
 _ANY_ORG_IS_SERVED = """

@@ -17,6 +17,7 @@ _COPIED: Mapping[str, str] = {
     "affiliate_account": "a person's, across organizations",
     "fx_rate": "the same for everybody",
     "link_address": "where a link leads is asked before it is known whose it is",
+    "host_hold": "whose a host is, is asked before it is known",
     "bare_slug": "whose a slug is, is asked before it is known",
 }
 _AT_HOME: Mapping[str, str] = {

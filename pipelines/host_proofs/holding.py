@@ -11,7 +11,7 @@ from uuid import UUID
 import settings
 from adapters import name_servers
 from domain.host_proofs import records, standing
-from domain.host_proofs.records import DnsReading, LookOutcome, Sighting, WantedProof
+from domain.host_proofs.records import DnsReading, LookOutcome, ProofKind, Sighting, WantedProof
 from domain.host_proofs.standing import ProofRecord
 from domain.refused import Refused, not_found
 from models import turns
@@ -74,17 +74,24 @@ def note(prepared: HeldHost, reading: DnsReading, *, now: datetime, is_asked: bo
     if holder is None or holder.name != wanted.name or holder.is_over:
         raise Refused(409, "domain_changed", "The domain was changed while it was checked. Check it again.")
     sighting = records.judge(reading, wanted)
-    if sighting.outcome == LookOutcome.Proved and not holder.is_verified and holders.is_held_elsewhere(holder):
-        if is_asked:
-            raise taken(holder)
-        sighting = replace(sighting, outcome=LookOutcome.Taken)
+    if sighting.outcome == LookOutcome.Proved and not holder.is_verified:
+        if sighting.proved_by == ProofKind.Txt and records.leads_elsewhere(reading, wanted):
+            holders.stage_free_name(holder)
+        if holders.is_held_elsewhere(holder):
+            if is_asked:
+                raise taken(holder)
+            sighting = replace(sighting, outcome=LookOutcome.Taken)
     return _written(holder, sighting, now=now, is_asked=is_asked)
 
 
 def taken(holder: HostHolder) -> Refused:
-    """Return the refusal for a name that somebody else answers for. It never says who."""
+    """Return the refusal for a name that belongs to another holder. It never says to whom."""
     code = "tracking_domain_already_taken" if holder.program_id is None else "custom_domain_already_taken"
-    return Refused(409, code, f"Somebody else has proved {holder.name}; one holder answers for a domain.")
+    message = (
+        f"{holder.name} belongs to another campaign or organization, or did in the last 90 days. If it is yours now,"
+        " remove its CNAME and address records that lead here, add your TXT record, and check again; then lead it here."
+    )
+    return Refused(409, code, message)
 
 
 def _written(holder: HostHolder, sighting: Sighting, *, now: datetime, is_asked: bool) -> NotedLook:

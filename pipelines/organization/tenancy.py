@@ -53,24 +53,51 @@ def change(*, organization_id: UUID, assignments: Mapping[str, str], now: dateti
     before = organizations.find(organization_id)
     if before is None:
         raise Refused(404, "not_found", f"There is no organization {organization_id}.")
-    if _is_anothers_domain(before, changes) or not organizations.update_unless_taken(organization_id, changes):
+    if _is_host_taken(before, changes):
+        message = (
+            "Another organization has this portalHost or trackingDomain, or left it less than 90 days ago."
+            " `flask org free-host HOST` frees a host that was left."
+        )
+        raise Refused(409, "already_taken", message)
+    if not organizations.update_unless_taken(organization_id, changes):
         raise Refused(409, "already_taken", "Another organization has this subdomain, portalHost or trackingDomain.")
     if "payout_grace_days" in changes:
         renewal.renew(organization_id)
     return changes
 
 
-def _is_anothers_domain(before: Organization, changes: Mapping[str, object]) -> bool:
-    """Say whether a tracking domain that is vouched for belongs to somebody else; what DNS said of it is forgotten."""
-    if not {"tracking_domain", "tracking_domain_verified"} & set(changes):
-        return False
-    name = changes.get("tracking_domain", before.tracking_domain)
-    is_vouched_for = bool(name) and changes.get("tracking_domain_verified") is True
-    if is_vouched_for:
-        turns.stage_domain(str(name))
-        if holders.is_held_elsewhere(HostHolder(before.id, None, str(name))):
+def any_org_free_host(name: str) -> UUID:
+    """End the hold on a host name that its organization has left, and return that organization's id.
+
+    Raises Refused: 404 not_found for a host that is not held; 409 host_in_use while its organization still uses it.
+    """
+    turns.stage_domain(name)
+    hold = holders.any_org_find_hold(name)
+    if hold is None:
+        raise Refused(404, "not_found", f"No organization has left {name} in the last 90 days.")
+    if hold.is_in_use:
+        message = f"Organization {hold.organization_id} still uses {name}; take it away there first."
+        raise Refused(409, "host_in_use", message)
+    holders.any_org_stage_free(name)
+    return hold.organization_id
+
+
+def _is_host_taken(before: Organization, changes: Mapping[str, object]) -> bool:
+    """Return whether another organization has the portal host or the tracking domain that the operator vouches for.
+
+    What DNS said of the tracking domain is forgotten when that changes.
+    """
+    names = {str(changes["portal_host"])} if changes.get("portal_host") else set()
+    is_tracking_changed = not {"tracking_domain", "tracking_domain_verified"}.isdisjoint(changes)
+    tracking_domain = changes.get("tracking_domain", before.tracking_domain)
+    if tracking_domain and changes.get("tracking_domain_verified") is True:
+        names.add(str(tracking_domain))
+    for name in sorted(names):
+        turns.stage_domain(name)
+        if holders.is_held_elsewhere(HostHolder(before.id, None, name)):
             return True
-    looks.stage_forget(organization_id=before.id, holder_id=before.id)
+    if is_tracking_changed:
+        looks.stage_forget(organization_id=before.id, holder_id=before.id)
     return False
 
 

@@ -66,7 +66,10 @@ def any_org_verify_domain(*, program: programs.Program, now: datetime) -> progra
         message = f"{program.custom_domain} is verified for program {holder}; one program answers for a domain."
         raise Refused(409, "custom_domain_already_taken", message)
     if holders.is_held_elsewhere(HostHolder(program.organization_id, program.id, program.custom_domain)):
-        message = f"{program.custom_domain} is another organization's tracking domain or portal."
+        message = (
+            f"{program.custom_domain} is another organization's tracking domain or portal, or another organization"
+            f" left it less than 90 days ago. `flask org free-host {program.custom_domain}` frees a host that was left."
+        )
         raise Refused(409, "custom_domain_already_taken", message)
     looks.stage_forget(organization_id=program.organization_id, holder_id=program.id)
     return programs.change(program, {"custom_domain_verified": True, "updated_at": now})

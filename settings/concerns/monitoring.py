@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from settings.parsers import choice, http_url, text, whole
+from settings.parsers import choice, hosts_or_networks, http_url, text, whole
 from settings.table import Concern, setting
 
 
@@ -16,6 +16,13 @@ class Monitoring(Concern):
     )
     metrics_token: str | None = setting(
         "METRICS_TOKEN", text, None, "bearer for `/metrics`; without it only this machine may read", is_secret=True
+    )
+    metrics_hosts: tuple[str, ...] = setting(
+        "METRICS_HOSTS",
+        hosts_or_networks,
+        (),
+        "further hosts at which `/metrics` answers: names, addresses, or networks such as `10.0.0.0/8`; without it"
+        " localhost and the host of PUBLIC_BASE_URL",
     )
     traces_url: str | None = setting(
         "OTEL_EXPORTER_OTLP_ENDPOINT",

@@ -3,7 +3,7 @@
 import pytest
 
 _LISTS = {
-    "org list": "There is no organization yet: flask org create --name NAME",
+    "org list": "There is no organization yet: flask org create --name NAME --owner-email EMAIL",
     "program list": "There is no program yet.",
     "jobs dead": "No dead letters.",
     "ledger status": "Nothing was checked yet: flask ledger check",

@@ -28,6 +28,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.storefront import woocommerce_facts
 from adapters.gateways.wire import GatewayAnswer, GatewayWire, basic, dumped
+from domain import urls
 from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
 
 _TOPICS = ("order.created", "order.updated")
@@ -151,9 +152,10 @@ GATEWAY = WooCommerce()
 def _store(account: GatewayAccount) -> str:
     """Return the shop's address as it is called: with a scheme, without a query."""
     found = _STORE.fullmatch(account.credentials.get("storeUrl", "").strip())
-    if found is None:
+    address = (found["scheme"] or "https://").lower() + found["place"].rstrip("/") if found else ""
+    if not urls.is_http(address):
         raise CredentialsRefused("the store's address is not such as https://shop.example.com")
-    return (found["scheme"] or "https://").lower() + found["place"].rstrip("/")
+    return address
 
 
 def ask(

@@ -16,6 +16,20 @@ from tests.support.installation.raw_web import (
     read_until,
 )
 
+_MALFORMED_CODINGS = (
+    b"Transfer-Encoding: identity, chunked",
+    b"Transfer-Encoding: identity",
+    b"Transfer-Encoding: chunked, identity",
+    b"Transfer-Encoding: chunked, chunked",
+    b"Transfer-Encoding: gzip, chunked",
+    b"Transfer-Encoding: identity\r\nTransfer-Encoding: chunked",
+    b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+)
+
+
+def _coded(coding):
+    return b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\n" + coding + b"\r\n\r\n0\r\n\r\n"
+
 
 def test_a_request_in_pieces_is_answered_like_any_other(web):
     with web.socket() as connected:
@@ -72,6 +86,13 @@ def test_a_body_is_no_request_however_its_length_is_written(web):
         (b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", 400, "malformed_request"),
         (b"POST /x HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400, "malformed_request"),
         (b"POST /x HTTP/1.1\r\nTransfer-Encoding: vapour\r\n\r\n", 501, "unsupported_transfer_coding"),
+        (b"GET /healthz HTTP/1.1\r\n\r\n", 400, "malformed_request"),
+        (b"GET /healthz HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400, "malformed_request"),
+        (b"GET /healthz HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n", 400, "malformed_request"),
+        (b"GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n", 400, "malformed_request"),
+        (b"GET /healthz HTTP/1.1\r\nHost: x@a\r\n\r\n", 400, "malformed_request"),
+        (b"GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n", 400, "malformed_request"),
+        *((_coded(coding), 400, "malformed_request") for coding in _MALFORMED_CODINGS),
         (b"GET /" + b"x" * 9000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", 414, "address_too_long"),
         (b"GET / HTTP/1.1\r\nX: " + b"x" * 9000 + b"\r\n\r\n", 431, "headers_too_large"),
         (b"GET / HTTP/1.1\r\nX: " + b"x" * 70_000, 431, "headers_too_large"),

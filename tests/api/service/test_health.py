@@ -117,6 +117,40 @@ def test_without_a_token_others_see_no_such_address(client, address):
     assert (answer.status_code, answer.json["error"]) == (404, "not_found")
 
 
+@pytest.mark.parametrize("token", [None, "letmein"])
+@pytest.mark.parametrize(
+    ("host", "is_answered"),
+    [
+        ("localhost", True),
+        ("localhost:8000", True),
+        ("127.0.0.1:8000", True),
+        ("[::1]:8000", True),
+        ("affiliates.service.example", True),
+        ("AFFILIATES.service.example:443", True),
+        ("metrics.internal.example", True),
+        ("web:8000", True),
+        ("10.1.2.3:8000", True),
+        ("partners.acme.example", False),
+        ("x.affiliates.service.example", False),
+        ("localhost.acme.example", False),
+        ("10.2.0.1", False),
+        ("[::2]", False),
+        ("[", False),
+    ],
+)
+def test_metrics_answer_only_at_hosts_of_the_service(client, monkeypatch, token, host, is_answered):
+    turn(
+        monkeypatch,
+        web={"public_base_url": "https://affiliates.service.example"},
+        monitoring={"metrics_token": token, "metrics_hosts": ("metrics.internal.example", "web", "10.1.0.0/16")},
+    )
+
+    answer = client.get("/metrics", headers={"Host": host, "Authorization": f"Bearer {token}"})
+
+    assert (answer.status_code == 200) is is_answered
+    assert is_answered or answer.status_code in (400, 404)
+
+
 @pytest.mark.usefixtures("metrics_token")
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1"])
 @pytest.mark.parametrize(

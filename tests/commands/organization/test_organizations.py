@@ -7,6 +7,10 @@ import pytest
 
 from models import db
 
+_HOST_TAKEN = (
+    "Error: Another organization has this portalHost or trackingDomain, or left it less than 90 days ago."
+    " `flask org free-host HOST` frees a host that was left.\n"
+)
 _UUID = r"[0-9a-f]{8}-[0-9a-f-]{27}"
 
 
@@ -24,7 +28,7 @@ def _column(brand, column: str):
 
 
 def test_a_new_organization_says_what_to_do_next(flask):
-    code, said = flask("org", "create", "--name", "Acme & Söhne")
+    code, said = flask("org", "create", "--name", "Acme & Söhne", "--owner-email", "ada@acme.example")
 
     assert code == 0
     assert re.fullmatch(rf"({_UUID})  Acme & Söhne\nNext: flask key create --org \1\n", said)
@@ -208,7 +212,8 @@ def test_an_address_of_another_organization_is_refused_in_one_line(flask, brand,
 
     code, output = flask("org", "set", str(brand.id), "plan=Free", setting)
 
-    assert (code, output) == (1, "Error: Another organization has this subdomain, portalHost or trackingDomain.\n")
+    assert (code, output.count("\n")) == (1, 1)
+    assert output.startswith("Error: Another organization has this ")
     assert _column(brand, "plan_tier") == "Growth"
 
 
@@ -219,10 +224,26 @@ def test_a_tracking_domain_is_verified_for_one_organization_and_only_until_it_ch
     code, output = flask("org", "set", str(brand.id), *both)
     flask("org", "set", str(rival.id), "trackingDomain=new.shared.example")
 
-    assert (code, output) == (1, "Error: Another organization has this subdomain, portalHost or trackingDomain.\n")
+    assert (code, output) == (1, _HOST_TAKEN)
     assert _column(rival, "tracking_domain_verified") is False
+    assert flask("org", "set", str(brand.id), *both) == (1, _HOST_TAKEN)
+
+
+def test_freed_host_goes_to_the_next_organization_and_is_audited(flask, brand, rival):
+    host = f"go.{brand.id.hex}.example"
+    both = ("trackingDomainVerified=on", f"trackingDomain={host}")
+    flask("org", "set", str(rival.id), *both)
+    in_use = flask("org", "free-host", host)
+    flask("org", "set", str(rival.id), "trackingDomain=none")
+
+    freed = flask("org", "free-host", host.upper())
+    again = flask("org", "free-host", host)
+
+    assert in_use == (1, f"Error: Organization {rival.id} still uses {host}; take it away there first.\n")
+    assert freed == (0, f"{host} is free. It was held for organization {rival.id}.\n")
+    assert again == (1, f"Error: No organization has left {host} in the last 90 days.\n")
+    assert _audit(rival.id)[-1][0] == "organization.host_freed"
     assert flask("org", "set", str(brand.id), *both)[0] == 0
-    assert _column(brand, "tracking_domain_verified") is True
 
 
 def test_a_currency_that_is_set_says_since_when(flask, brand):
@@ -241,6 +262,7 @@ def test_an_organization_that_nobody_has_is_refused(flask):
     ("arguments", "said"),
     [
         (["org", "create"], "Missing option '--name'"),
+        (["org", "create", "--name", "x"], "Missing option '--owner-email'"),
         (["org", "create", "--name", "x", "--plan", "Gold"], "'Gold' is not one of 'Free', 'Starter', 'Growth', 'Pro'"),
         (["org", "set", "17", "plan=Pro"], "'17' is not a valid UUID"),
         (["org", "set", str(uuid4()), "plan"], "'plan' is not FIELD=VALUE"),
@@ -251,3 +273,14 @@ def test_a_command_that_cannot_be_read_ends_with_2_and_says_why(flask, arguments
 
     assert code == 2
     assert said in output
+
+
+@pytest.mark.parametrize("email", ["", "nobody", "a@", "a b@acme.example", "x" * 250 + "@acme.example"])
+def test_owner_email_that_is_no_address_creates_no_organization(flask, email):
+    name = f"Acme {uuid4().hex}"
+
+    code, output = flask("org", "create", "--name", name, "--owner-email", email)
+
+    assert code == 1
+    assert "e-mail address" in output
+    assert name not in flask("org", "list", "--json")[1]

@@ -106,6 +106,10 @@ def test_a_domain_that_another_program_answers_for_is_refused(flask, brand, riva
         f"Error: {domain} is verified for program {holder}; one program answers for a domain.\n",
     )
     assert brand.rows("select custom_domain_verified from program") == [(False,)]
+    code, output = flask("program", "verify-domain", str(program_id))
+    assert code == 1
+    assert "left it less than 90 days ago" in output
+    flask("org", "free-host", domain)
     assert flask("program", "verify-domain", str(program_id))[0] == 0
 
 

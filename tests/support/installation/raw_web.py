@@ -63,7 +63,7 @@ class WebServer:
 
     def metrics(self) -> bytes:
         """Return its page of metrics, with its head."""
-        with self.socket(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") as connected:
+        with self.socket(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") as connected:
             return b"".join(iter(lambda: connected.recv(65536), b""))
 
 

@@ -106,7 +106,7 @@ def test_what_somebody_else_has_and_too_many_looks_are_said_on_the_page(people, 
         busy = visitor.send(f"{here}/check", {})
 
     assert (refused.status_code, taken.status_code, busy.status_code) == (409, 409, 503)
-    assert "Somebody else has proved" in _words(taken)
+    assert "belongs to another campaign or organization" in _words(taken)
     assert "Rival" not in taken.text
     assert all('role="alert"' in answer.text for answer in (refused, taken, busy))
 

@@ -1,0 +1,29 @@
+"""At which hosts `/metrics` answers: a page of a stranger's domain that leads here is not to read it."""
+
+import ipaddress
+from urllib.parse import urlsplit
+
+import settings
+
+
+def is_allowed(host: str) -> bool:
+    """Return whether `/metrics` answers at a Host header: a loopback name, PUBLIC_BASE_URL's host or METRICS_HOSTS."""
+    try:
+        name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
+    except ValueError:
+        return False
+    chosen = settings.current()
+    if name in ("localhost", chosen.web.host) or name in chosen.monitoring.metrics_hosts:
+        return bool(name)
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return address.is_loopback or any(_contains(network, address) for network in chosen.monitoring.metrics_hosts)
+
+
+def _contains(network: str, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    try:
+        return address in ipaddress.ip_network(network)
+    except ValueError:  # a host name
+        return False

@@ -1,0 +1,84 @@
+"""The client's address behind trusted proxies: one address however it is spelled, nonsense as the nearest proxy."""
+
+import pytest
+from werkzeug.test import Client
+from werkzeug.wrappers import Request, Response
+
+from api import web
+from tests.support.rows.visiting import limited
+
+_PEER = "192.0.2.1"
+
+
+def _seen(forwarded, *, hops=1, peer=_PEER):
+    @Request.application
+    def show(request):
+        return Response(request.remote_addr or "")
+
+    headers = {} if forwarded is None else {"X-Forwarded-For": forwarded}
+    client = Client(web.behind_proxies(show, hops))
+    return client.get("/", headers=headers, environ_base={"REMOTE_ADDR": peer}).text
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "address"),
+    [
+        ("203.0.113.7", "203.0.113.7"),
+        (" 203.0.113.7 ", "203.0.113.7"),
+        ("203.0.113.7:5678", "203.0.113.7"),
+        ('"203.0.113.7:5678"', "203.0.113.7"),
+        ("::ffff:203.0.113.7", "203.0.113.7"),
+        ("[::ffff:203.0.113.7]:443", "203.0.113.7"),
+        ("2001:db8::7", "2001:db8::7"),
+        ("2001:DB8:0:0::7", "2001:db8::7"),
+        ("[2001:db8::7]", "2001:db8::7"),
+        ("[2001:db8::7]:443", "2001:db8::7"),
+        ('"[2001:db8::7]:443"', "2001:db8::7"),
+        ("fe80::7%eth0", "fe80::7"),
+        ("[fe80::7%25eth0]:443", "fe80::7"),
+        ("198.51.100.1, 203.0.113.7:5678", "203.0.113.7"),
+    ],
+)
+def test_every_spelling_of_an_address_is_that_address(forwarded, address):
+    assert _seen(forwarded) == address
+
+
+@pytest.mark.parametrize(
+    "forwarded", ["", ",", "unknown", "_hidden", "203.0.113", "203.0.113.7:x", "203.0.113.7:5678:9", "[::1", "a" * 5000]
+)
+def test_malformed_entry_counts_as_the_proxy(forwarded):
+    assert _seen(forwarded) == _PEER
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "address"),
+    [
+        ("198.51.100.1, 203.0.113.7:1, 10.0.0.2", "203.0.113.7"),
+        ("198.51.100.1, unknown, 10.0.0.2:80", "10.0.0.2"),
+        ("198.51.100.1, unknown, unknown", _PEER),
+        ("10.0.0.2", _PEER),  # fewer entries than proxies: it is not certain who wrote it
+        (None, _PEER),
+    ],
+)
+def test_malformed_entry_counts_as_the_nearest_proxy_with_an_address(forwarded, address):
+    assert _seen(forwarded, hops=2) == address
+
+
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        ["203.0.113.7:1", "203.0.113.7:2", "[::ffff:203.0.113.7]:3"],
+        ["nonsense-1", "nonsense-2", "nonsense-3"],
+        ["[2001:db8::1]:1", "2001:db8::2", '"[2001:db8::3]:443"'],
+    ],
+)
+def test_ports_and_nonsense_do_not_escape_the_limit_of_an_address(app, monkeypatch, spellings):
+    monkeypatch.setitem(app.extensions, "limiter", limited(tls_ask=2))
+    client = Client(web.behind_proxies(app.wsgi_app, 1))
+
+    statuses = [
+        client.get("/api/tls/ask?domain=nobody.example", headers={"X-Forwarded-For": sent}).status_code
+        for sent in spellings
+    ]
+
+    assert statuses == [404, 404, 429]
