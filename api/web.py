@@ -126,6 +126,7 @@ def mount(app: Flask, *, beside: Iterable[Blueprint] = ()) -> None:
 def _begin() -> Response | None:
     g.trace = trace.begin(request.environ)
     g.request_id = g.trace.request_id
+    nested.start_deadline()
     return cors.answer_preflight()
 
 

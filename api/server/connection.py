@@ -2,6 +2,7 @@
 
 import enum
 import math
+import select
 import socket
 import threading
 from typing import Any
@@ -15,6 +16,8 @@ from api.server.outbox import Outbox
 
 # As much as a streamed answer gathers before some of it is sent; most answers go out whole, in one system call.
 _GATHERED_BYTES = 64 * KIB
+# Linux reports by POLLRDHUP that the peer has closed its side; elsewhere only the end of both sides is reported.
+_CLOSED = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
 class State(enum.Enum):
@@ -68,6 +71,12 @@ class ClientWire:
         """Take bytes of the answer, all of them."""
         self.sendall(data)
         return len(data)
+
+    def has_client_left(self) -> bool:
+        """Return whether the client has closed its side of the connection. In any thread; does not wait."""
+        poll = select.poll()
+        poll.register(self._sock, _CLOSED)
+        return bool(poll.poll(0))
 
     def shutdown(self, how: int) -> None:
         """Be asked to say that nothing more comes, which closing does."""
