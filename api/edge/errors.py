@@ -26,7 +26,7 @@ _RETRY_AFTER_S = "2"
 # A key may be one that the caller made up, and a message may quote what was sent.
 _MAX_KEY_CHARACTERS = 100
 _MAX_MESSAGE_CHARACTERS = 1_000
-# What servers in front of us log where a client closed its connection before it was answered.
+# The status that servers in front of us log when a client closes its connection before it is answered.
 _CLIENT_CLOSED_REQUEST = 499
 
 

@@ -10,7 +10,7 @@ from schemas.bounded import Entries, Items
 
 
 @pytest.fixture(scope="module")
-def taken(app):
+def request_schemas(app):
     """Return the schemas that requests are read with."""
     operations = (getattr(view, "operation", None) for view in app.view_functions.values())
     return {type(operation.takes): operation.takes for operation in operations if operation and operation.takes}
@@ -31,10 +31,10 @@ def _inside(field, path):
         yield from _inside(field.value_field, f"{path}{{}}")
 
 
-def test_every_list_and_free_object_counts_first(taken):
+def test_every_list_and_free_object_counts_first(request_schemas):
     uncounted = [
         f"{schema.__name__}{path}"
-        for schema, takes in taken.items()
+        for schema, takes in request_schemas.items()
         for path, field in _fields(takes)
         if (isinstance(field, fields.List) and not isinstance(field, Items))
         or (isinstance(field, fields.Dict) and not isinstance(field, Entries))
@@ -44,10 +44,10 @@ def test_every_list_and_free_object_counts_first(taken):
     assert uncounted == [], "use Items and Entries of schemas/bounded.py"
 
 
-def test_one_item_more_than_the_maximum_is_refused_and_no_item_loaded(taken):
+def test_one_item_more_than_the_maximum_is_refused_and_no_item_loaded(request_schemas):
     counted = [
         (f"{schema.__name__}{path}", field)
-        for schema, takes in taken.items()
+        for schema, takes in request_schemas.items()
         for path, field in _fields(takes)
         if isinstance(field, Items | Entries)
     ]
@@ -84,10 +84,10 @@ def test_every_list_and_free_object_of_a_request_is_described_with_its_maximum(a
     document = app.test_client().get("/api/openapi.json").json
     components, unbounded, lists = document["components"]["schemas"], [], 0
     waiting = [
-        found["schema"]
+        content["schema"]
         for methods in document["paths"].values()
         for operation in methods.values()
-        for found in operation.get("requestBody", {}).get("content", {}).values()
+        for content in operation.get("requestBody", {}).get("content", {}).values()
     ]
     seen = set()
     while waiting:

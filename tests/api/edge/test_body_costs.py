@@ -6,18 +6,20 @@ tries; a route that reads badly takes seconds, so that the bounds can be wide.
 """
 
 import json
+import re
 import time
 from uuid import uuid4
 
 import pytest
 from marshmallow import ValidationError
 
+from api.description import openapi
 from api.edge import body, errors
 from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
 from domain.refused import Refused
 from tests.support.api.embedding import issued
-from tests.support.api.hostile_bodies import hostile_bodies
+from tests.support.hostile.bodies import hostile_bodies
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Partner
 from tests.support.turning import turn
@@ -35,7 +37,7 @@ _TRIES = 4
 def routes(app):
     """Return the operations with a JSON body: method, rule, operation and an ordinary body."""
     document = app.test_client().get("/api/openapi.json").json
-    found = []
+    operations = []
     for rule in app.url_map.iter_rules():
         operation = getattr(app.view_functions[rule.endpoint], "operation", None)
         if operation is None or operation.takes is None or not operation.is_described:
@@ -43,18 +45,12 @@ def routes(app):
         method = next(iter(rule.methods - {"HEAD", "OPTIONS"}))
         described = document["paths"][_described(rule.rule)][method.lower()]
         example = described["requestBody"]["content"]["application/json"]["example"]
-        found.append((method, rule.rule, operation, example))
-    return found
+        operations.append((method, rule.rule, operation, example))
+    return operations
 
 
 def _described(rule):
-    parts = [part.partition(":")[2] or part for part in rule.replace("<", "{").replace(">", "}").split("{")]
-    camel = []
-    for part in parts:
-        name, end, rest = part.partition("}")
-        head, *tail = name.split("_") if end else (name,)
-        camel.append(f"{{{head}{''.join(word.capitalize() for word in tail)}}}{rest}" if end else name)
-    return "".join(camel)
+    return re.sub(r"<(?:[a-z]+:)?([a-z_]+)>", lambda name: f"{{{openapi.camel(name[1])}}}", rule)
 
 
 def _size(operation):
@@ -73,7 +69,7 @@ def _cost(act):
     return least, result
 
 
-def _allowed(ordinary_s, raw):
+def _max_cost(ordinary_s, raw):
     return max(_TIMES_AN_ORDINARY_REQUEST * ordinary_s, _LEAST_S + _S_PER_MB * len(raw) / 1e6)
 
 
@@ -94,7 +90,7 @@ def test_reading_a_hostile_body_costs_in_proportion_to_its_length(app, routes):
         for schema, (operation, example) in schemas.items():
             for kind, raw in hostile_bodies(operation.takes, example, _size(operation)):
                 cost, answer_bytes = _cost(lambda raw=raw, takes=operation.takes: read(takes, raw))
-                if cost > _allowed(0, raw):
+                if cost > _max_cost(0, raw):
                     slow.append(f"{schema.__name__} {kind}: {cost:.3f} s for {len(raw)} bytes")
                 if answer_bytes > _MAX_ANSWER_BYTES:
                     long.append(f"{schema.__name__} {kind}: {answer_bytes} bytes of answer")
@@ -128,7 +124,7 @@ def test_a_hostile_body_costs_at_most_ten_ordinary_requests_of_its_route(brand, 
             name = f"{method} {rule} {kind}"
             if answer.status_code == 500:
                 broken.append(f"{name}: {answer.status_code}")
-            if cost > _allowed(ordinary_s, raw):
+            if cost > _max_cost(ordinary_s, raw):
                 slow.append(f"{name}: {cost:.3f} s for {len(raw)} bytes, {ordinary_s:.3f} s for an ordinary one")
             if answer.status_code >= 400 and len(answer.data) > _MAX_ANSWER_BYTES and "invalid_rows" not in answer.text:
                 long.append(f"{name}: {len(answer.data)} bytes of answer")

@@ -9,7 +9,7 @@ import pytest
 from api.server.connection import ClientWire
 from tests.support.installation.raw_web import answer, read_until
 
-_HALVES = ("/api/v1/affiliates/import/preview", "/api/v1/conversions/import/preview")
+_PREVIEWS = ("/api/v1/affiliates/import/preview", "/api/v1/conversions/import/preview")
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_client_that_closed_has_left_even_where_its_bytes_are_unread(pair):
     assert ClientWire(ours).has_client_left()
 
 
-@pytest.mark.parametrize("path", _HALVES)
+@pytest.mark.parametrize("path", _PREVIEWS)
 def test_import_preview_ends_when_the_client_leaves(web, brand, path):
     # The client closes only its own half, so that it can still read what became of the request.
     with web.socket() as connected:
@@ -47,7 +47,7 @@ def test_import_preview_ends_when_the_client_leaves(web, brand, path):
         assert read_until(connected, b"\r\n").startswith(b"HTTP/1.1 499")
 
 
-@pytest.mark.parametrize("path", _HALVES)
+@pytest.mark.parametrize("path", _PREVIEWS)
 def test_import_preview_is_answered_while_the_client_waits(web, brand, path):
     with web.socket(_request(brand, path)) as connected:
         assert answer(connected)[0] == 200

@@ -72,15 +72,15 @@ def test_unknown_column_is_quoted_shortly():
 
 
 def test_reading_ends_one_row_after_the_maximum():
-    found = files.people("email\n" + "a@b.test\n" * 5_000)
+    file = files.people("email\n" + "a@b.test\n" * 5_000)
 
-    assert len(found.rows) == files.MAX_ROWS + 1
+    assert len(file.rows) == files.MAX_ROWS + 1
 
 
 def test_empty_lines_below_the_last_row_do_not_count():
-    found = files.people("email,slug\r\nann@b.test,ann\r\n" + " ,\t\r\n" * 50_000)
+    file = files.people("email,slug\r\nann@b.test,ann\r\n" + " ,\t\r\n" * 50_000)
 
-    assert [row.values for row in found.rows] == [{"email": "ann@b.test", "slug": "ann"}]
+    assert [row.values for row in file.rows] == [{"email": "ann@b.test", "slug": "ann"}]
 
 
 def test_last_row_keeps_its_empty_cells():
