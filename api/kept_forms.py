@@ -32,7 +32,7 @@ def seal(form: WaitingForm, *, owner: str) -> str:
     """Return a form as text of letters, digits, - and _, which opens for its owner alone while it lasts."""
     until = int((clock.now() + LASTS).timestamp())
     content = orjson.dumps({"page": form.page, "values": dict(form.values), "until": until})
-    packed = base64.b64encode(zlib.compress(content, 9)).decode()
+    packed = base64.b64encode(zlib.compress(content)).decode()
     return base64.urlsafe_b64encode(sealing.seal(packed, belongs_to=_owned(owner))).decode().rstrip("=")
 
 

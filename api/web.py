@@ -132,6 +132,7 @@ def behind_proxies(app: Any, hops: int) -> ProxyFix:
 def _begin() -> Response | None:
     g.trace = trace.begin(request.environ)
     g.request_id = g.trace.request_id
+    nested.start_deadline()
     return cors.answer_preflight()
 
 

@@ -44,11 +44,16 @@ def allowed(texts: Sequence[str]) -> tuple[str, ...]:
     Raises Refused 400: too_many_origins, invalid_origin (also for none at all).
     """
     if len(texts) > MOST:
-        raise Refused(400, "too_many_origins", f"At most {MOST} origins may show it.", field="allowedOrigins")
+        raise too_many()
     if not texts:
         raise _invalid("Name at least one origin whose pages may show it.")
     origins = [_needed(text) for text in texts]
     return tuple(dict.fromkeys(origins))
+
+
+def too_many() -> Refused:
+    """Return the refusal of more origins than there may be."""
+    return Refused(400, "too_many_origins", f"At most {MOST} origins may show it.", field="allowedOrigins")
 
 
 def _needed(text: str) -> str:

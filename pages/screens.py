@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from flask import Response, current_app, g, request
+from werkzeug.exceptions import RequestEntityTooLarge
 
 import settings
 from api import sessions
@@ -26,6 +27,8 @@ Shown = TypeVar("Shown", bound=Callable[..., Response])
 THEME_COOKIE = "finderfee-theme"
 THEMES = ("light", "dark")
 
+_PLAIN_FORM = "application/x-www-form-urlencoded"
+_MAX_FIELDS = 2_000
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _ITSELF = dict.fromkeys(("script-src", "style-src", "img-src", "connect-src"), "'self'")
 _SCREEN = Guard(audience="public", bucket=None)
@@ -65,6 +68,7 @@ def _declared(guard: Guard, kind: PersonKind | None, uses: tuple[calls.View, ...
     def wrap(view: Shown) -> Shown:
         def checked(**path: Any) -> Response:
             _check_sender()
+            _check_field_count()
             g.screen_uses = uses
             try:
                 answer = (_elsewhere(kind) if kind else None) or view(**path)
@@ -191,6 +195,12 @@ def _check_sender() -> None:
     is_own = came_from_us if told is None else told == "same-origin"
     if not is_own:
         raise Refused(403, "forbidden", "This was not sent by a page of this service.")
+
+
+def _check_field_count() -> None:
+    """Refuse a form with more fields than any page has. Of forms with files the parser counts the parts itself."""
+    if request.mimetype == _PLAIN_FORM and request.get_data(cache=True).count(b"&") >= _MAX_FIELDS:
+        raise RequestEntityTooLarge
 
 
 def _failed(error: Exception) -> Response:

@@ -12,9 +12,10 @@ from decimal import Decimal
 from typing import Any
 
 import email_validator
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+from marshmallow import EXCLUDE, RAISE, Schema, ValidationError, fields, validate
 
 from domain import urls
+from domain.refused import Refused
 from schemas import reading, rendering
 
 #: Metadata of a field that is described as required: without it the answer is a refusal with a code of its own.
@@ -23,6 +24,7 @@ NEEDED = {"is_needed": True}
 MAY_LACK = {"may_lack": True}
 
 _LONGEST_EMAIL = 320
+_MAX_UNKNOWN = 20
 # The pattern as browsers read it too; that nothing follows is the length's to say.
 _COLOR = validate.Regexp("^#[0-9A-Fa-f]{6}$", error="It must be a colour such as #1a2b3c.")
 
@@ -38,12 +40,24 @@ class Wire(Schema):
         unknown = EXCLUDE
 
     def load(self, data: Any, **options: Any) -> Any:
+        if self.unknown == RAISE:
+            self._check_names(data)
         found = None if options else self.well_formed(data)
         return super().load(data, **options) if found is None else found
 
     def well_formed(self, data: object) -> dict[str, Any] | None:
         """Return an object as `load` loads it, or None when it has to be looked at more closely."""
         return self._reading.read(data)
+
+    def too_many_items(self) -> Refused | None:
+        """Return the refusal of a body with so many objects and lists that it is not read; None: it is malformed."""
+        return None
+
+    def _check_names(self, data: object) -> None:
+        # marshmallow takes the longer for each unknown name the more there are.
+        if isinstance(data, dict) and len(data) > len(self.load_fields) + _MAX_UNKNOWN:
+            known = {field.data_key or name for name, field in self.load_fields.items()}
+            raise ValidationError({name: ["Unknown field."] for name in data if name not in known})
 
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
         plan = self._plan

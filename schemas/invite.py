@@ -13,6 +13,7 @@ from domain import invites, slugs, statuses
 from domain.conversions.commission import CommissionType
 from domain.refused import Refused
 from schemas.base import MAY_LACK, Amount, Email, Flag, Instant, Wire, one_of, rate, text
+from schemas.bounded import Items
 from schemas.paging import PageQuery
 
 #: The code of everything that is wrong with the body of an invite.
@@ -78,8 +79,8 @@ class RecipientBody(Wire):
 class BulkInviteBody(_Invitation):
     """Many invites with one note. Loads to `program_id`, `personal_note_html`, `auto_approve` and `recipients`."""
 
-    recipients = fields.List(fields.Nested(RecipientBody()), load_default=None, allow_none=True)
-    emails = fields.List(Email(), load_default=None, allow_none=True)
+    recipients = Items(fields.Nested(RecipientBody()), most=invites.MOST_RECIPIENTS, load_default=None, allow_none=True)
+    emails = Items(Email(), most=invites.MOST_RECIPIENTS, load_default=None, allow_none=True)
 
     @pre_load
     def _choose(self, sent: Mapping[str, Any], **_: object) -> Mapping[str, Any]:

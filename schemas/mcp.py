@@ -3,8 +3,10 @@
 from marshmallow import fields
 
 from schemas.base import MAY_LACK, Wire, one_of, text
+from schemas.bounded import Entries
 
 _LONGEST_LIST = 200
+_MAX_PARAMS = 50
 
 
 class McpQuery(Wire):
@@ -21,7 +23,7 @@ class McpMessage(Wire):
     jsonrpc = fields.Constant("2.0")
     id = fields.Raw()
     method = fields.String(required=True)
-    params = fields.Dict(keys=fields.String())
+    params = Entries(most=_MAX_PARAMS, keys=fields.String())
 
 
 class McpAnswer(Wire):

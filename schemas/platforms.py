@@ -1,21 +1,23 @@
 """Connections to newsletter and CRM platforms, and the catalogue of platforms, on the wire."""
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from domain.platforms.names import Platform, PlatformStatus
 from schemas.base import Flag, Instant, Wire, one_of, text
+from schemas.bounded import Entries
 
 _LONGEST_CREDENTIAL = 4_096
 _MOST_CREDENTIALS = 20
 _LONGEST_FIELD = 100
 
 
-def _credentials(*, required: bool) -> fields.Dict:
-    return fields.Dict(
+def _credentials(*, required: bool) -> Entries:
+    return Entries(
+        most=_MOST_CREDENTIALS,
+        least=1,
         keys=text(shortest=1, longest=64),
         values=text(shortest=1, longest=_LONGEST_CREDENTIAL),
         required=required,
-        validate=validate.Length(min=1, max=_MOST_CREDENTIALS),
     )
 
 

@@ -44,7 +44,7 @@ EDGE_CODES: Mapping[int, tuple[str, ...]] = {
     409: ("idempotency_conflict",),
     413: ("payload_too_large",),
     500: ("server_error",),
-    503: ("temporarily_unavailable",),
+    503: ("temporarily_unavailable", "request_deadline_exceeded"),
 }
 
 _LOCATION: Described = {
@@ -70,7 +70,7 @@ SCHEMAS: Mapping[str, Described] = {
     "Problem": {
         "type": "object",
         "description": "What is malformed, field by field (problem details, RFC 9457).",
-        "required": ["type", "title", "status", "errors"],
+        "required": ["type", "title", "status", "errorCount", "errors"],
         "properties": {
             "type": {"type": "string", "description": "Always `about:blank`.", "examples": ["about:blank"]},
             "title": {
@@ -79,10 +79,11 @@ SCHEMAS: Mapping[str, Described] = {
                 "examples": ["One or more fields of the request are malformed."],
             },
             "status": {"type": "integer", "description": "The status, again.", "examples": [400]},
+            "errorCount": {"type": "integer", "description": "How many errors there are.", "examples": [1]},
             "errors": {
                 "type": "object",
                 "additionalProperties": {},
-                "description": "What is wrong, by field.",
+                "description": "What is wrong, by field: the first 20 errors.",
                 "examples": [{"name": ["Missing data for required field."]}],
             },
         },

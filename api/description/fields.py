@@ -33,6 +33,8 @@ _TYPES = {bool: "boolean", int: "integer", str: "string"}
 # A default of null or of nothing says no more than that the field may be left out, and every text has at least no
 # characters.
 _NOISE = (("default", None), ("default", ""), ("minLength", 0))
+# apispec counts the keys of an object as if they were the characters of a text.
+_OF_OBJECTS = {"minLength": "minProperties", "maxLength": "maxProperties"}
 _WORD = re.compile(r"[A-Za-z_]+")
 
 
@@ -179,7 +181,12 @@ def _tidied(described: Any) -> Any:
         return [_tidied(one) for one in described]
     if not isinstance(described, dict):
         return described
-    return {key: _tidied(value) for key, value in described.items() if (key, value) not in _NOISE and key != "readOnly"}
+    names = _OF_OBJECTS if "object" in described.get("type", ()) else {}
+    return {
+        names.get(key, key): _tidied(value)
+        for key, value in described.items()
+        if (key, value) not in _NOISE and key != "readOnly"
+    }
 
 
 def _not_null(described: Described) -> Described:

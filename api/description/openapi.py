@@ -23,7 +23,7 @@ _INTRODUCTION = """\
 - **Times** are ISO 8601 in UTC, **ids** are UUIDs.
 - **Unknown fields** are ignored in requests, and to be expected in answers.
 - **A refusal** has a stable `error` to branch on and a `message` for people. A malformed request is answered with \
-problem details that name each field. 401 and 429 have no body.
+problem details: the first 20 errors by field, and their number in `errorCount`. 401 and 429 have no body.
 - **Repeat** a POST, PATCH or PUT safely with an `Idempotency-Key`: for 60 minutes the same key with the same body \
 gets the first answer again.
 - **Lists** are pages of `items`; send `nextCursor` as `cursor` for the next one, while `hasMore`."""

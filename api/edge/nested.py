@@ -15,8 +15,22 @@ from urllib.parse import unquote_to_bytes
 
 from flask import Flask, Response, current_app, g, request
 
+from domain import deadline
+from domain.deadline import Deadline
+
 _ENVIRON_KEY = "finderfee.door"
-_KEPT = ("REMOTE_ADDR", "REMOTE_PORT", "SERVER_NAME", "SERVER_PORT", "SERVER_PROTOCOL", "wsgi.url_scheme")
+_DEADLINE_KEY = "finderfee.deadline"
+# What gunicorn calls the connection, which is our ClientWire.
+_CONNECTION_KEY = "gunicorn.socket"
+_KEPT = (
+    "REMOTE_ADDR",
+    "REMOTE_PORT",
+    "SERVER_NAME",
+    "SERVER_PORT",
+    "SERVER_PROTOCOL",
+    "wsgi.url_scheme",
+    _DEADLINE_KEY,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +70,20 @@ def ask(
 def is_within() -> bool:
     """Say whether this request is asked from within another."""
     return _ENVIRON_KEY in request.environ
+
+
+def start_deadline() -> None:
+    """Start the deadline of this request; a nested request has that of the outer one."""
+    environ = request.environ
+    if _DEADLINE_KEY not in environ:
+        connection = environ.get(_CONNECTION_KEY)
+        environ[_DEADLINE_KEY] = Deadline(getattr(connection, "has_client_left", _stays))
+    deadline.start(environ[_DEADLINE_KEY])
+
+
+def _stays() -> bool:
+    """Return that the client is there, where no connection says so."""
+    return False
 
 
 def door() -> SideDoor | None:

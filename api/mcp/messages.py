@@ -1,10 +1,8 @@
-"""JSON-RPC 2.0: reads one message of a client, writes what it is answered; any bytes give a message or an RpcError."""
+"""JSON-RPC 2.0: reads one message of a client, writes what it is answered; any body gives a message or an RpcError."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from api.edge import body
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -12,6 +10,9 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
+
+# It is answered as it was sent.
+_MAX_ID_CHARACTERS = 255
 
 RpcId = str | int | float
 
@@ -36,22 +37,20 @@ class RpcMessage:
     params: Mapping[str, Any]
 
 
-def sent_id(raw: bytes) -> RpcId | None:
-    """Return the id of a message as far as it can be read, for the answer that it is malformed."""
-    sent = body.parsed(raw)
+def sent_id(sent: object) -> RpcId | None:
+    """Return the id of a parsed body, if it has a valid one, for the answer that the message is malformed."""
     found = sent.get("id") if isinstance(sent, dict) else None
     return found if _is_id(found) else None
 
 
-def read(raw: bytes) -> RpcMessage:
-    """Return the message in a body. Raises RpcError."""
-    sent = body.parsed(raw)
+def read(sent: object) -> RpcMessage:
+    """Return the message in a body, parsed by `body.parsed`. Raises RpcError."""
     if sent is None:
         raise RpcError(PARSE_ERROR, "The body must be one JSON object in UTF-8 that names each key once.")
     if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0":
         raise RpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 message; batches are not taken.")
     if "id" in sent and not _is_id(sent["id"]):
-        raise RpcError(INVALID_REQUEST, "The id must be a text or a number.")
+        raise RpcError(INVALID_REQUEST, f"The id must be a number or at most {_MAX_ID_CHARACTERS} characters.")
     if "method" not in sent and ("result" in sent or "error" in sent):
         return RpcMessage(None, "", {})
     method = sent.get("method")
@@ -91,4 +90,6 @@ def failure(id: RpcId | None, error: RpcError) -> dict[str, Any]:
 
 
 def _is_id(found: object) -> bool:
-    return isinstance(found, str | int | float) and not isinstance(found, bool)
+    if isinstance(found, str):
+        return len(found) <= _MAX_ID_CHARACTERS
+    return isinstance(found, int | float) and not isinstance(found, bool)

@@ -3,6 +3,7 @@
 import enum
 import math
 import re
+import select
 import socket
 import threading
 from typing import Any
@@ -20,6 +21,8 @@ _GATHERED_BYTES = 64 * KIB
 _HTTP_1_1 = (1, 1)
 # A host name or address with or without a port (RFC 3986): no user name, path, space or list.
 _HOST = re.compile(r"[A-Za-z0-9._~!$&'()*+;=%:\[\]-]*")
+# Linux reports by POLLRDHUP that the peer has closed its side; elsewhere only the end of both sides is reported.
+_CLOSED = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
 class State(enum.Enum):
@@ -73,6 +76,12 @@ class ClientWire:
         """Take bytes of the answer, all of them."""
         self.sendall(data)
         return len(data)
+
+    def has_client_left(self) -> bool:
+        """Return whether the client has closed its side of the connection. In any thread; does not wait."""
+        poll = select.poll()
+        poll.register(self._sock, _CLOSED)
+        return bool(poll.poll(0))
 
     def shutdown(self, how: int) -> None:
         """Be asked to say that nothing more comes, which closing does."""

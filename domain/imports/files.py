@@ -2,20 +2,37 @@
 
 A row is known by its line in the file, the header being line 1; empty lines count and are passed over. Amounts come in
 minor units (`amountCents`) or in major units (`amount`), by the name of their column.
+
+Reading takes time in proportion to the length of the file and checks the request's deadline. It ends at the first line
+of a file with too many columns, and at the first row over the maximum.
 """
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from domain import deadline
 from domain.imports.rows import BadRow
 from domain.money import currencies
 
 Kind = Literal["Affiliates", "Conversions"]
+
+#: The maximum number of rows of one import.
+MAX_ROWS = 1000
+
+_MAX_COLUMNS = 100
+# Lines without a cell may stand between rows; whatever follows the last row is cut off first.
+_MAX_EMPTY_LINES = 10_000
+# The CSV reader itself refuses a cell of more than 131,072 characters.
+_MAX_LINE_CHARACTERS = 262_144
+_LINES_PER_CHECK = 256
+_QUOTED_CHARACTERS = 40
+_BLANK = " \t\r\n"
 
 _BYTE_ORDER_MARK = "\ufeff"
 _PEOPLE = ("email", "fullName", "status", "walletEmail", "slug")
@@ -37,7 +54,7 @@ _SALES = (
     "processorSubscriptionId",
     "externalId",
 )
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_END = re.compile(r"[\r\n]")
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
 # Without thousands apart: of 1,234 nobody can tell whether it is one or a thousand. A comma is a point where cells are
 # not divided by it.
@@ -84,17 +101,17 @@ def kind(text: str) -> Kind:
 
 
 def sales(text: str) -> ImportFile:
-    """Read a file of conversions. Raises UnreadableFile."""
+    """Read a file of conversions, at most one row more than MAX_ROWS. Raises UnreadableFile."""
     form = _form(text, _SALES)
     if wrong := [name for name in _MAJOR if {name, _MAJOR[name]} <= set(form.columns)]:
         raise UnreadableFile(f"It has both {wrong[0]} and {_MAJOR[wrong[0]]}. Leave one of the two columns out.")
-    return ImportFile(form, [*_rows(text, form, lambda cells: _sale(cells, form))])
+    return ImportFile(form, _rows(text, form, lambda cells: _sale(cells, form)))
 
 
 def people(text: str) -> ImportFile:
-    """Read a file of affiliates. Raises UnreadableFile."""
+    """Read a file of affiliates, at most one row more than MAX_ROWS. Raises UnreadableFile."""
     form = _form(text, _PEOPLE)
-    return ImportFile(form, [*_rows(text, form, lambda cells: cells)])
+    return ImportFile(form, _rows(text, form, lambda cells: cells))
 
 
 def _header(text: str) -> tuple[tuple[str, ...], Literal[",", ";"]]:
@@ -102,6 +119,8 @@ def _header(text: str) -> tuple[tuple[str, ...], Literal[",", ";"]]:
     if not first:
         raise UnreadableFile("Its first line must name the columns.")
     separator: Literal[",", ";"] = ";" if first.count(";") > first.count(",") else ","
+    if first.count(separator) >= _MAX_COLUMNS:
+        raise UnreadableFile(f"It has more than {_MAX_COLUMNS} columns. Leave out those that are not imported.")
     return tuple(name.strip().strip('"').strip() for name in first.split(separator)), separator
 
 
@@ -109,8 +128,8 @@ def _form(text: str, known: Sequence[str]) -> FileForm:
     names, separator = _header(text)
     by_lower = {name.lower(): name for name in known}
     if unknown := [name for name in names if name.lower() not in by_lower]:
-        said = ", ".join(repr(name) for name in unknown[:5])
-        raise UnreadableFile(f"No field is called {said}. Columns may be: {', '.join(known)}.")
+        quoted = ", ".join(repr(name[:_QUOTED_CHARACTERS]) for name in unknown[:5])
+        raise UnreadableFile(f"No field is called {quoted}. Columns may be: {', '.join(known)}.")
     columns = tuple(by_lower[name.lower()] for name in names)
     if twice := sorted({name for name in columns if columns.count(name) > 1}):
         raise UnreadableFile(f"The column {twice[0]} stands there twice.")
@@ -121,20 +140,40 @@ def _form(text: str, known: Sequence[str]) -> FileForm:
     return FileForm(separator, amounts, text.startswith(_BYTE_ORDER_MARK), columns)
 
 
-def _rows(text: str, form: FileForm, read: Callable[[Mapping[str, str]], Mapping[str, object]]) -> Iterator[FileRow]:
-    lines = csv.reader(
-        io.StringIO(text.removeprefix(_BYTE_ORDER_MARK), newline=""), delimiter=form.separator, strict=True
-    )
-    line = 1
+def _rows(text: str, form: FileForm, read: Callable[[Mapping[str, str]], Mapping[str, object]]) -> Sequence[FileRow]:
+    filled = itertools.islice(_filled_lines(text, form), MAX_ROWS + 1)
+    return [FileRow(line, _read(cells, form, read)) for line, cells in filled]
+
+
+def _filled_lines(text: str, form: FileForm) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yield the cells of each line below the header that has any, with the number of the line where it starts."""
+    records = csv.reader(_lines(text, form.separator), delimiter=form.separator, strict=True)
+    line, empty = 1, 0
     try:
-        next(lines)
-        line = lines.line_num + 1
-        for cells in lines:
+        next(records)
+        line = records.line_num + 1
+        for cells in records:
             if any(cell.strip() for cell in cells):
-                yield FileRow(line, _read(cells, form, read))
-            line = lines.line_num + 1
+                yield line, cells
+            else:
+                empty += 1
+                if empty > _MAX_EMPTY_LINES:
+                    raise UnreadableFile(f"It has more than {_MAX_EMPTY_LINES} empty lines. Delete them.")
+            line = records.line_num + 1
     except csv.Error as error:
         raise UnreadableFile(f"Row {line} cannot be read: {error}.") from error
+
+
+def _lines(text: str, separator: str) -> Iterator[str]:
+    """Yield the lines up to the last one that has a cell, with their line ends."""
+    content = text.removeprefix(_BYTE_ORDER_MARK)
+    last = _LINE_END.search(content, len(content.rstrip(_BLANK + separator)))
+    for number, line in enumerate(io.StringIO(content[: last.end()] if last else content, newline="")):
+        if number % _LINES_PER_CHECK == 0:
+            deadline.check()
+        if len(line) > _MAX_LINE_CHARACTERS:
+            raise UnreadableFile(f"Line {number + 1} is longer than {_MAX_LINE_CHARACTERS} characters.")
+        yield line
 
 
 def _read(

@@ -16,10 +16,12 @@ from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 from xml.parsers import expat
 
+from domain import deadline
 from domain.money import currencies, money
 from domain.money.valuation import PublishedRate
 
 DECIMALS = 12
+_LINES_PER_CHECK = 256
 _EARLIEST = date(1990, 1, 1)
 _COLUMNS = {"currency", "perUsd", "date"}
 # Plain digits: no exponent, no NaN and no Infinity.
@@ -69,6 +71,8 @@ def _own(text: str, today: date) -> RateFile:
         if set(header) != _COLUMNS or len(header) != len(_COLUMNS):
             raise BadRates(1, "the columns must be currency, perUsd and date")
         for row in rows:
+            if rows.line_num % _LINES_PER_CHECK == 0:
+                deadline.check()
             if row:
                 kept.take(rows.line_num, *_cells(rows.line_num, header, row))
     except csv.Error as error:
@@ -137,6 +141,8 @@ def _elements(text: str) -> list[_PerEuro]:
     def begin(name: str, attributes: dict[str, str]) -> None:
         if name.rpartition(" ")[2] != "Cube":
             return
+        if len(found) % _LINES_PER_CHECK == 0:
+            deadline.check()
         if "time" in attributes:
             on[:] = [attributes["time"]]
         elif "currency" in attributes or "rate" in attributes:

@@ -15,6 +15,8 @@ from domain.statuses import AffiliateSource, AffiliateStatus
 
 STEPS = (1, 2)
 MOST_FIELDS = 20
+#: How many answers may be sent at once: those to questions that are gone are passed over.
+MAX_ANSWERS = 200
 MOST_OPTIONS = 50
 LONGEST_LABEL = 200
 LONGEST_OPTION = 200

@@ -12,6 +12,7 @@ from domain import links, slugs, statuses
 from domain.conversions.commission import CommissionType
 from schemas.affiliates.balance import BalanceRecord
 from schemas.base import MAY_LACK, Amount, Email, Instant, Wire, one_of, rate, text
+from schemas.bounded import Items
 from schemas.paging import DEEPEST_SKIP, QueryFlag, QueryInteger, SkippingPageQuery
 
 _MOST_TAGS = 50
@@ -92,7 +93,7 @@ class AffiliateChanges(Wire):
     custom_commission_type = one_of(CommissionType, allow_none=True)
     custom_commission_value = rate(allow_none=True)
     notes = text(longest=10_000, allow_none=True)
-    tags = fields.List(Tag(), allow_none=True, validate=validate.Length(max=_MOST_TAGS))
+    tags = Items(Tag(), most=_MOST_TAGS, allow_none=True)
     partner_group_id = fields.UUID(allow_none=True)
 
     @validates_schema

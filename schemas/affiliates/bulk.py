@@ -3,9 +3,10 @@
 Source: core spec, "Affiliates" (bulk-action, bulk approve and pause) and section 8 "Limits".
 """
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from schemas.base import Wire, one_of
+from schemas.bounded import Items
 
 ACTIONS = ("approve", "pause", "delete")
 
@@ -16,14 +17,14 @@ _MOST_AT_DASHBOARD = 500
 class BulkAction(Wire):
     """An action on up to 200 affiliates. There is no way to say "all"."""
 
-    affiliate_ids = fields.List(fields.UUID(), required=True, validate=validate.Length(min=1, max=_MOST_FOR_API))
+    affiliate_ids = Items(fields.UUID(), most=_MOST_FOR_API, least=1, required=True)
     action = one_of(ACTIONS, required=True)
 
 
 class BulkIds(Wire):
     """Up to 500 affiliates whom a person selected."""
 
-    ids = fields.List(fields.UUID(), required=True, validate=validate.Length(min=1, max=_MOST_AT_DASHBOARD))
+    ids = Items(fields.UUID(), most=_MOST_AT_DASHBOARD, least=1, required=True)
 
 
 class BulkOutcome(Wire):

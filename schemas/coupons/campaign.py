@@ -8,6 +8,7 @@ from domain.conversions.commission import CommissionType
 from domain.coupons.discounts import DiscountDuration, DiscountType, SelfMintMode
 from domain.money import currencies, money
 from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, not_blank, one_of, rate, text, whole
+from schemas.bounded import Items
 from schemas.paging import PageQuery
 
 _MOST_PRODUCTS, _LONGEST_PRODUCT = 100, 255
@@ -21,7 +22,7 @@ class _Written(Wire):
 
     self_mint_mode = one_of(SelfMintMode, allow_none=True)
     allow_affiliate_self_mint = Flag(allow_none=True)
-    granted_affiliate_ids = fields.List(fields.UUID(), allow_none=True, validate=validate.Length(max=_MOST_GRANTS))
+    granted_affiliate_ids = Items(fields.UUID(), most=_MOST_GRANTS, allow_none=True)
     max_codes_per_affiliate = whole(allow_none=True, validate=validate.Range(min=0, max=_MOST_CODES))
     overrides_click_attribution = Flag(allow_none=True)
 
@@ -37,11 +38,7 @@ class CampaignCouponBody(_Written):
     duration_in_months = whole(allow_none=True, validate=validate.Range(min=1, max=_LONGEST_MONTHS))
     max_redemptions_per_code = whole(allow_none=True, validate=validate.Range(min=1, max=2**31 - 1))
     expires_at = Instant(allow_none=True)
-    product_refs = fields.List(
-        text(longest=_LONGEST_PRODUCT, validate=[not_blank]),
-        allow_none=True,
-        validate=validate.Length(max=_MOST_PRODUCTS),
-    )
+    product_refs = Items(text(longest=_LONGEST_PRODUCT, validate=[not_blank]), most=_MOST_PRODUCTS, allow_none=True)
     commission_type = one_of(CommissionType, allow_none=True)
     commission_value = rate(allow_none=True)
 

@@ -5,13 +5,14 @@ Amounts are minor units of the deal's currency.
 
 from typing import Any
 
-from marshmallow import fields, post_load, validate
+from marshmallow import fields, post_load
 
 from domain.deals.states import DealStatus, MilestoneStatus, Side
 from domain.money.money import MAX_AMOUNT_CENTS
 from domain.payouts.states import AttemptState
 from domain.refused import Refused
 from schemas.base import Flag, Instant, Wire, http_url, not_blank, one_of, text
+from schemas.bounded import Items
 from schemas.conversions.sale import Cents, supported_currency
 from schemas.paging import PageQuery
 
@@ -37,9 +38,7 @@ class DealBody(Wire):
     program_id = fields.UUID(required=True)
     title = text(longest=_LONGEST_TITLE, required=True, validate=[not_blank])
     currency = text(longest=255, required=True, validate=[not_blank])
-    milestones = fields.List(
-        fields.Nested(MilestoneBody), required=True, validate=validate.Length(min=1, max=_MOST_MILESTONES)
-    )
+    milestones = Items(fields.Nested(MilestoneBody), most=_MOST_MILESTONES, least=1, required=True)
 
     @post_load
     def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -67,11 +66,7 @@ class DisputeBody(Wire):
 class SubmissionBody(Wire):
     """Where the work can be seen."""
 
-    urls = fields.List(
-        text(longest=_LONGEST_URL, validate=[http_url]),
-        required=True,
-        validate=validate.Length(min=1, max=_MOST_URLS),
-    )
+    urls = Items(text(longest=_LONGEST_URL, validate=[http_url]), most=_MOST_URLS, least=1, required=True)
 
 
 class DealsQuery(PageQuery):

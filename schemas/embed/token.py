@@ -2,7 +2,9 @@
 
 from marshmallow import fields
 
+from domain import origins
 from schemas.base import NEEDED, Flag, Instant, Wire, whole
+from schemas.bounded import Items
 from schemas.paging import PageQuery
 
 _USUAL_HOURS = 24
@@ -12,7 +14,9 @@ class EmbedTokenBody(Wire):
     """A token for one affiliate. Which origins and how many hours there may be, `embedding.issue` says."""
 
     affiliate_id = fields.UUID(required=True)
-    allowed_origins = fields.List(fields.String(), load_default=list, metadata=NEEDED)
+    allowed_origins = Items(
+        fields.String(), most=origins.MOST, refusal=origins.too_many, load_default=list, metadata=NEEDED
+    )
     rotate = Flag(load_default=False)
     expires_in_hours = whole(load_default=_USUAL_HOURS)
 

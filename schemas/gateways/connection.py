@@ -1,22 +1,24 @@
 """Connections to payment gateways, and the catalogue of gateways, on the wire."""
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from domain.gateways.names import Gateway
 from domain.gateways.states import ConnectionStatus
 from schemas.base import Flag, Instant, Wire, one_of, text
+from schemas.bounded import Entries
 
 _MODES = ("live", "test")
 _LONGEST_CREDENTIAL = 4_096
 _MOST_CREDENTIALS = 20
 
 
-def _credentials() -> fields.Dict:
-    return fields.Dict(
+def _credentials() -> Entries:
+    return Entries(
+        most=_MOST_CREDENTIALS,
+        least=1,
         keys=text(shortest=1, longest=64),
         values=text(shortest=1, longest=_LONGEST_CREDENTIAL),
         required=True,
-        validate=validate.Length(min=1, max=_MOST_CREDENTIALS),
     )
 
 

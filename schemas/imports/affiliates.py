@@ -7,24 +7,28 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_load, pre_load, validate
+from marshmallow import ValidationError, fields, post_load
 
 from domain.imports import files
 from domain.imports.rows import BadRow
+from domain.refused import Refused
 from domain.statuses import AffiliateStatus
 from schemas.base import Email, Flag, Instant, Wire, one_of, text
+from schemas.bounded import Items
 from schemas.imports.sent import (
     CommissionBalance,
     ImportPreview,
-    check_row_count,
     import_file,
+    import_rows,
     rows_of,
+    too_many_rows,
 )
 from schemas.paging import PageQuery
 
 # An address or a slug that is too long is a row that is skipped, or a slug that is not kept: no reason to refuse all.
 _ANY_LENGTH = 100_000
 _LONGEST_MESSAGE = 20_000
+_MOST_STATUSES = 50
 _STATUSES = {status.value.lower(): status.value for status in AffiliateStatus}
 
 
@@ -67,16 +71,12 @@ class AffiliatePreview(Wire):
     """
 
     program_id = fields.UUID(required=True)
-    affiliates = fields.List(fields.Nested(ImportRow), load_default=None, validate=validate.Length(min=1))
+    affiliates = import_rows(fields.Nested(ImportRow), "affiliates")
     file = import_file()
-    include_statuses = fields.List(
-        fields.String(), load_default=None, allow_none=True, validate=validate.Length(min=1, max=50)
-    )
+    include_statuses = Items(fields.String(), most=_MOST_STATUSES, least=1, load_default=None, allow_none=True)
 
-    @pre_load
-    def _count(self, sent: Mapping[str, Any], **_: object) -> Mapping[str, Any]:
-        check_row_count(sent.get("affiliates"), "affiliates")
-        return sent
+    def too_many_items(self) -> Refused:
+        return too_many_rows("affiliates")
 
     @post_load
     def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:

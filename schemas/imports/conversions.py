@@ -4,21 +4,22 @@ Rows are described here and read in `domain.imports.rows`: a wrong row is named 
 Source: core spec, "Conversions" (conversion import) and "Shared import safeguards".
 """
 
-from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import fields, post_load, pre_load, validate
+from marshmallow import fields, post_load
 
 from domain import statuses
 from domain.imports import files
+from domain.refused import Refused
 from schemas.base import NEEDED, Flag, Instant, Wire, one_of, text, whole
 from schemas.imports.affiliates import ImportRecord
 from schemas.imports.sent import (
     CommissionBalance,
     ImportPreview,
-    check_row_count,
     import_file,
+    import_rows,
     rows_of,
+    too_many_rows,
 )
 
 
@@ -54,18 +55,12 @@ class ConversionPreview(Wire):
     """
 
     program_id = fields.UUID(required=True)
-    conversions = fields.List(
-        _Unread(HistoricalRow, allow_none=True),
-        load_default=None,
-        validate=validate.Length(min=1),
-    )
+    conversions = import_rows(_Unread(HistoricalRow, allow_none=True), "conversions")
     file = import_file()
     exclude_paid = Flag(load_default=False)
 
-    @pre_load
-    def _count(self, sent: Mapping[str, Any], **_: object) -> Mapping[str, Any]:
-        check_row_count(sent.get("conversions"), "conversions")
-        return sent
+    def too_many_items(self) -> Refused:
+        return too_many_rows("conversions")
 
     @post_load
     def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:

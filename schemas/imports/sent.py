@@ -9,8 +9,8 @@ from domain.imports import files
 from domain.imports.files import ImportFile
 from domain.refused import Refused
 from schemas.base import Wire, one_of, text
+from schemas.bounded import Items
 
-_MOST_ROWS = 1000
 # The guards say how large a body may be; this only keeps it a text.
 _LONGEST_FILE = 4 * 1024 * 1024
 
@@ -20,11 +20,15 @@ def import_file() -> fields.String:
     return text(longest=_LONGEST_FILE, load_default=None, allow_none=True)
 
 
-def check_row_count(rows: object, field: str) -> None:
-    """Raise Refused 400 row_cap_exceeded for more rows than one import takes."""
-    if isinstance(rows, list) and len(rows) > _MOST_ROWS:
-        message = f"One import takes at most {_MOST_ROWS} rows; this one has {len(rows)}."
-        raise Refused(400, "row_cap_exceeded", message, field=field)
+def too_many_rows(field: str) -> Refused:
+    """Return the refusal of more rows than one import takes."""
+    message = f"One import takes at most {files.MAX_ROWS} rows; this one has more. Divide it."
+    return Refused(400, "row_cap_exceeded", message, field=field)
+
+
+def import_rows(item: Any, field: str) -> Items:
+    """Return the field of the rows of an import; more than it takes are refused before they are read."""
+    return Items(item, most=files.MAX_ROWS, least=1, load_default=None, refusal=lambda: too_many_rows(field))
 
 
 def rows_of(sent: Mapping[str, Any], name: str, read: Callable[[str], ImportFile]) -> dict[str, Any]:
@@ -45,7 +49,8 @@ def rows_of(sent: Mapping[str, Any], name: str, read: Callable[[str], ImportFile
         raise ValidationError(str(unreadable), "file") from unreadable
     if not found.rows:
         raise ValidationError("The file has a header and no rows.", "file")
-    check_row_count(found.rows, "file")
+    if len(found.rows) > files.MAX_ROWS:
+        raise too_many_rows("file")
     return {name: [row.values for row in found.rows], "lines": [row.line for row in found.rows], "form": found.form}
 
 

@@ -9,6 +9,7 @@ from domain import statuses
 from domain.programs import application_form
 from domain.programs.application_form import ApplicationForm
 from schemas.base import Instant, Wire, one_of
+from schemas.bounded import Entries
 from schemas.programs.application_form import FormFieldRecord
 
 
@@ -36,7 +37,9 @@ class OwnApplicationRecord(Wire):
 class SecondStepBody(Wire):
     """Answers to the second step, all of them: what is left out is not answered any more."""
 
-    answers = fields.Dict(keys=fields.String(), values=fields.Raw(allow_none=True), required=True)
+    answers = Entries(
+        most=application_form.MAX_ANSWERS, keys=fields.String(), values=fields.Raw(allow_none=True), required=True
+    )
 
 
 class HandedInRecord(Wire):

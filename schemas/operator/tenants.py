@@ -1,9 +1,10 @@
 """Organizations, their mail and their connections, as operators see them on the wire."""
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from domain.organization import plans
 from schemas.base import Instant, Wire, one_of, text
+from schemas.bounded import Entries
 from schemas.operator.queues import WhyBody
 from schemas.organization.billing import Shares
 from schemas.paging import PageQuery, QueryFlag
@@ -57,11 +58,12 @@ class WholeTenantRecord(Wire):
 class TenantChanges(WhyBody):
     """Settings by name, each as text; `none` takes a limit, host, key, provider or rail away."""
 
-    settings = fields.Dict(
+    settings = Entries(
+        most=_MOST_SETTINGS,
+        least=1,
         keys=text(shortest=1, longest=_LONGEST_SETTING),
         values=text(longest=_LONGEST_VALUE),
         required=True,
-        validate=validate.Length(min=1, max=_MOST_SETTINGS),
     )
 
 

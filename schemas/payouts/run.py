@@ -14,6 +14,7 @@ from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Method
 from domain.refused import Refused
 from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, one_of, text, whole
+from schemas.bounded import Entries, Items
 from schemas.payouts.payout import LONGEST_REFERENCE, day
 
 _MOST_IDS = 10_000
@@ -22,11 +23,9 @@ _AUTO = "Auto"
 _FILTERS = ("program_id", "since", "affiliate_ids", "conversion_ids")
 
 
-def _ids() -> fields.List[Any]:
+def _ids() -> Items:
     # An empty list is refused: it must not mean everybody. So is null.
-    return fields.List(
-        fields.UUID(), load_default=None, allow_none=False, validate=validate.Length(min=1, max=_MOST_IDS)
-    )
+    return Items(fields.UUID(), most=_MOST_IDS, least=1, load_default=None, allow_none=False)
 
 
 class _Narrowed(Wire):
@@ -98,20 +97,20 @@ class RunBody(_Narrowed):
     wire_name = "PayoutRunBody"
 
     confirm_total_cents = whole(required=True, validate=validate.Range(min=0))
-    confirm_totals = fields.Dict(
+    confirm_totals = Entries(
+        most=len(currencies.EXPONENTS),
         keys=text(longest=3, shortest=3),
         values=whole(validate=validate.Range(min=0)),
         load_default=None,
         allow_none=True,
-        validate=validate.Length(max=len(currencies.EXPONENTS)),
     )
     confirm_payout_total_usd_cents = whole(load_default=None, allow_none=True, validate=validate.Range(min=0))
-    confirm_fx_rates = fields.Dict(
+    confirm_fx_rates = Entries(
+        most=len(currencies.EXPONENTS),
         keys=text(longest=3, shortest=3),
         values=fields.Nested(ConfirmedRate),
         load_default=None,
         allow_none=True,
-        validate=validate.Length(max=len(currencies.EXPONENTS)),
     )
     external_transaction_id = text(longest=LONGEST_REFERENCE, load_default=None, allow_none=True)
     notes = text(longest=_LONGEST_NOTES, load_default=None, allow_none=True)

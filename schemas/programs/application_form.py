@@ -8,6 +8,7 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 from domain.programs import application_form
 from domain.programs.application_form import FieldType
 from schemas.base import Flag, Wire, not_blank, one_of, text, whole
+from schemas.bounded import Items
 
 _STEP = validate.OneOf(application_form.STEPS)
 
@@ -36,11 +37,11 @@ class FormFieldBody(Wire):
     label = _line(application_form.LONGEST_LABEL, required=True)
     type = one_of(FieldType, required=True)
     required = Flag(load_default=False)
-    options = fields.List(
+    options = Items(
         _line(application_form.LONGEST_OPTION),
+        most=application_form.MOST_OPTIONS,
         load_default=list,
         allow_none=True,
-        validate=validate.Length(max=application_form.MOST_OPTIONS),
     )
 
     @post_load
@@ -53,11 +54,12 @@ class ApplicationFormBody(Wire):
     """What those who apply are asked. Loads to a plain mapping, as it is kept."""
 
     steps = whole(load_default=1, validate=_STEP)
-    questions = fields.List(
+    questions = Items(
         fields.Nested(FormFieldBody),
+        most=application_form.MOST_FIELDS,
+        least=1,
         data_key="fields",
         required=True,
-        validate=validate.Length(min=1, max=application_form.MOST_FIELDS),
     )
 
     @validates_schema(skip_on_field_errors=True)

@@ -5,11 +5,12 @@ Texts are texts: markup in them is shown as it was typed. An addition to the int
 
 from typing import Any
 
-from marshmallow import RAISE, ValidationError, fields, post_load, validate
+from marshmallow import RAISE, ValidationError, fields, post_load
 
 from domain.programs.application_form import is_seen
 from domain.storefront import LONGEST_HEADLINE, LONGEST_INTRO, LONGEST_TEXT, LONGEST_TITLE, MOST_SECTIONS
 from schemas.base import Flag, Wire, color, from_base64, not_blank, text
+from schemas.bounded import Items
 
 
 def _seen(value: str) -> None:
@@ -38,7 +39,7 @@ class LandingPageBody(Wire):
 
     headline = text(longest=LONGEST_HEADLINE, allow_none=True, validate=[_seen])
     intro = text(longest=LONGEST_INTRO, allow_none=True, validate=[_seen])
-    sections = fields.List(fields.Nested(LandingSection), allow_none=True, validate=validate.Length(max=MOST_SECTIONS))
+    sections = Items(fields.Nested(LandingSection), most=MOST_SECTIONS, allow_none=True)
     hero_image_id = fields.UUID(allow_none=True)
     accent_color = color(allow_none=True)
     show_terms = Flag(allow_none=True)

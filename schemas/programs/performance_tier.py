@@ -7,6 +7,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 from domain.conversions.commission import CommissionType
 from domain.money import money
 from schemas.base import Amount, Wire, one_of, rate, whole
+from schemas.bounded import Items
 
 _MOST_TIERS = 20
 
@@ -24,7 +25,7 @@ class PerformanceTier(Wire):
 class PerformanceTiers(Wire):
     """All tiers of a program, each from more revenue on than the one before it."""
 
-    tiers = fields.List(fields.Nested(PerformanceTier), required=True, validate=validate.Length(max=_MOST_TIERS))
+    tiers = Items(fields.Nested(PerformanceTier), most=_MOST_TIERS, required=True)
 
     @validates_schema
     def _ascend(self, body: dict[str, Any], **_: object) -> None:

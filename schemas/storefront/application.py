@@ -8,8 +8,10 @@ from typing import Any
 
 from marshmallow import fields, post_load
 
+from domain.programs import application_form
 from schemas.affiliates.affiliate import alias
 from schemas.base import Email, Wire, text
+from schemas.bounded import Entries
 
 _NOBODY = "00000000-0000-0000-0000-000000000000"
 # Ids have 36 characters, slugs at most 64; imported ones may be longer.
@@ -24,7 +26,13 @@ class ApplicantWords(Wire):
     website = text(longest=2048, load_default=None, allow_none=True)
     audience = text(longest=5000, load_default=None, allow_none=True)
     why_interested = text(longest=5000, load_default=None, allow_none=True)
-    answers = fields.Dict(keys=fields.String(), values=fields.Raw(allow_none=True), load_default=None, allow_none=True)
+    answers = Entries(
+        most=application_form.MAX_ANSWERS,
+        keys=fields.String(),
+        values=fields.Raw(allow_none=True),
+        load_default=None,
+        allow_none=True,
+    )
     alias = alias()
 
     def said(self, sent: Mapping[str, Any]) -> dict[str, Any]:

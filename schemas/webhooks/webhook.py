@@ -5,12 +5,13 @@ Source: tracking spec, section 6 "Events" and "Webhook delivery".
 
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_load, validate
+from marshmallow import ValidationError, fields, post_load
 
 from domain import statuses
 from domain.refused import Refused
 from domain.webhooks import events
 from schemas.base import Instant, Wire, one_of, text
+from schemas.bounded import Items
 from schemas.paging import PageQuery, QueryFlag
 
 # Whether a URL may be called is decided elsewhere, with codes of its own; this only keeps it a text.
@@ -19,11 +20,11 @@ _SUBSCRIBABLE = ("*", *events.TYPES)
 _SENDABLE = ("test", *events.TESTABLE)
 
 
-def _events(**options: Any) -> fields.List[str]:
+def _events(**options: Any) -> Items:
     # There are 24 types; somebody who lists each a few times over still means something. An unknown type is refused
     # with a code of its own, so the names are described here and checked below.
     name = text(longest=100, metadata={"enum": [*_SUBSCRIBABLE]})
-    return fields.List(name, validate=validate.Length(min=1, max=100), **options)
+    return Items(name, most=100, least=1, **options)
 
 
 def _description(**options: Any) -> fields.String:

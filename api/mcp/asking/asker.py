@@ -13,7 +13,7 @@ from flask import Response, request
 from adapters import clock
 from api.access import callers, guards, integrations, persons
 from api.access.callers import Caller
-from api.edge import nested
+from api.edge import errors, nested
 from api.edge.nested import SideDoor
 from api.mcp.asking.arguments import SentArguments
 from api.mcp.tools.binding import BoundTool
@@ -76,8 +76,7 @@ class ToolAsker:
 
 def refused(refusal: Refused) -> ToolAnswer:
     """Return a refusal of our own in the shape of an operation's."""
-    field = {"field": refusal.field} if refusal.field else {}
-    return ToolAnswer(True, {"error": refusal.code, "message": refusal.message, **field, **refusal.more})
+    return ToolAnswer(True, errors.envelope(refusal))
 
 
 def _signature(caller: Caller, body: bytes) -> str:
@@ -98,7 +97,8 @@ def read(answer: Response) -> ToolAnswer:
         code, message = _UNSAID.get(answer.status_code, _FAULT)
         return ToolAnswer(True, {"error": code, "message": message})
     if "errors" in data:
-        told = {"error": "invalid_request", "message": data["title"], "errors": data["errors"]}
+        told = {"error": "invalid_request", "message": data["title"]}
+        told |= {name: data[name] for name in ("errorCount", "errors")}
         return ToolAnswer(True, told | {"field": next(iter(data["errors"]), "body")})
     return ToolAnswer(True, data)
 

@@ -63,12 +63,11 @@ def test_a_short_answer_is_not_worth_it(brand):
 
 
 def test_a_refusal_that_is_long_is_compressed_too(brand):
-    rows = [{"email": n} for n in range(40)]
-    body = {"programId": str(brand.program()), "affiliates": rows}
+    body = {"programId": str(brand.program()), "conversions": [{}] * 40}
 
-    answer = brand.post("/api/v1/affiliates/import", body, Accept_Encoding="gzip")
+    answer = brand.post("/api/v1/conversions/import", body, Accept_Encoding="gzip")
 
-    assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert (answer.status_code, answer.content_type) == (400, "application/json")
     assert answer.headers["Content-Encoding"] == "gzip"
 
 

@@ -37,7 +37,7 @@ def test_what_is_no_plain_object_is_problem_details(brand, raw):
 
     assert answer.status_code == 400
     assert answer.content_type == "application/problem+json"
-    assert set(answer.json) == {"type", "title", "status", "errors"}
+    assert set(answer.json) == {"type", "title", "status", "errorCount", "errors"}
     assert brand.rows("select count(*) from program") == [(0,)]
 
 

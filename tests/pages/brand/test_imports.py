@@ -2,11 +2,14 @@
 
 import base64
 import html
+import random
 import re
+import time
 import zlib
 
 import pytest
 
+from pages.brand.imports import upload
 from tests.support.api.importing import import_people, import_sales, past_sale, person_row
 
 NEW = "/dashboard/imports/new"
@@ -263,3 +266,20 @@ def test_a_live_import_is_silent_until_it_is_undone(campaign, owner):
 
     assert (same.status_code, other.status_code) == (204, 200)
     assert ">Undone<" in other.text
+
+
+def test_packing_costs_little_more_than_the_quickest_compression():
+    # Two letters in random order are what the most thorough level takes thirty times as long for.
+    text = "".join(random.Random(1).choices("ab", k=500_000))
+
+    assert _cost(lambda: upload.packed(text)) < 15 * _cost(lambda: zlib.compress(text.encode(), 1))
+
+
+def _cost(act):
+    """Return the least processor time of three tries."""
+    costs = []
+    for _ in range(3):
+        began = time.thread_time()
+        act()
+        costs.append(time.thread_time() - began)
+    return min(costs)

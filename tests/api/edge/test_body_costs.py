@@ -1,0 +1,177 @@
+"""A hostile body costs little more than an ordinary one of its route, and its refusal is short.
+
+Every operation with a JSON body is called, by a caller whom its guard lets in, with bodies of what its schema takes, up
+to half a megabyte or what the route takes. Costs are seconds of this thread's processor time, the least of several
+tries; a route that reads badly takes seconds, so that the bounds can be wide.
+"""
+
+import json
+import re
+import time
+from uuid import uuid4
+
+import pytest
+from marshmallow import ValidationError
+
+from api.description import openapi
+from api.edge import body, errors
+from domain.gateways.names import Gateway
+from domain.platforms.names import Platform
+from domain.refused import Refused
+from tests.support.api.embedding import issued
+from tests.support.hostile.bodies import hostile_bodies
+from tests.support.outside.console import Console
+from tests.support.rows.brands import Partner
+from tests.support.turning import turn
+
+_MAX_ANSWER_BYTES = 64 * 1024
+_MAX_BODY_BYTES = 512 * 1024
+_TIMES_AN_ORDINARY_REQUEST = 10
+# Reading a body at all takes up to 20 ms per megabyte where nothing else runs; a busy machine takes some times as long.
+_S_PER_MB = 0.1
+_LEAST_S = 0.1
+_TRIES = 4
+
+
+@pytest.fixture(scope="module")
+def routes(app):
+    """Return the operations with a JSON body: method, rule, operation and an ordinary body."""
+    document = app.test_client().get("/api/openapi.json").json
+    operations = []
+    for rule in app.url_map.iter_rules():
+        operation = getattr(app.view_functions[rule.endpoint], "operation", None)
+        if operation is None or operation.takes is None or not operation.is_described:
+            continue
+        method = next(iter(rule.methods - {"HEAD", "OPTIONS"}))
+        described = document["paths"][_described(rule.rule)][method.lower()]
+        example = described["requestBody"]["content"]["application/json"]["example"]
+        operations.append((method, rule.rule, operation, example))
+    return operations
+
+
+def _described(rule):
+    return re.sub(r"<(?:[a-z]+:)?([a-z_]+)>", lambda name: f"{{{openapi.camel(name[1])}}}", rule)
+
+
+def _size(operation):
+    return min(_MAX_BODY_BYTES, operation.guard.max_body_bytes) - 200
+
+
+def _cost(act):
+    """Return the least processor time of a few tries, and what the last one returned."""
+    least = float("inf")
+    for _ in range(_TRIES):
+        began = time.thread_time()
+        result = act()
+        least = min(least, time.thread_time() - began)
+        if least < _LEAST_S:
+            break
+    return least, result
+
+
+def _max_cost(ordinary_s, raw):
+    return max(_TIMES_AN_ORDINARY_REQUEST * ordinary_s, _LEAST_S + _S_PER_MB * len(raw) / 1e6)
+
+
+def test_reading_a_hostile_body_costs_in_proportion_to_its_length(app, routes):
+    slow, long = [], []
+
+    def read(schema, raw):
+        try:
+            schema.load(body.parsed(raw) or {})
+        except ValidationError as error:
+            return len(errors.malformed(error).data)
+        except Refused as refusal:
+            return len(errors.refused(refusal).data)
+        return 0
+
+    schemas = {type(operation.takes): (operation, example) for _, _, operation, example in routes}
+    with app.test_request_context():
+        for schema, (operation, example) in schemas.items():
+            for kind, raw in hostile_bodies(operation.takes, example, _size(operation)):
+                cost, answer_bytes = _cost(lambda raw=raw, takes=operation.takes: read(takes, raw))
+                if cost > _max_cost(0, raw):
+                    slow.append(f"{schema.__name__} {kind}: {cost:.3f} s for {len(raw)} bytes")
+                if answer_bytes > _MAX_ANSWER_BYTES:
+                    long.append(f"{schema.__name__} {kind}: {answer_bytes} bytes of answer")
+
+    assert schemas
+    assert (slow, long) == ([], [])
+
+
+def test_a_hostile_body_costs_at_most_ten_ordinary_requests_of_its_route(brand, routes, monkeypatch):
+    nowhere = "http://127.0.0.1:9"
+    turn(
+        monkeypatch,
+        gateways={"urls": dict.fromkeys(Gateway, nowhere)},
+        platforms={"urls": dict.fromkeys(Platform, nowhere)},
+    )
+    brand.set(plan="Pro")
+    program_id = str(brand.program())
+    affiliate_id = str(brand.affiliate("ben"))
+    ids = {"program_id": program_id, "affiliate_id": affiliate_id}
+    callers = _callers(brand, affiliate_id)
+    slow, long, broken = [], [], []
+    for method, rule, operation, example in routes:
+        path = _filled(rule, ids)
+        send = callers[operation.guard.audience]
+        own = {name: ids["program_id"] if name == "programId" else value for name, value in example.items()}
+        ordinary_s, _ = _cost(
+            lambda send=send, method=method, path=path, own=own: send(method, path, json.dumps(own).encode())
+        )
+        for kind, raw in hostile_bodies(operation.takes, own, _size(operation)):
+            cost, answer = _cost(lambda send=send, method=method, path=path, raw=raw: send(method, path, raw))
+            name = f"{method} {rule} {kind}"
+            if answer.status_code == 500:
+                broken.append(f"{name}: {answer.status_code}")
+            if cost > _max_cost(ordinary_s, raw):
+                slow.append(f"{name}: {cost:.3f} s for {len(raw)} bytes, {ordinary_s:.3f} s for an ordinary one")
+            if answer.status_code >= 400 and len(answer.data) > _MAX_ANSWER_BYTES and "invalid_rows" not in answer.text:
+                long.append(f"{name}: {len(answer.data)} bytes of answer")
+
+    assert len(routes) > 50
+    assert (broken, slow, long) == ([], [], [])
+
+
+def _filled(rule, ids):
+    filled = []
+    for part in rule.split("<"):
+        name, end, rest = part.partition(">")
+        kind, _, inner = name.rpartition(":")
+        filled.append(f"{1 if kind == 'int' or inner == 'seq' else ids.get(inner, uuid4())}{rest}" if end else name)
+    return "".join(filled)
+
+
+def _callers(brand, affiliate_id):
+    """Return how a request is sent, by the audience of its operation."""
+    owner, partner, console = brand.person("Owner"), Partner(brand.app, "ben@example.com"), Console(brand.app)
+    stranger = brand.app.test_client()
+
+    def as_stranger(method, path, raw):
+        return stranger.open(path, method=method, data=raw, content_type="application/json")
+
+    def as_operator(method, path, raw):
+        return stranger.open(
+            path, method=method, data=raw, content_type="application/json", environ_overrides=console.environ
+        )
+
+    def as_affiliate(method, path, raw):
+        headers = {"Authorization": f"Bearer {partner.token}"}
+        return stranger.open(path, method=method, data=raw, content_type="application/json", headers=headers)
+
+    token = issued(owner, affiliate_id)["token"]
+
+    def as_viewer(method, path, raw):
+        headers = {"Authorization": f"Bearer {token}"}
+        return stranger.open(path, method=method, data=raw, content_type="application/json", headers=headers)
+
+    return {
+        "embed": as_viewer,
+        "brand": owner.call,
+        "dashboard": owner.call,
+        "integration": brand.call,
+        "signed": lambda method, path, raw: brand.signed(path, raw),
+        "public": as_stranger,
+        "operator": as_operator,
+        "affiliate": as_affiliate,
+    }

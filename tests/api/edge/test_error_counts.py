@@ -1,0 +1,122 @@
+"""Of many errors the first twenty are answered with their number, and no answer repeats much of what was sent."""
+
+import json
+
+import pytest
+
+from api.edge import errors
+from domain.refused import Refused
+
+_MAX_BYTES = 64 * 1024
+
+
+def _leaves(part):
+    if isinstance(part, dict):
+        return sum(_leaves(inner) for inner in part.values())
+    return len(part)
+
+
+@pytest.mark.parametrize("count", [1, 19, 20, 21, 1_000])
+def test_at_most_twenty_errors_are_answered_with_their_number(brand, count):
+    rows = [{"email": 7}] * count
+
+    answer = brand.post("/api/v1/affiliates/import/preview", {"programId": str(brand.program()), "affiliates": rows})
+
+    assert answer.status_code == 400
+    assert answer.json["errorCount"] == count
+    assert _leaves(answer.json["errors"]) == min(count, 20)
+    assert next(iter(answer.json["errors"]["affiliates"])) == "0"
+
+
+def test_errors_of_several_fields_are_counted_together(brand):
+    answer = brand.post("/api/v1/programs", {"name": 7, "defaultCommissionType": "x", "defaultCommissionValue": "y"})
+
+    assert answer.json["errorCount"] == _leaves(answer.json["errors"]) >= 3
+
+
+@pytest.mark.parametrize("count", [10, 100, 40_000])
+def test_unknown_names_where_they_are_refused_are_counted(brand, count):
+    page = {f"name{number}": 1 for number in range(count)}
+
+    answer = brand.call("PATCH", f"/api/v1/programs/{brand.program()}", {"landingPageConfig": page})
+
+    assert (answer.status_code, answer.json["errorCount"]) == (400, count)
+    assert len(answer.data) < _MAX_BYTES
+
+
+def test_names_and_texts_of_the_caller_are_answered_shortened(brand):
+    brand.program()
+    long = "n" * 30_000
+
+    answers = [
+        brand.person("Owner").post("/api/v1/connections", {"gateway": "stripe", "credentials": {long: long}}),
+        brand.post("/api/v1/webhooks", {"url": "https://a.example.com/", "events": ["e" * 100] * 100}),
+        brand.post("/api/v1/programs", {long: 1, "name": long}),
+        brand.post("/api/v1/embed/tokens", {"affiliateId": str(brand.affiliate("ben")), "allowedOrigins": [long]}),
+    ]
+
+    assert [answer.status_code for answer in answers] == [400] * 4
+    assert max(len(answer.data) for answer in answers) < 16_000
+
+
+def test_message_of_a_refusal_is_shortened():
+    envelope = errors.envelope(Refused(400, "x", "m" * 5_000, field="f" * 5_000))
+
+    assert len(envelope["message"]) <= 1_000
+    assert len(envelope["field"]) <= 100
+
+
+@pytest.mark.parametrize("kind", ["affiliates", "conversions"])
+@pytest.mark.parametrize("count", [1_001, 20_000, 200_000])
+def test_import_with_too_many_rows_has_its_own_code_however_many_there_are(brand, kind, count):
+    raw = f'{{"programId": "{brand.program()}", "{kind}": [{",".join(["{}"] * count)}]}}'.encode()
+
+    for path in (f"/api/v1/{kind}/import/preview", f"/api/v1/{kind}/import"):
+        answer = brand.post(path, raw)
+
+        assert (answer.status_code, answer.json["error"]) == (400, "row_cap_exceeded")
+
+
+def test_embed_token_with_too_many_origins_has_its_own_code(brand):
+    brand.program()
+    affiliate_id = str(brand.affiliate("ben"))
+    origins = ["https://a.example.com"] * 11
+
+    answer = brand.post("/api/v1/embed/tokens", {"affiliateId": affiliate_id, "allowedOrigins": origins})
+
+    assert (answer.status_code, answer.json["error"]) == (400, "too_many_origins")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        json.dumps({"jsonrpc": "2.0", "id": "x" * 100_000, "method": "ping"}).encode(),
+        b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": ' + b'{"a":' * 300 + b"1" + b"}" * 301,
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "x" * 100_000}).encode(),
+        json.dumps(
+            {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "tools/call",
+                "params": {"name": "create_program", "arguments": {"n" * 100_000: 1}},
+            }
+        ).encode(),
+    ],
+    ids=["long id", "nested deeply", "long method", "long argument name"],
+)
+def test_answer_to_an_agent_repeats_little_of_its_message(brand, raw):
+    answer = brand.post("/mcp", raw)
+
+    assert answer.status_code in (200, 400, 404)
+    assert len(answer.data) < 4_000
+
+
+def test_form_with_more_fields_than_any_page_has_is_refused(app):
+    answer = app.test_client().post(
+        "/sign-in",
+        data=b"a=&" * 2_001,
+        content_type="application/x-www-form-urlencoded",
+        headers={"Sec-Fetch-Site": "same-origin"},
+    )
+
+    assert answer.status_code == 413

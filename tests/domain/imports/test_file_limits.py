@@ -1,0 +1,128 @@
+"""Reading an import file takes time in proportion to its length, and ends when its request should end."""
+
+import time
+from contextlib import suppress
+from contextvars import copy_context
+
+import pytest
+
+from domain import deadline
+from domain.deadline import ClientLeft, Deadline, DeadlineExceeded
+from domain.imports import files
+from domain.imports.rows import BadRow
+
+_BYTES = 100_000
+_TIMES_LONGER = 16
+
+
+def _of_length(head, part, length):
+    return head + part * (length // len(part))
+
+
+_TEXTS = {
+    "known columns": ("email", ",email"),
+    "unknown columns": ("email", ",name"),
+    "one column": ("", "email"),
+    "line ends": ("", "\r\n"),
+    "empty lines": ("email,slug\n", "\n"),
+    "empty cells": ("email,slug\n", ",\n"),
+    "many cells": ("email,slug\n", "a,"),
+    "quotes": ("email,slug\n", '""'),
+    "line ends in a cell": ('email,slug\n"', "\n"),
+    "rows": ("email,slug\n", "a@b.test,ann\n"),
+    "wrong rows": ("email,slug\n", "a\n"),
+}
+
+
+@pytest.mark.parametrize("read", [files.people, files.sales, files.kind], ids=lambda read: read.__name__)
+@pytest.mark.parametrize("name", _TEXTS)
+def test_cost_of_a_file_grows_no_faster_than_its_length(name, read):
+    short = _cost(read, _of_length(*_TEXTS[name], _BYTES))
+    long = _cost(read, _of_length(*_TEXTS[name], _BYTES * _TIMES_LONGER))
+
+    # A quadratic reader takes 256 times as long; a millisecond is what a clock and a cache may add.
+    assert long < 4 * _TIMES_LONGER * (short + 0.001)
+
+
+def _cost(read, text):
+    """Return the least processor time of three tries."""
+    costs = []
+    for _ in range(3):
+        began = time.thread_time()
+        with suppress(files.UnreadableFile):
+            read(text)
+        costs.append(time.thread_time() - began)
+    return min(costs)
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_header_of_more_than_100_columns_is_refused(separator):
+    for read in (files.people, files.sales, files.kind):
+        with pytest.raises(files.UnreadableFile, match="more than 100 columns"):
+            read(separator.join(["email"] * 101))
+    with pytest.raises(files.UnreadableFile, match="twice"):
+        files.people(separator.join(["email"] * 100))
+
+
+def test_unknown_column_is_quoted_shortly():
+    with pytest.raises(files.UnreadableFile) as refusal:
+        files.people("x" * 1_000_000)
+
+    assert len(str(refusal.value)) < 300
+
+
+def test_reading_ends_one_row_after_the_maximum():
+    file = files.people("email\n" + "a@b.test\n" * 5_000)
+
+    assert len(file.rows) == files.MAX_ROWS + 1
+
+
+def test_empty_lines_below_the_last_row_do_not_count():
+    file = files.people("email,slug\r\nann@b.test,ann\r\n" + " ,\t\r\n" * 50_000)
+
+    assert [row.values for row in file.rows] == [{"email": "ann@b.test", "slug": "ann"}]
+
+
+def test_last_row_keeps_its_empty_cells():
+    assert [row.values for row in files.people("email,slug\nann@b.test,").rows] == [{"email": "ann@b.test"}]
+    assert isinstance(files.people("email\nann@b.test,,").rows[0].values, BadRow)
+
+
+def test_more_than_10000_empty_lines_between_rows_are_refused():
+    with pytest.raises(files.UnreadableFile, match="more than 10000 empty lines"):
+        files.people("email\n" + "\n" * 10_001 + "ann@b.test")
+
+    assert files.people("email\n" + "\n" * 10_000 + "ann@b.test").rows[0].line == 10_002
+
+
+def test_line_longer_than_the_maximum_is_refused():
+    with pytest.raises(files.UnreadableFile, match="Line 2 is longer"):
+        files.people("email\n" + "," * 300_000 + "x")
+
+
+@pytest.mark.parametrize(
+    ("request_deadline", "error"),
+    [(Deadline(lambda: True), ClientLeft), (Deadline(lambda: False, cpu_s=-1), DeadlineExceeded)],
+)
+def test_reading_ends_with_the_deadline_of_its_request(request_deadline, error):
+    def read():
+        deadline.start(request_deadline)
+        with pytest.raises(error):
+            files.people("email\nann@b.test\n")
+
+    copy_context().run(read)
+
+
+def test_deadline_is_checked_again_in_a_long_file():
+    answers = iter([False, False, False, True])
+
+    def read():
+        deadline.start(Deadline(lambda: next(answers)))
+        with pytest.raises(ClientLeft):
+            files.people("email\n" + "\n" * 9_000 + "ann@b.test")
+
+    copy_context().run(read)
+
+
+def test_reading_without_a_request_has_no_deadline():
+    assert len(files.people("email\nann@b.test\n").rows) == 1

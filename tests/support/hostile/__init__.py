@@ -1,0 +1,1 @@
+"""What callers send who mean to be expensive."""
