@@ -79,6 +79,15 @@ def text(*, longest: int, shortest: int = 0, **options: Any) -> fields.String:
     return fields.String(validate=checks, **options)
 
 
+def bearer_secret(*, found_at: str, **options: Any) -> fields.String:
+    """Return a field of an answer whose value opens something for any holder: a signed link, a token, a secret.
+
+    Agents and models never receive it (`api.mcp.tools.withheld`); `found_at` is a sentence that tells them where
+    a person finds it. An operation whose answer has one `shows_secret`.
+    """
+    return fields.String(metadata={**options.pop("metadata", {}), "found_at": found_at}, **options)
+
+
 def color(**options: Any) -> fields.String:
     """Return a field for a colour: `#` and six hexadecimal digits."""
     return fields.String(validate=[_COLOR, validate.Length(min=7, max=7)], **options)

@@ -12,7 +12,7 @@ from marshmallow import ValidationError, fields, post_load, pre_load, validates_
 from domain import invites, slugs, statuses
 from domain.conversions.commission import CommissionType
 from domain.refused import Refused
-from schemas.base import MAY_LACK, Amount, Email, Flag, Instant, Wire, one_of, rate, text
+from schemas.base import MAY_LACK, Amount, Email, Flag, Instant, Wire, bearer_secret, one_of, rate, text
 from schemas.paging import PageQuery
 
 #: The code of everything that is wrong with the body of an invite.
@@ -145,7 +145,9 @@ class NewInvite(Wire):
     """An invite with the link that opens it, which is never shown again."""
 
     invite = fields.Nested(InviteRecord)
-    accept_url = fields.String()
+    accept_url = bearer_secret(
+        found_at="It is in the invitation email; a person can send that again under Invites on the dashboard."
+    )
 
 
 class SlugConflict(Wire):

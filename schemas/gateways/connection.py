@@ -4,11 +4,12 @@ from marshmallow import fields, validate
 
 from domain.gateways.names import Gateway
 from domain.gateways.states import ConnectionStatus
-from schemas.base import Flag, Instant, Wire, one_of, text
+from schemas.base import Flag, Instant, Wire, bearer_secret, one_of, text
 
 _MODES = ("live", "test")
 _LONGEST_CREDENTIAL = 4_096
 _MOST_CREDENTIALS = 20
+_AT_CONNECTIONS = "It is under Connections on the dashboard."
 
 
 def _credentials() -> fields.Dict:
@@ -87,7 +88,7 @@ class ConnectionRecord(Wire):
     mode = one_of(_MODES)
     status = one_of(ConnectionStatus)
     account = fields.String()
-    webhook_url = fields.String()
+    webhook_url = bearer_secret(found_at=_AT_CONNECTIONS)
     capabilities = fields.Nested(CapabilitiesRecord())
     connected_at = Instant()
     disconnected_at = Instant(allow_none=True)
@@ -104,7 +105,7 @@ class SetupValue(Wire):
     wire_name = "GatewaySetupValue"
 
     name = fields.String()
-    value = fields.String()
+    value = bearer_secret(found_at=_AT_CONNECTIONS)
 
 
 class SetupRecord(Wire):

@@ -2,9 +2,10 @@
 
 from marshmallow import fields
 
-from schemas.base import Flag, Instant, Wire, one_of, text
+from schemas.base import Flag, Instant, Wire, bearer_secret, one_of, text
 
 _SCOPES = ("read", "read_write")
+_SHOWN_ONCE = "It is shown once, to the person who makes or rotates the key under API keys on the dashboard."
 
 
 class KeyBody(Wire):
@@ -39,5 +40,5 @@ class NewKey(KeyRecord):
 
     wire_name = "NewApiKey"
 
-    api_key = fields.String()
-    signing_secret = fields.String()
+    api_key = bearer_secret(found_at=_SHOWN_ONCE)
+    signing_secret = bearer_secret(found_at=_SHOWN_ONCE)

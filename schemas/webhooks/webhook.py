@@ -10,7 +10,7 @@ from marshmallow import ValidationError, fields, post_load, validate
 from domain import statuses
 from domain.refused import Refused
 from domain.webhooks import events
-from schemas.base import Instant, Wire, one_of, text
+from schemas.base import Instant, Wire, bearer_secret, one_of, text
 from schemas.paging import PageQuery, QueryFlag
 
 # Whether a URL may be called is decided elsewhere, with codes of its own; this only keeps it a text.
@@ -90,7 +90,7 @@ class NewEndpoint(EndpointRecord):
 
     wire_name = "NewWebhookEndpoint"
 
-    secret = fields.String()
+    secret = bearer_secret(found_at="A person makes or rotates it under Webhooks on the dashboard.")
 
 
 class TestAnswer(Wire):
