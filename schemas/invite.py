@@ -12,7 +12,7 @@ from marshmallow import ValidationError, fields, post_load, pre_load, validates_
 from domain import invites, slugs, statuses
 from domain.conversions.commission import CommissionType
 from domain.refused import Refused
-from schemas.base import MAY_LACK, Amount, Email, Flag, Instant, Wire, bearer_secret, one_of, rate, text
+from schemas.base import MAY_LACK, Amount, Email, Flag, Instant, Wire, bearer_secret, line, one_of, rate, text
 from schemas.paging import PageQuery
 
 #: The code of everything that is wrong with the body of an invite.
@@ -28,7 +28,7 @@ def _slug(value: str) -> None:
 
 
 def _name() -> fields.String:
-    return text(longest=_LONGEST_NAME, load_default="", allow_none=True)
+    return line(longest=_LONGEST_NAME, load_default="", allow_none=True)
 
 
 class _Invitation(Wire):

@@ -7,7 +7,7 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 from domain.conversions.commission import CommissionType
 from domain.coupons.discounts import DiscountDuration, DiscountType, SelfMintMode
 from domain.money import currencies, money
-from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, not_blank, one_of, rate, text, whole
+from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, line, not_blank, one_of, rate, text, whole
 from schemas.paging import PageQuery
 
 _MOST_PRODUCTS, _LONGEST_PRODUCT = 100, 255
@@ -29,7 +29,7 @@ class _Written(Wire):
 class CampaignCouponBody(_Written):
     """A new coupon. Loads to columns by name, with the affiliates who may mint from it."""
 
-    name = text(longest=200, required=True, validate=[not_blank])
+    name = line(longest=200, required=True, validate=[not_blank])
     discount_type = one_of(DiscountType, required=True)
     discount_value = whole(required=True, validate=validate.Range(min=1, max=money.MAX_AMOUNT_CENTS))
     discount_currency = text(longest=3, shortest=3, allow_none=True)
@@ -38,7 +38,7 @@ class CampaignCouponBody(_Written):
     max_redemptions_per_code = whole(allow_none=True, validate=validate.Range(min=1, max=2**31 - 1))
     expires_at = Instant(allow_none=True)
     product_refs = fields.List(
-        text(longest=_LONGEST_PRODUCT, validate=[not_blank]),
+        line(longest=_LONGEST_PRODUCT, validate=[not_blank]),
         allow_none=True,
         validate=validate.Length(max=_MOST_PRODUCTS),
     )
@@ -102,7 +102,7 @@ _NEVER_CHANGES = (
 class CampaignCouponChanges(_Written):
     """Changes of a coupon. Loads to columns by name; what was not sent is left out. `fixed` is what never changes."""
 
-    name = text(longest=200, validate=[not_blank])
+    name = line(longest=200, validate=[not_blank])
     discount_type = fields.Raw(allow_none=True)
     discount_value = fields.Raw(allow_none=True)
     discount_currency = fields.Raw(allow_none=True)

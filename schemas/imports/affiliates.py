@@ -12,7 +12,7 @@ from marshmallow import ValidationError, fields, post_load, pre_load, validate
 from domain.imports import files
 from domain.imports.rows import BadRow
 from domain.statuses import AffiliateStatus
-from schemas.base import Email, Flag, Instant, Wire, one_of, text
+from schemas.base import CleanedLine, Email, Flag, Instant, Wire, one_of, text
 from schemas.imports.sent import (
     CommissionBalance,
     ImportPreview,
@@ -39,7 +39,7 @@ class ImportRow(Wire):
     """
 
     email = _loose()
-    full_name = text(longest=200, load_default=None, allow_none=True)
+    full_name = CleanedLine(longest=200, load_default=None, allow_none=True)
     status = _loose()
     wallet_email = _loose()
     slug = _loose()

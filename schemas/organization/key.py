@@ -2,7 +2,7 @@
 
 from marshmallow import fields
 
-from schemas.base import Flag, Instant, Wire, bearer_secret, one_of, text
+from schemas.base import Flag, Instant, Wire, bearer_secret, line, one_of
 
 _SCOPES = ("read", "read_write")
 _SHOWN_ONCE = "It is shown once, to the person who makes or rotates the key under API keys on the dashboard."
@@ -13,7 +13,7 @@ class KeyBody(Wire):
 
     wire_name = "ApiKeyBody"
 
-    name = text(longest=100, load_default="")
+    name = line(longest=100, load_default="")
     scope = one_of(_SCOPES, load_default="read")
     is_test = Flag(load_default=False)
 

@@ -13,7 +13,7 @@ from domain.payouts.plan import PAYOUT_CURRENCY, Blocked
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Method
 from domain.refused import Refused
-from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, one_of, text, whole
+from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, line, one_of, text, whole
 from schemas.payouts.payout import LONGEST_REFERENCE, day
 
 _MOST_IDS = 10_000
@@ -113,7 +113,7 @@ class RunBody(_Narrowed):
         allow_none=True,
         validate=validate.Length(max=len(currencies.EXPONENTS)),
     )
-    external_transaction_id = text(longest=LONGEST_REFERENCE, load_default=None, allow_none=True)
+    external_transaction_id = line(longest=LONGEST_REFERENCE, load_default=None, allow_none=True)
     notes = text(longest=_LONGEST_NOTES, load_default=None, allow_none=True)
 
     @post_load

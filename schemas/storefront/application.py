@@ -9,7 +9,7 @@ from typing import Any
 from marshmallow import fields, post_load
 
 from schemas.affiliates.affiliate import alias
-from schemas.base import Email, Wire, text
+from schemas.base import Email, Wire, line, text
 
 _NOBODY = "00000000-0000-0000-0000-000000000000"
 # Ids have 36 characters, slugs at most 64; imported ones may be longer.
@@ -20,8 +20,8 @@ _ANSWERS = {"website": "website", "audience": "audience", "why_interested": "why
 class ApplicantWords(Wire):
     """What somebody says of themselves who applies."""
 
-    full_name = text(longest=200, load_default=None, allow_none=True)
-    website = text(longest=2048, load_default=None, allow_none=True)
+    full_name = line(longest=200, load_default=None, allow_none=True)
+    website = line(longest=2048, load_default=None, allow_none=True)
     audience = text(longest=5000, load_default=None, allow_none=True)
     why_interested = text(longest=5000, load_default=None, allow_none=True)
     answers = fields.Dict(keys=fields.String(), values=fields.Raw(allow_none=True), load_default=None, allow_none=True)

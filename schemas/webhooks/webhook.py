@@ -10,7 +10,7 @@ from marshmallow import ValidationError, fields, post_load, validate
 from domain import statuses
 from domain.refused import Refused
 from domain.webhooks import events
-from schemas.base import Instant, Wire, bearer_secret, one_of, text
+from schemas.base import Instant, Wire, bearer_secret, line, one_of, text
 from schemas.paging import PageQuery, QueryFlag
 
 # Whether a URL may be called is decided elsewhere, with codes of its own; this only keeps it a text.
@@ -27,7 +27,7 @@ def _events(**options: Any) -> fields.List[str]:
 
 
 def _description(**options: Any) -> fields.String:
-    return text(longest=500, allow_none=True, **options)
+    return line(longest=500, allow_none=True, **options)
 
 
 class EndpointBody(Wire):

@@ -1,5 +1,6 @@
 """What a dangerous call would do, told before it is done: made of reads that there are, by the rules of these."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,10 +12,12 @@ from api.mcp.asking import arguments, asker, results
 from api.mcp.asking.arguments import SentArguments
 from api.mcp.asking.asker import ToolAnswer, ToolAsker
 from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
+from domain import one_line
 
 _MOST_SHOWN = 10
 _LONGEST_TEXT = 200
 _PLAN = "plan_tier_required"
+_PLAIN_LABEL = re.compile(r"[A-Za-z0-9]+")
 
 #: What changes what somebody earns, or whether: the fields of a program that are confirmed.
 _TERMS = frozenset(
@@ -97,8 +100,9 @@ def of(bound: BoundTool, sent: Mapping[str, Any], about: Mapping[str, Any], read
     name = bound.tool.name
     about = {**about, **named(bound.body, sent, reader)}
     more = _MORE[name](sent, reader) if name in _MORE else {}
-    told = {name: _short(value) for name, value in sent.items() if name != CONFIRM_TOKEN}
-    return results.without_nulls({"does": bound.tool.about, "arguments": told, "about": about, **more})
+    called_with = {name: value for name, value in sent.items() if name != CONFIRM_TOKEN}
+    shown = _displayed({"arguments": called_with, "about": about, **more})
+    return results.without_nulls({"does": bound.tool.about, **shown})
 
 
 def check_body(bound: BoundTool, placed: SentArguments) -> None:
@@ -113,21 +117,19 @@ def check_body(bound: BoundTool, placed: SentArguments) -> None:
 
 
 def text(preview: Mapping[str, Any]) -> str:
-    """Return a preview as lines for a person."""
-    lines = [str(preview["does"])]
-    for part, found in preview.items():
-        if part != "does" and found:
-            lines += [f"{part}:", *_lines(found, "  ")]
-    return "\n".join(lines)
+    """Return a preview as lines for a person: every text in it is quoted, so that none looks like a line of ours."""
+    parts = {part: found for part, found in preview.items() if part != "does" and found}
+    return "\n".join([str(preview["does"]), *_lines(parts, "")])
 
 
 def _lines(found: Any, indent: str) -> list[str]:
     lines = []
     for name, value in found.items() if isinstance(found, Mapping) else enumerate(found, 1):
+        label = name if isinstance(name, int) or _PLAIN_LABEL.fullmatch(name) else one_line.quoted(name)
         if isinstance(value, Mapping | list):
-            lines += [f"{indent}{name}:", *_lines(value, f"{indent}  ")]
+            lines += [f"{indent}{label}:", *_lines(value, f"{indent}  ")]
         else:
-            lines.append(f"{indent}{name}: {value}")
+            lines.append(f"{indent}{label}: {one_line.quoted(value) if isinstance(value, str) else value}")
     return lines
 
 
@@ -143,11 +145,15 @@ def _picked(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: found[name] for name in names if name in found}
 
 
-def _short(value: Any) -> Any:
-    if isinstance(value, list) and len(value) > _MOST_SHOWN:
-        return [*value[:_MOST_SHOWN], f"and {len(value) - _MOST_SHOWN} more"]
-    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
-        return f"{value[:_LONGEST_TEXT]}… ({len(value)} characters)"
+def _displayed(value: Any) -> Any:
+    """Return a value as a preview shows it: each text on one line and cut, each list with its first rows."""
+    if isinstance(value, str):
+        return one_line.displayed(value, max_length=_LONGEST_TEXT)
+    if isinstance(value, Mapping):
+        return {one_line.displayed(name, max_length=_LONGEST_TEXT): _displayed(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        rows = [_displayed(row) for row in value[:_MOST_SHOWN]]
+        return rows if len(value) <= _MOST_SHOWN else [*rows, f"and {len(value) - _MOST_SHOWN} more"]
     return value
 
 
@@ -224,7 +230,7 @@ def _code(sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
 
 
 def _lost(sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
-    return {"lose their codes": _ungranted(sent, reader)}
+    return {"losingTheirCodes": _ungranted(sent, reader)}
 
 
 #: What is shown besides what the ids stand for.

@@ -26,7 +26,7 @@ _ROW_NAMES = ("take", "limit", "pageSize")
 _ID = {"type": "string", "format": "uuid"}
 _PARAMETER = re.compile(r"<(?:[a-z]+:)?([a-z_]+)>")
 # What helps a person who reads the description and only fills a model's context, and bounds that a refusal tells.
-_LEFT_OUT = ("examples", "maxLength", "minLength", "maxItems", "minItems", "maximum", "minimum", "default")
+_LEFT_OUT = ("examples", "pattern", "maxLength", "minLength", "maxItems", "minItems", "maximum", "minimum", "default")
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,8 @@ def make(app: Any, stage: Stage) -> ToolBrand:
         **{name: str(id) for name, id in people.items()},
     }
     in_program = Brand(app, brand.id, brand.api_key, brand.signing_secret, [UUID(program)])
-    ids |= {name: coupon(in_program, name=f"{name} 15")["id"] for name in ("coupon", "archived", "deleted")}
+    granted = {"selfMintMode": "SpecificAffiliates", "grantedAffiliateIds": [str(people["ben"])]}
+    ids |= {name: coupon(in_program, name=f"{name} 15", **granted)["id"] for name in ("coupon", "archived", "deleted")}
     ids["code"] = (brand.post(f"/api/v1/affiliates/{people['ben']}/coupons", EXTERNAL).json or {})["id"]
     slug = f"ann-{unique}"
     lead = {"affiliateSlug": slug, "email": f"lea-{unique}@example.com", "name": "Lea", "campaignId": program}
