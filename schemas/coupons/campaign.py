@@ -6,6 +6,7 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 
 from domain.conversions.commission import CommissionType
 from domain.coupons.discounts import DiscountDuration, DiscountType, SelfMintMode
+from domain.gateways.names import Gateway
 from domain.money import currencies, money
 from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, line, not_blank, one_of, rate, text, whole
 from schemas.paging import PageQuery
@@ -167,9 +168,12 @@ class CampaignCouponRecord(Wire):
     product_refs = fields.List(fields.String())
     commission_type = one_of(CommissionType, allow_none=True)
     commission_value = Amount(allow_none=True)
+    processor = one_of(Gateway)
     processor_coupon_id = fields.String(allow_none=True)
+    minted_code_count = fields.Integer()
     is_active = fields.Boolean()
     archive = fields.Nested(CouponArchive(), allow_none=True)
+    created_by = fields.UUID(allow_none=True)
     created_at = Instant()
     updated_at = Instant()
     archived_at = Instant(allow_none=True)
