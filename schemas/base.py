@@ -85,7 +85,7 @@ class _OneLine(validate.Regexp):
     def __init__(self) -> None:
         super().__init__(f"^[^{one_line.REFUSED}]*$")
 
-    def __call__(self, value: str) -> str:  # in Python `$` would let a line break at the end through
+    def __call__(self, value: Any) -> Any:  # in Python `$` would let a line break at the end through
         if not one_line.is_valid(value):
             raise ValidationError("It must be one line, without control characters and direction marks.")
         return value

@@ -76,7 +76,9 @@ def create_campaign_coupon(program_id: str) -> Response:
         return repeated
     coupon_id = answers.made_id()
     with db.unit_of_work(guards.organization_id()):
-        begun = families.begin(**of_program, coupon_id=coupon_id, wanted=wanted, created_by=guards.caller().member_id, now=clock.now())
+        begun = families.begin(
+            **of_program, coupon_id=coupon_id, wanted=wanted, created_by=guards.caller().member_id, now=clock.now()
+        )
     made = families.make(begun)
     if made.made_id is None:
         with db.unit_of_work(guards.organization_id()):

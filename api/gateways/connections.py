@@ -132,16 +132,19 @@ def change_connection(connection_id: str) -> Response:
         return repeated
     with db.unit_of_work(guards.organization_id()):
         connection = find_in_force(connection_id)
+    former = accounts.of(connection, now=now)
     tried = connect.changed(connection, credentials, now=now)
     answer = answers.once(lambda: _rotate(connection_id, tried))
     wake_relay()
+    if tried.made is not None:
+        connect.unsubscribe(connection, former)
     return answer
 
 
-def _rotate(connection_id: str, credentials: Mapping[str, str]) -> tuple[int, Mapping[str, object]]:
+def _rotate(connection_id: str, tried: connect.TriedCredentials) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     before = find_in_force(connection_id)
-    after = connect.rotate(before, credentials, now=now)
+    after = connect.rotate(before, tried, now=now)
     record = shown(after)
     audit.record("connection.changed", after.id, before=_audited(shown(before)), after=_audited(record), now=now)
     return 200, {**record, "setup": _setup(Setup())}

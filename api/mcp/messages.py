@@ -46,7 +46,7 @@ def sent_id(raw: bytes) -> RpcId | None:
 def read(raw: bytes) -> RpcMessage:
     """Return the message in a body. Raises RpcError."""
     sent = body.parsed(raw)
-    if sent is None:
+    if sent is None and raw.strip() != b"null":  # JSON, but no message
         raise RpcError(PARSE_ERROR, "The body must be one JSON object in UTF-8 that names each key once.")
     if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0":
         raise RpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 message; batches are not taken.")
@@ -58,7 +58,17 @@ def read(raw: bytes) -> RpcMessage:
     if not isinstance(method, str) or not method:
         raise RpcError(INVALID_REQUEST, "The method must be a text.")
     params = an_object(sent, "params")
+    _check_input_responses(params)
     return RpcMessage(sent.get("id"), method, params)
+
+
+def _check_input_responses(params: Mapping[str, Any]) -> None:
+    """Raise RpcError for what a client brings back of its user, where it cannot be that of any method."""
+    responses = an_object(params, "inputResponses")
+    for name in responses:
+        an_object(responses, name)
+    if not isinstance(params.get("requestState", ""), str):
+        raise RpcError(INVALID_PARAMS, "requestState must be a text.")
 
 
 def an_object(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
