@@ -12,9 +12,9 @@ import pytest
 
 from api.mcp.asking import arguments
 from api.mcp.tools import catalogue
+from tests.api.mcp import tool_calls
 from tests.api.mcp.test_same_as_rest import NOBODY, URL
 from tests.api.mcp.test_tools import OPERATIONS
-from tests.support.api import tool_calls
 from tests.support.api.agents import Agent
 from tests.support.gateways.playing import played
 from tests.support.rows.brands import Brand

@@ -9,7 +9,7 @@ import pytest
 
 from api.mcp.calling import previews
 from api.mcp.tools import catalogue
-from tests.support.api import tool_calls
+from tests.api.mcp import tool_calls
 from tests.support.api.agents import Agent
 from tests.support.gateways.playing import played
 

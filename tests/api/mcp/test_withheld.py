@@ -11,8 +11,8 @@ import pytest
 from marshmallow import Schema, fields
 
 from api.mcp.tools import catalogue
+from tests.api.mcp import tool_calls
 from tests.api.mcp.test_tools import OPERATIONS
-from tests.support.api import tool_calls
 from tests.support.api.agents import Agent
 from tests.support.gateways.playing import played
 
