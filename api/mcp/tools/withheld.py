@@ -1,6 +1,6 @@
 """Fields that open something for any holder (`schemas.base.bearer_secret`) are removed from what agents receive.
 
-What a tool returns goes to a model and to the host of that model. A signed link, an invite link or a token in it would
+The result of a tool reaches a model and the host of that model. A signed link, an invite link or a token in it would
 open something for everyone who reads along.
 """
 
@@ -45,14 +45,14 @@ def _secrets(schema: Schema, path: tuple[str, ...], above: tuple[type, ...]) -> 
 
 
 def _element(field: Any) -> fields.Field[Any]:
-    """Return what a field is a list of, or the field itself. Raises TypeError for a map that holds records."""
+    """Return the element of a list, or the field itself. Raises TypeError for a map whose records hold a secret."""
     if isinstance(field, fields.List):
         return _element(field.inner)
     values = field.value_field if isinstance(field, fields.Dict) else None
     if isinstance(values, fields.Nested) and any(_secrets(values.schema, (), ())):
         raise TypeError(f"{field.name}: a map of records cannot hold a secret")
-    found: fields.Field[Any] = field
-    return found
+    element: fields.Field[Any] = field
+    return element
 
 
 def _without(data: Any, path: tuple[str, ...]) -> tuple[Any, bool]:
