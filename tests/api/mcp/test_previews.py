@@ -39,17 +39,6 @@ def made(app):
         yield made
 
 
-def _texts(found):
-    if isinstance(found, dict):
-        for name, value in found.items():
-            yield from (name, *_texts(value))
-    elif isinstance(found, list):
-        for value in found:
-            yield from _texts(value)
-    elif isinstance(found, str):
-        yield found
-
-
 def _is_one_line(text):
     return len(text.splitlines()) <= 1 and not set(text) & set(_TURNS) and text.isprintable()
 
@@ -78,8 +67,8 @@ def test_no_preview_of_any_tool_has_a_text_of_several_lines(app, made):
     for tool, bound in catalogue.of(app).items():
         if bound.tool.may_ask and tool != "reject_affiliate":
             preview = agent.call(tool, **made.calls[tool])["preview"]
-            long = [text for text in _texts(preview) if len(text) > 240]
-            assert [text for text in _texts(preview) if not _is_one_line(text)] + long == [], tool
+            long = [text for text in tool_calls.texts(preview) if len(text) > 240]
+            assert [text for text in tool_calls.texts(preview) if not _is_one_line(text)] + long == [], tool
 
 
 def test_hostile_arguments_stay_on_their_lines(brand):

@@ -101,17 +101,6 @@ def stage():
         yield playing
 
 
-def _texts(found):
-    if isinstance(found, dict):
-        for name, value in found.items():
-            yield from (name, *_texts(value))
-    elif isinstance(found, list):
-        for value in found:
-            yield from _texts(value)
-    elif isinstance(found, str):
-        yield found
-
-
 def _opened(app, text):
     """Return what the addresses in a text that lead here open without a credential."""
     for address in _ADDRESS.findall(text):
@@ -137,7 +126,7 @@ def test_no_result_of_a_tool_opens_anything_without_a_credential(app, stage, sco
     assert set(results) <= {row["tool"] for row in OPERATIONS}
     assert len(results) == (60 if scope == "read_write" else 31)
     for tool, result in results.items():
-        texts = list(_texts(result))
+        texts = list(tool_calls.texts(result))
         assert [address for text in texts for address in _opened(app, text)] == [], tool
         assert [text for text in texts for secret in secrets if secret in text] == [], tool
         assert not any(text.startswith(("ff_live_", "ff_test_", "whsec_")) for text in texts), tool

@@ -1,5 +1,6 @@
 """A valid call of each of the 61 tools, for a brand that has something of everything behind their ids."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -66,6 +67,18 @@ def make(app: Any, stage: Stage) -> ToolBrand:
     slug = f"ann-{unique}"
     lead = {"affiliateSlug": slug, "email": f"lea-{unique}@example.com", "name": "Lea", "campaignId": program}
     return ToolBrand(brand, _reads(ids) | _writes(ids, slug), lead)
+
+
+def texts(result: Any) -> Iterator[str]:
+    """Yield every name and every text of a result, however deep."""
+    if isinstance(result, dict):
+        for name, value in result.items():
+            yield from (name, *texts(value))
+    elif isinstance(result, list):
+        for value in result:
+            yield from texts(value)
+    elif isinstance(result, str):
+        yield result
 
 
 def _one(brand: Brand, sql: str) -> str:
