@@ -49,6 +49,8 @@ def is_current(sealed: bytes, *, belongs_to: str) -> bool:
 
 def _opened(sealed: bytes, belongs_to: str) -> tuple[str, bool]:
     """Return the secret, and whether the key in force sealed it."""
+    if not sealed.startswith(_VERSION):
+        raise CannotOpen("A sealed secret has a version that this release does not know.")
     nonce, body = sealed[1 : 1 + _NONCE_BYTES], sealed[1 + _NONCE_BYTES :]
     for place, cipher in enumerate(_ciphers()):
         try:

@@ -14,7 +14,7 @@ from typing import Any
 import email_validator
 from marshmallow import EXCLUDE, RAISE, Schema, ValidationError, fields, validate
 
-from domain import urls
+from domain import one_line, urls
 from domain.refused import Refused
 from schemas import reading, rendering
 
@@ -91,6 +91,46 @@ def text(*, longest: int, shortest: int = 0, **options: Any) -> fields.String:
     """Return a string field without NUL, between `shortest` and `longest` characters."""
     checks = [validate.Length(min=shortest, max=longest), _no_nul, *options.pop("validate", [])]
     return fields.String(validate=checks, **options)
+
+
+class _OneLine(validate.Regexp):
+    """Refuses control characters and bidirectional overrides; described as a pattern."""
+
+    def __init__(self) -> None:
+        super().__init__(f"^[^{one_line.REFUSED}]*$")
+
+    def __call__(self, value: Any) -> Any:  # in Python `$` would let a line break at the end through
+        if not one_line.is_valid(value):
+            raise ValidationError("It must be one line, without control characters and direction marks.")
+        return value
+
+
+#: What a line that a person types is validated by.
+ONE_LINE = _OneLine()
+
+
+def line(*, longest: int, shortest: int = 0, **options: Any) -> fields.String:
+    """Return a field for one line that a person types: a name, a title, a tag, a code."""
+    return text(longest=longest, shortest=shortest, validate=[ONE_LINE, *options.pop("validate", [])], **options)
+
+
+class CleanedLine(fields.String):
+    """One line that a program sends on: control characters and direction marks are taken out, and refuse nothing."""
+
+    def __init__(self, *, longest: int, **options: Any) -> None:
+        super().__init__(validate=[validate.Length(max=longest)], **options)
+
+    def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
+        return one_line.cleaned(str(super()._deserialize(value, *args, **kwargs)))
+
+
+def bearer_secret(*, found_at: str, **options: Any) -> fields.String:
+    """Return a field of an answer whose value opens something for any holder: a signed link, a token, a secret.
+
+    Agents and models never receive it (`api.mcp.tools.withheld`); `found_at` is a sentence that tells them where
+    a person finds it. An operation whose answer has one `shows_secret`.
+    """
+    return fields.String(metadata={**options.pop("metadata", {}), "found_at": found_at}, **options)
 
 
 def color(**options: Any) -> fields.String:

@@ -12,7 +12,7 @@ from marshmallow import ValidationError, fields, post_load, pre_load, validates_
 from domain import invites, slugs, statuses
 from domain.conversions.commission import CommissionType
 from domain.refused import Refused
-from schemas.base import MAY_LACK, Amount, Email, Flag, Instant, Wire, one_of, rate, text
+from schemas.base import MAY_LACK, Amount, Email, Flag, Instant, Wire, bearer_secret, line, one_of, rate, text
 from schemas.bounded import Items
 from schemas.paging import PageQuery
 
@@ -29,7 +29,7 @@ def _slug(value: str) -> None:
 
 
 def _name() -> fields.String:
-    return text(longest=_LONGEST_NAME, load_default="", allow_none=True)
+    return line(longest=_LONGEST_NAME, load_default="", allow_none=True)
 
 
 class _Invitation(Wire):
@@ -146,7 +146,9 @@ class NewInvite(Wire):
     """An invite with the link that opens it, which is never shown again."""
 
     invite = fields.Nested(InviteRecord)
-    accept_url = fields.String()
+    accept_url = bearer_secret(
+        found_at="It is in the invitation email; a person can send that again under Invites on the dashboard."
+    )
 
 
 class SlugConflict(Wire):

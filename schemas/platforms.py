@@ -3,7 +3,7 @@
 from marshmallow import fields
 
 from domain.platforms.names import Platform, PlatformStatus
-from schemas.base import Flag, Instant, Wire, one_of, text
+from schemas.base import Flag, Instant, Wire, line, one_of, text
 from schemas.bounded import Entries
 
 _LONGEST_CREDENTIAL = 4_096
@@ -26,14 +26,14 @@ class PlatformBody(Wire):
 
     platform = one_of(Platform, required=True)
     credentials = _credentials(required=True)
-    slug_field = text(longest=_LONGEST_FIELD, allow_none=True, load_default=None)
+    slug_field = line(longest=_LONGEST_FIELD, allow_none=True, load_default=None)
 
 
 class PlatformChanges(Wire):
     """What to change of a connection; what is left out stays, and so do credentials that are not named."""
 
     credit_sales = Flag()
-    slug_field = text(longest=_LONGEST_FIELD, allow_none=True)
+    slug_field = line(longest=_LONGEST_FIELD, allow_none=True)
     credentials = _credentials(required=False)
 
 

@@ -59,7 +59,8 @@ class Capabilities:
     """What can be had from a gateway. `lacks` are sentences for people on what cannot.
 
     `disputes` are the states that it tells or that are found; `leaves` says that it tells when our access is taken, and
-    `own_ids` that the ids of its payments and customers are unique within one account only.
+    `own_ids` that the ids of its payments and customers are unique within one account only. Webhooks are those of the
+    credential `webhooks_belong_to`, where that may change without another account: they are then created again.
     """
 
     coupons: bool = False
@@ -67,6 +68,7 @@ class Capabilities:
     history: bool = True
     trials: bool = False
     own_ids: bool = False
+    webhooks_belong_to: str | None = None
     disputes: tuple[DisputeState, ...] = ()
     leaves: bool = False
     lacks: tuple[str, ...] = ()
@@ -133,8 +135,8 @@ class ProvedRequest:
 class Known:
     """What a check learned: what the gateway calls the account, and whether it is a live one (None: not told).
 
-    `identity` is what the gateway knows the account by for ever, then the app whose webhooks come: neither changes
-    while it is connected. Nothing where that is not told.
+    `identity` is what the gateway knows the account by for ever, then the app whose webhooks come, where the app has
+    credentials to rotate: neither changes while it is connected. Nothing where that is not told.
     """
 
     account: str

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
+from domain import one_line
 from domain.gateways.facts import UnreadableEvent
 
 _ID_CHARACTERS = 255
@@ -25,7 +26,15 @@ def items(value: Any, *path: str) -> list[Any]:
 
 
 def text(value: Any, *path: str) -> str | None:
-    """Return a text at a path, without the space around it, cut to 500 characters; a number is its digits."""
+    """Return a text at a path as one line, without the space around it, cut to 500 characters; a number is its digits.
+
+    What people typed is in it, so control characters and direction marks are taken out.
+    """
+    found = _raw_text(value, *path)
+    return None if found is None else one_line.cleaned(found).strip()[:_TEXT_CHARACTERS] or None
+
+
+def _raw_text(value: Any, *path: str) -> str | None:
     found = at(value, *path)
     if isinstance(found, int) and not isinstance(found, bool):
         found = str(found)
@@ -36,7 +45,7 @@ def text(value: Any, *path: str) -> str | None:
 
 def identity(value: Any, *path: str) -> str | None:
     """Return an id at a path. Raises UnreadableEvent for one that is longer than 255 characters."""
-    found = text(value, *path)
+    found = _raw_text(value, *path)
     if found is not None and len(found) > _ID_CHARACTERS:
         raise UnreadableEvent(f"{'.'.join(path)} is longer than an id can be")
     return found

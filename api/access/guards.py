@@ -7,7 +7,7 @@ last whether the login is fresh (403), so that nobody logs in again to be refuse
 Source: core spec, section 5; tracking spec, section 5; rows of the endpoint list.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
@@ -48,7 +48,8 @@ class Guard:
     in frames, with `plan_for_people` for them as well, `needs_active_subscription` for everybody. `bucket` names the
     rate limit; sizes in bytes.
     A route that `counts_itself` counts in its bucket together with what it sends to the same server.
-    `accepts_any_trial` and `needs_no_gateway` are rules of the signed ingest routes, `open_cors` lets any page read,
+    `accepts_any_trial` and `needs_no_gateway` (which names what the route records) are rules of the signed ingest
+    routes, `open_cors` lets any page read,
     `closed_cors` none of another origin, not even our own surfaces.
     """
 
@@ -67,7 +68,7 @@ class Guard:
     max_body_bytes: int = 64 * KIB
     takes_legacy_header: bool = False
     accepts_any_trial: bool = False
-    needs_no_gateway: bool = False
+    needs_no_gateway: subscriptions.Recorded | None = None
     open_cors: bool = False
     closed_cors: bool = False
 
@@ -85,8 +86,10 @@ SIGNED_INGEST = Guard(
     bucket="s2s",
     takes_legacy_header=True,
     accepts_any_trial=True,
-    needs_no_gateway=True,
+    needs_no_gateway="sales",
 )
+#: A lead from the same servers.
+SIGNED_LEADS = replace(SIGNED_INGEST, needs_no_gateway="leads")
 
 
 def check(guard: Guard) -> None:
@@ -159,6 +162,11 @@ def operator() -> Person:
 def check_standing(guard: Guard) -> None:
     """Refuse the caller what `guard` refuses who is within its limit: scope, role, email, plan. Counts nothing."""
     _check_standing(guard, caller())
+
+
+def check_scope(guard: Guard) -> None:
+    """Refuse (403) the caller who lacks the scope of `guard`."""
+    _check_scope(guard, caller())
 
 
 def count(bucket: str) -> None:
@@ -235,8 +243,8 @@ def _check_signed(guard: Guard) -> None:
     _check_limit(guard, strangers.network())
     _check_scope(guard, holder)
     _check_plan(guard, holder)
-    if guard.needs_no_gateway:
-        subscriptions.check_no_gateway(holder.gateways)
+    if guard.needs_no_gateway is not None:
+        subscriptions.check_no_gateway(holder.gateways, guard.needs_no_gateway)
     g.caller = holder
 
 

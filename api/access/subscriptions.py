@@ -3,8 +3,9 @@
 Source: core spec, section 5 "Plan gates"; tracking spec, section 5.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from adapters import clock
 from domain.organization import plans
@@ -54,12 +55,19 @@ def check_active(found: PlanHolder) -> None:
         raise Refused(402, "paid_plan_required", "This needs an active paid subscription; a trial does not open it.")
 
 
-def check_no_gateway(gateways: tuple[str, ...]) -> None:
+#: What a signed route records.
+Recorded = Literal["sales", "leads"]
+_INSTEAD: Mapping[Recorded, str] = {
+    "sales": "The {name} connection records this organization's sales already. Disconnect it to send them from here.",
+    "leads": (
+        "While the {name} connection is active, leads are not accepted from a server. Record them with the browser tag"
+        " on the brand's page, or disconnect it."
+    ),
+}
+
+
+def check_no_gateway(gateways: tuple[str, ...], recorded: Recorded) -> None:
     """Raise Refused 409 where one of the brand's gateways brings its sales by itself."""
     if gateways:
         name = gateways[0]
-        raise Refused(
-            409,
-            f"{name}_connect_active",
-            f"The {name} connection records this organization's sales already. Disconnect it to send them from here.",
-        )
+        raise Refused(409, f"{name}_connect_active", _INSTEAD[recorded].format(name=name))

@@ -76,7 +76,9 @@ def create_campaign_coupon(program_id: str) -> Response:
         return repeated
     coupon_id = answers.made_id()
     with db.unit_of_work(guards.organization_id()):
-        begun = families.begin(**of_program, coupon_id=coupon_id, wanted=wanted, now=clock.now())
+        begun = families.begin(
+            **of_program, coupon_id=coupon_id, wanted=wanted, created_by=guards.caller().member_id, now=clock.now()
+        )
     made = families.make(begun)
     if made.made_id is None:
         with db.unit_of_work(guards.organization_id()):
@@ -235,6 +237,8 @@ def shown(counted: CountedCoupon) -> Mapping[str, Any]:
             **{name: getattr(coupon, name) for name in CampaignCoupon.__dataclass_fields__},
             "is_active": coupon.is_active,
             "allow_affiliate_self_mint": coupon.self_mint_mode != SelfMintMode.Disabled,
+            "processor": counted.processor,
+            "minted_code_count": counted.minted_code_count,
             "granted_affiliate_ids": counted.granted_affiliate_ids,
             "archive": {"pending": counted.pending} if coupon.archived_at else None,
         }

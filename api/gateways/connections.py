@@ -54,7 +54,7 @@ def list_gateways() -> Response:
 
 
 @blueprint.get("/api/v1/connections")
-@operation(_READ, page(_RECORD), asks=PageQuery())
+@operation(_READ, page(_RECORD), asks=PageQuery(), shows_secret=True)
 def list_connections() -> Mapping[str, object]:
     """List the connections, ended ones too, newest first."""
     asked = paging.wanted(body.query())
@@ -65,7 +65,7 @@ def list_connections() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/v1/connections/<connection_id>")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, one(_RECORD), refuses=("404 not_found",), shows_secret=True)
 def get_connection(connection_id: str) -> Mapping[str, object]:
     """Show one connection."""
     with db.unit_of_work(guards.organization_id()):
@@ -132,23 +132,26 @@ def change_connection(connection_id: str) -> Response:
         return repeated
     with db.unit_of_work(guards.organization_id()):
         connection = find_in_force(connection_id)
+    former = accounts.of(connection, now=now)
     tried = connect.changed(connection, credentials, now=now)
     answer = answers.once(lambda: _rotate(connection_id, tried))
     wake_relay()
+    if tried.made is not None:
+        connect.unsubscribe(connection, former)
     return answer
 
 
-def _rotate(connection_id: str, credentials: Mapping[str, str]) -> tuple[int, Mapping[str, object]]:
+def _rotate(connection_id: str, tried: connect.TriedCredentials) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     before = find_in_force(connection_id)
-    after = connect.rotate(before, credentials, now=now)
+    after = connect.rotate(before, tried, now=now)
     record = shown(after)
     audit.record("connection.changed", after.id, before=_audited(shown(before)), after=_audited(record), now=now)
     return 200, {**record, "setup": _setup(Setup())}
 
 
 @blueprint.post("/api/v1/connections/<connection_id>/check")
-@operation(_WRITE, one(_RECORD), refuses=(*_ASKS_GATEWAY, "404 not_found"))
+@operation(_WRITE, one(_RECORD), refuses=(*_ASKS_GATEWAY, "404 not_found"), shows_secret=True)
 def check_connection(connection_id: str) -> Mapping[str, object]:
     """Ask the gateway whether it still takes the credentials. 200 with the connection as it is now."""
     now = clock.now()

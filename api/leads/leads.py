@@ -27,7 +27,7 @@ _BROWSER = Guard(audience="public", bucket="anonymous_tracking", open_cors=True)
 
 @blueprint.post("/api/tracking/lead")
 @operation(
-    guards.SIGNED_INGEST,
+    guards.SIGNED_LEADS,
     one(LeadAnswer()),
     takes=LeadBody(),
     refuses=(

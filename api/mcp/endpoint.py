@@ -40,9 +40,10 @@ _GUARD = Guard(audience="integration", counts_itself=True, max_body_bytes=5 * 10
 def send_mcp_message() -> Response:
     """Take one message of an agent's client. 200 with the answer to a request, 202 for a notification."""
     places.check()
-    sent = body.parsed(request.get_data(cache=True))
+    raw = request.get_data(cache=True)
+    sent = body.parsed(raw)
     try:
-        message = messages.read(sent)
+        message = messages.read(sent, raw)
     except RpcError as error:
         guards.count("standard")
         return _json(error.status, messages.failure(messages.sent_id(sent), error))

@@ -13,6 +13,7 @@ from typing import Any
 from werkzeug.datastructures import Headers
 
 from api.mcp.messages import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION, RpcError, RpcMessage, an_object
+from domain import one_line
 
 MODERN = "2026-07-28"
 #: The revisions with a handshake, the newest first.
@@ -102,7 +103,7 @@ def _decoded(value: str | None) -> str | None:
 
 def _name(info: Mapping[str, Any]) -> str | None:
     told = [info[part] for part in ("name", "version") if isinstance(info.get(part), str)]
-    return " ".join(told).replace("\x00", "")[:_LONGEST_NAME] or None
+    return one_line.cleaned(" ".join(told)).strip()[:_LONGEST_NAME] or None
 
 
 def _asks_people(meta: Mapping[str, Any]) -> bool:

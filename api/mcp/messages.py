@@ -43,9 +43,9 @@ def sent_id(sent: object) -> RpcId | None:
     return found if _is_id(found) else None
 
 
-def read(sent: object) -> RpcMessage:
-    """Return the message in a body, parsed by `body.parsed`. Raises RpcError."""
-    if sent is None:
+def read(sent: object, raw: bytes) -> RpcMessage:
+    """Return the message in a body; `sent` is what `body.parsed` makes of the raw bytes. Raises RpcError."""
+    if sent is None and raw.strip() != b"null":  # null is JSON, but no message
         raise RpcError(PARSE_ERROR, "The body must be one JSON object in UTF-8 that names each key once.")
     if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0":
         raise RpcError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 message; batches are not taken.")
@@ -57,7 +57,17 @@ def read(sent: object) -> RpcMessage:
     if not isinstance(method, str) or not method:
         raise RpcError(INVALID_REQUEST, "The method must be a text.")
     params = an_object(sent, "params")
+    _check_input_responses(params)
     return RpcMessage(sent.get("id"), method, params)
+
+
+def _check_input_responses(params: Mapping[str, Any]) -> None:
+    """Raise RpcError for what a client brings back of its user, where it cannot be that of any method."""
+    responses = an_object(params, "inputResponses")
+    for name in responses:
+        an_object(responses, name)
+    if not isinstance(params.get("requestState", ""), str):
+        raise RpcError(INVALID_PARAMS, "requestState must be a text.")
 
 
 def an_object(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from domain import slugs
+from domain import one_line, slugs
 from domain.statuses import AffiliateSource, AffiliateStatus
 
 STEPS = (1, 2)
@@ -66,8 +66,8 @@ def is_seen(text: str) -> bool:
 
 
 def is_line(text: str) -> bool:
-    """Say whether a text is one line without control characters."""
-    return "\n" not in text and is_seen(text)
+    """Return whether a text is one line without control characters and direction marks."""
+    return one_line.is_valid(text) and is_seen(text)
 
 
 class FieldType(StrEnum):

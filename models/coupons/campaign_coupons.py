@@ -41,6 +41,7 @@ class CampaignCoupon:
     state: str
     connection_id: UUID
     processor_coupon_id: str | None
+    created_by: UUID | None
     created_at: datetime
     updated_at: datetime
     archived_at: datetime | None
@@ -69,10 +70,15 @@ class CampaignCoupon:
 
 @dataclass(frozen=True, slots=True)
 class CountedCoupon:
-    """A coupon with who may mint from it, and how many of its codes are still to end at the gateway."""
+    """A coupon with who may mint from it, and how many of its codes are still to end at the gateway.
+
+    `processor` is the gateway of its connection, `minted_code_count` how many of its codes are in force.
+    """
 
     coupon: CampaignCoupon
+    processor: str
     granted_affiliate_ids: tuple[UUID, ...]
+    minted_code_count: int
     pending: int
 
     @property
@@ -93,6 +99,13 @@ select {
     columns(
         CountedCoupon,
         coupon=columns(CampaignCoupon, "c"),
+        processor='''(
+  select n.gateway from gateway_connection n where n.organization_id = c.organization_id and n.id = c.connection_id
+)''',
+        minted_code_count='''(
+  select count(*) from affiliate_coupon a
+  where a.organization_id = c.organization_id and a.campaign_coupon_id = c.id and a.status <> 'Revoked'
+)''',
         granted_affiliate_ids='''array(
   select g.affiliate_id from coupon_grant g
   where g.organization_id = c.organization_id and g.campaign_coupon_id = c.id order by g.affiliate_id

@@ -3,6 +3,7 @@
 All of it is at one address, with the conversation in its query. What a model says is shown as plain text.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
@@ -20,6 +21,7 @@ from api.copilot.conversations import (
     run_copilot_steps,
     send_copilot_message,
 )
+from domain import one_line
 from domain.money import wording
 from pages import calls, forms, fragments, kept, screens
 from pages.calls import CallAnswer, View
@@ -40,6 +42,10 @@ _SENDS = (
     decline_copilot_act,
 )
 _SHOWN = 10
+_WORD = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
+_MAX_LABEL = 200
+# The longest text that a tool takes: what is confirmed is shown whole.
+_MAX_VALUE = 50_000
 #: What the buttons of the page ask for, besides a question.
 _ACTS: Mapping[str, View] = {
     "retry": retry_copilot_question,
@@ -128,7 +134,8 @@ def _lines(found: Any, above: str = "") -> Iterator[tuple[str, str]]:
     pairs = found.items() if isinstance(found, Mapping) else enumerate(found, 1)
     currency = found.get("currency") if isinstance(found, Mapping) else None
     for name, value in pairs:
-        label = f"{above} › {name}" if above else str(name)
+        shown = one_line.displayed(str(name), max_length=_MAX_LABEL)
+        label = f"{above} › {shown}" if above else shown
         if isinstance(value, Mapping | list) and value:
             yield from _lines(value, label)
         else:
@@ -140,7 +147,16 @@ def _text(name: str, value: Any, currency: Any) -> str:
         return wording.money(value, currency)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return wording.NOTHING if value is None or value in ({}, [], "") else str(value)
+    if value is None or value in ({}, [], ""):
+        return wording.NOTHING
+    return _quoted(value) if isinstance(value, str) else str(value)
+
+
+def _quoted(value: str) -> str:
+    """Return a text that a stranger may have written as one quoted line; ids and states need no quotation marks."""
+    if _WORD.fullmatch(value):
+        return value
+    return one_line.quoted(one_line.displayed(value, max_length=_MAX_VALUE))
 
 
 def _wanted() -> str:

@@ -38,9 +38,16 @@ class BegunFamily:
 
 
 def begin(
-    *, organization_id: UUID, program_id: UUID, coupon_id: UUID, wanted: Mapping[str, Any], now: datetime
+    *,
+    organization_id: UUID,
+    program_id: UUID,
+    coupon_id: UUID,
+    wanted: Mapping[str, Any],
+    now: datetime,
+    created_by: UUID | None = None,
 ) -> BegunFamily:
-    """Write a coupon that is about to be made. `wanted` is `schemas.coupons.campaign.CampaignCouponBody` loaded.
+    """Write a coupon that is about to be made. `wanted` is `schemas.coupons.campaign.CampaignCouponBody` loaded,
+    `created_by` the member who creates it, if a member does.
 
     One that was begun under this id less than an hour ago is gone on with.
     Raises Refused: 404 not_found; 409 invalid_status_transition for an archived program; 400 invalid_request; what
@@ -76,6 +83,7 @@ def begin(
         "program_id": program_id,
         "state": "minting",
         "connection_id": place.connection.id,
+        "created_by": created_by,
         "created_at": now,
         "updated_at": now,
     }

@@ -141,8 +141,16 @@ def already_connected(gateway: str, mode: str) -> Refused:
     )
 
 
-def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime) -> Mapping[str, str]:
-    """Try some credentials in place of those that a connection has, and return them as they are kept.
+@dataclass(frozen=True, slots=True)
+class TriedCredentials:
+    """Credentials that the gateway took; `made` are webhooks that had to be created again, None where none had."""
+
+    credentials: Mapping[str, str]
+    made: Mapping[str, str] | None = None
+
+
+def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime) -> TriedCredentials:
+    """Try some credentials in place of those that a connection has, and return them as they are stored.
 
     Calls the gateway. Raises Refused as `prove`.
     """
@@ -151,14 +159,19 @@ def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, no
     before = accounts.of(connection, now=now)
     account = GatewayAccount(before.mode, {**before.credentials, **credentials}, before.made)
     known = _asked(adapter, lambda: checked(adapter, account))
-    if connection.identity and known.identity and known.identity != tuple(connection.identity):
+    # An earlier release stored more of it for some gateways.
+    if connection.identity and known.identity and known.identity != tuple(connection.identity)[: len(known.identity)]:
         raise _of_another(adapter, connection)
-    return credentials
+    owner = adapter.capabilities.webhooks_belong_to
+    if owner is None or account.credentials.get(owner) == before.credentials.get(owner):
+        return TriedCredentials(credentials)
+    subscribed = _asked(adapter, lambda: adapter.subscribe(account, address_of(connection)))
+    return TriedCredentials(credentials, subscribed.made)
 
 
-def rotate(connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime) -> GatewayConnection:
+def rotate(connection: GatewayConnection, tried: TriedCredentials, *, now: datetime) -> GatewayConnection:
     """Write credentials that were tried; proofs by those that they replace count for an hour more."""
-    before = accounts.of(connection, now=now)
+    before, credentials = accounts.of(connection, now=now), tried.credentials
     former = {**before.made, **before.credentials}
     for earlier in before.former:
         former |= {name: value for name, value in earlier.items() if name not in credentials}
@@ -167,6 +180,7 @@ def rotate(connection: GatewayConnection, credentials: Mapping[str, str], *, now
         connection_id=connection.id,
         changes={
             "credentials_sealed": sealed({**before.credentials, **credentials}, connection.id),
+            "made_sealed": sealed(before.made if tried.made is None else tried.made, connection.id),
             "former_sealed": sealed(former, connection.id),
             "former_until": now + accounts.FORMER_FOR,
             "status": ConnectionStatus.Active.value,

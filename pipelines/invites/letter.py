@@ -4,13 +4,13 @@ Names are the brand's to choose, so they are data here: one line in a subject, e
 Source: core spec, "Affiliate invites", invite rules.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 
 from adapters.mail import html, letters
+from domain import one_line
 from domain.mail import merge_tags
 from domain.programs import terms
 from models.invites import NamedInvite
@@ -19,7 +19,7 @@ from models.programs.programs import Program
 from pipelines import mail
 
 _KIND = "affiliate.invite"
-_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_MAX_LINE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,4 +120,4 @@ def _ending(occasion: Occasion) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(_BREAKS.sub(" ", text).split())
+    return " ".join(one_line.displayed(text, max_length=_MAX_LINE).split())

@@ -11,7 +11,7 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 from domain import links, slugs, statuses
 from domain.conversions.commission import CommissionType
 from schemas.affiliates.balance import BalanceRecord
-from schemas.base import MAY_LACK, Amount, Email, Instant, Wire, one_of, rate, text
+from schemas.base import MAY_LACK, ONE_LINE, Amount, Email, Instant, Wire, line, one_of, rate, text
 from schemas.bounded import Items
 from schemas.paging import DEEPEST_SKIP, QueryFlag, QueryInteger, SkippingPageQuery
 
@@ -55,10 +55,13 @@ def _check_rate_pair(sent: dict[str, Any]) -> None:
 class Tag(fields.String):
     """A word of the brand's own, loaded trimmed."""
 
+    def __init__(self) -> None:
+        super().__init__(validate=[ONE_LINE])
+
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> str:
         tag = str(super()._deserialize(value, *args, **kwargs)).strip()
-        if not 1 <= len(tag) <= _LONGEST_TAG or "\x00" in tag:
-            raise ValidationError(f"A tag has 1 to {_LONGEST_TAG} characters and no NUL.")
+        if not 1 <= len(tag) <= _LONGEST_TAG:
+            raise ValidationError(f"A tag has 1 to {_LONGEST_TAG} characters.")
         return tag
 
 
@@ -67,7 +70,7 @@ class AffiliateBody(Wire):
 
     program_id = fields.UUID(required=True)
     email = Email(required=True)
-    full_name = text(longest=200, load_default="", allow_none=True)
+    full_name = line(longest=200, load_default="", allow_none=True)
     status = one_of(statuses.AffiliateStatus, load_default=None, allow_none=True)
     custom_commission_type = one_of(CommissionType, load_default=None, allow_none=True)
     custom_commission_value = rate(load_default=None, allow_none=True)
@@ -88,7 +91,7 @@ class AffiliateBody(Wire):
 class AffiliateChanges(Wire):
     """Changes of an affiliate. Loads to the columns that were sent; null leaves them, where it does not clear them."""
 
-    full_name = text(longest=200, allow_none=True)
+    full_name = line(longest=200, allow_none=True)
     status = one_of(statuses.AffiliateStatus, allow_none=True)
     custom_commission_type = one_of(CommissionType, allow_none=True)
     custom_commission_value = rate(allow_none=True)

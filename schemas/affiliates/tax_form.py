@@ -5,7 +5,7 @@ Source: core spec, "Affiliate" (tax form).
 
 from marshmallow import fields
 
-from schemas.base import Instant, Wire, one_of
+from schemas.base import Instant, Wire, bearer_secret, one_of
 
 #: What a form may be.
 TYPES = ("W9", "W8BEN", "W8BENE")
@@ -20,7 +20,7 @@ class TaxFormRecord(Wire):
     affiliate_id = fields.UUID()
     type = one_of(TYPES)
     submitted_at = Instant()
-    signed_url = fields.String()
+    signed_url = bearer_secret(found_at="An Owner or Admin opens the form on the affiliate's page of the dashboard.")
     expires_in_seconds = fields.Integer()
     held_by_stripe = fields.Boolean()
 

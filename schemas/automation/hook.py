@@ -7,7 +7,7 @@ from marshmallow import fields, post_load, validate
 from domain.organization import plans
 from domain.refused import Refused
 from domain.webhooks import events
-from schemas.base import MAY_LACK, Instant, Wire, one_of, text
+from schemas.base import MAY_LACK, Instant, Wire, bearer_secret, one_of, text
 from schemas.paging import QueryInteger
 
 # Whether a URL may be called is decided elsewhere, with codes of its own; this only keeps it a text.
@@ -35,7 +35,7 @@ class HookRecord(Wire):
 
     id = fields.UUID()
     event = one_of(events.TESTABLE)
-    secret = fields.String(metadata=MAY_LACK)
+    secret = bearer_secret(found_at="The platform that made the hook has it.", metadata=MAY_LACK)
     created_at = Instant()
 
 

@@ -12,7 +12,7 @@ from domain.clicks import subid
 from domain.conversions import avatars
 from domain.money import currencies, money
 from domain.refused import Refused
-from schemas.base import MAY_LACK, NEEDED, Wire, http_url, text
+from schemas.base import MAY_LACK, NEEDED, CleanedLine, Wire, http_url, text
 
 _LONGEST_EVENT_ID = 512
 _CODE_LETTERS = 3
@@ -44,7 +44,7 @@ class SaleBody(Wire):
     amount_cents = Cents(strict=True, load_default=None, allow_none=True, metadata=NEEDED)
     currency = text(longest=255, load_default=None, allow_none=True)
     customer_id = text(longest=255, load_default=None, allow_none=True)
-    customer_name = text(longest=255, load_default=None, allow_none=True)
+    customer_name = CleanedLine(longest=255, load_default=None, allow_none=True)
     customer_email = text(longest=320, load_default=None, allow_none=True)
     customer_avatar_url = text(longest=2048, load_default=None, allow_none=True, validate=[_https])
     sub_id = text(longest=1024, load_default=None, allow_none=True)

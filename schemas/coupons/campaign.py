@@ -6,8 +6,9 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 
 from domain.conversions.commission import CommissionType
 from domain.coupons.discounts import DiscountDuration, DiscountType, SelfMintMode
+from domain.gateways.names import Gateway
 from domain.money import currencies, money
-from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, not_blank, one_of, rate, text, whole
+from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, line, not_blank, one_of, rate, text, whole
 from schemas.bounded import Items
 from schemas.paging import PageQuery
 
@@ -30,7 +31,7 @@ class _Written(Wire):
 class CampaignCouponBody(_Written):
     """A new coupon. Loads to columns by name, with the affiliates who may mint from it."""
 
-    name = text(longest=200, required=True, validate=[not_blank])
+    name = line(longest=200, required=True, validate=[not_blank])
     discount_type = one_of(DiscountType, required=True)
     discount_value = whole(required=True, validate=validate.Range(min=1, max=money.MAX_AMOUNT_CENTS))
     discount_currency = text(longest=3, shortest=3, allow_none=True)
@@ -38,7 +39,7 @@ class CampaignCouponBody(_Written):
     duration_in_months = whole(allow_none=True, validate=validate.Range(min=1, max=_LONGEST_MONTHS))
     max_redemptions_per_code = whole(allow_none=True, validate=validate.Range(min=1, max=2**31 - 1))
     expires_at = Instant(allow_none=True)
-    product_refs = Items(text(longest=_LONGEST_PRODUCT, validate=[not_blank]), most=_MOST_PRODUCTS, allow_none=True)
+    product_refs = Items(line(longest=_LONGEST_PRODUCT, validate=[not_blank]), most=_MOST_PRODUCTS, allow_none=True)
     commission_type = one_of(CommissionType, allow_none=True)
     commission_value = rate(allow_none=True)
 
@@ -99,7 +100,7 @@ _NEVER_CHANGES = (
 class CampaignCouponChanges(_Written):
     """Changes of a coupon. Loads to columns by name; what was not sent is left out. `fixed` is what never changes."""
 
-    name = text(longest=200, validate=[not_blank])
+    name = line(longest=200, validate=[not_blank])
     discount_type = fields.Raw(allow_none=True)
     discount_value = fields.Raw(allow_none=True)
     discount_currency = fields.Raw(allow_none=True)
@@ -164,9 +165,12 @@ class CampaignCouponRecord(Wire):
     product_refs = fields.List(fields.String())
     commission_type = one_of(CommissionType, allow_none=True)
     commission_value = Amount(allow_none=True)
+    processor = one_of(Gateway)
     processor_coupon_id = fields.String(allow_none=True)
+    minted_code_count = fields.Integer()
     is_active = fields.Boolean()
     archive = fields.Nested(CouponArchive(), allow_none=True)
+    created_by = fields.UUID(allow_none=True)
     created_at = Instant()
     updated_at = Instant()
     archived_at = Instant(allow_none=True)

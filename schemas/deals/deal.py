@@ -11,7 +11,7 @@ from domain.deals.states import DealStatus, MilestoneStatus, Side
 from domain.money.money import MAX_AMOUNT_CENTS
 from domain.payouts.states import AttemptState
 from domain.refused import Refused
-from schemas.base import Flag, Instant, Wire, http_url, not_blank, one_of, text
+from schemas.base import Flag, Instant, Wire, http_url, line, not_blank, one_of, text
 from schemas.bounded import Items
 from schemas.conversions.sale import Cents, supported_currency
 from schemas.paging import PageQuery
@@ -26,7 +26,7 @@ _LONGEST_WORDS = 5_000
 class MilestoneBody(Wire):
     """One part of a deal: what it is called, what is paid for it, and until when it is wanted."""
 
-    title = text(longest=_LONGEST_TITLE, required=True, validate=[not_blank])
+    title = line(longest=_LONGEST_TITLE, required=True, validate=[not_blank])
     amount_cents = Cents(strict=True, required=True)
     due_at = Instant(load_default=None, allow_none=True)
 
@@ -36,7 +36,7 @@ class DealBody(Wire):
 
     affiliate_id = fields.UUID(required=True)
     program_id = fields.UUID(required=True)
-    title = text(longest=_LONGEST_TITLE, required=True, validate=[not_blank])
+    title = line(longest=_LONGEST_TITLE, required=True, validate=[not_blank])
     currency = text(longest=255, required=True, validate=[not_blank])
     milestones = Items(fields.Nested(MilestoneBody), most=_MOST_MILESTONES, least=1, required=True)
 

@@ -3,7 +3,7 @@
 from marshmallow import fields
 
 from domain import origins
-from schemas.base import NEEDED, Flag, Instant, Wire, whole
+from schemas.base import NEEDED, Flag, Instant, Wire, bearer_secret, whole
 from schemas.bounded import Items
 from schemas.paging import PageQuery
 
@@ -46,4 +46,4 @@ class EmbedTokenRecord(Wire):
 class IssuedEmbedToken(EmbedTokenRecord):
     """A token with its bearer value, for the fragment of the address that the brand's page frames."""
 
-    token = fields.String()
+    token = bearer_secret(found_at="The backend of the brand requests a token for the page that it frames.")

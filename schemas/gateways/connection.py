@@ -4,12 +4,13 @@ from marshmallow import fields
 
 from domain.gateways.names import Gateway
 from domain.gateways.states import ConnectionStatus
-from schemas.base import Flag, Instant, Wire, one_of, text
+from schemas.base import Flag, Instant, Wire, bearer_secret, one_of, text
 from schemas.bounded import Entries
 
 _MODES = ("live", "test")
 _LONGEST_CREDENTIAL = 4_096
 _MOST_CREDENTIALS = 20
+_AT_CONNECTIONS = "It is under Connections on the dashboard."
 
 
 def _credentials() -> Entries:
@@ -89,7 +90,7 @@ class ConnectionRecord(Wire):
     mode = one_of(_MODES)
     status = one_of(ConnectionStatus)
     account = fields.String()
-    webhook_url = fields.String()
+    webhook_url = bearer_secret(found_at=_AT_CONNECTIONS)
     capabilities = fields.Nested(CapabilitiesRecord())
     connected_at = Instant()
     disconnected_at = Instant(allow_none=True)
@@ -106,7 +107,7 @@ class SetupValue(Wire):
     wire_name = "GatewaySetupValue"
 
     name = fields.String()
-    value = fields.String()
+    value = bearer_secret(found_at=_AT_CONNECTIONS)
 
 
 class SetupRecord(Wire):

@@ -13,7 +13,7 @@ from domain.imports import files
 from domain.imports.rows import BadRow
 from domain.refused import Refused
 from domain.statuses import AffiliateStatus
-from schemas.base import Email, Flag, Instant, Wire, one_of, text
+from schemas.base import CleanedLine, Email, Flag, Instant, Wire, one_of, text
 from schemas.bounded import Items
 from schemas.imports.sent import (
     CommissionBalance,
@@ -43,7 +43,7 @@ class ImportRow(Wire):
     """
 
     email = _loose()
-    full_name = text(longest=200, load_default=None, allow_none=True)
+    full_name = CleanedLine(longest=200, load_default=None, allow_none=True)
     status = _loose()
     wallet_email = _loose()
     slug = _loose()

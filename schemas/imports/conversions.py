@@ -11,7 +11,7 @@ from marshmallow import fields, post_load
 from domain import statuses
 from domain.imports import files
 from domain.refused import Refused
-from schemas.base import NEEDED, Flag, Instant, Wire, one_of, text, whole
+from schemas.base import NEEDED, CleanedLine, Flag, Instant, Wire, one_of, text, whole
 from schemas.imports.affiliates import ImportRecord
 from schemas.imports.sent import (
     CommissionBalance,
@@ -29,7 +29,7 @@ class HistoricalRow(Wire):
     affiliate_email = text(longest=320, allow_none=True)
     affiliate_slug = text(longest=255, allow_none=True)
     customer_email = text(longest=320, allow_none=True)
-    customer_name = text(longest=255, allow_none=True)
+    customer_name = CleanedLine(longest=255, allow_none=True)
     amount_cents = whole(metadata=NEEDED)
     commission_cents = whole(metadata=NEEDED)
     currency = text(longest=255, metadata=NEEDED)

@@ -9,7 +9,7 @@ from marshmallow import ValidationError, fields, post_load
 
 from domain.clicks import subid
 from domain.refused import Refused
-from schemas.base import MAY_LACK, NEEDED, Email, Wire, text
+from schemas.base import MAY_LACK, NEEDED, CleanedLine, Email, Wire, text
 
 _LONGEST_EVENT_ID = 512
 _EMAIL = Email()
@@ -23,7 +23,7 @@ class LeadBody(Wire):
 
     affiliate_slug = text(longest=255, load_default=None, allow_none=True, metadata=NEEDED)
     email = text(longest=1024, load_default=None, allow_none=True, metadata=NEEDED)
-    name = text(longest=255, load_default=None, allow_none=True)
+    name = CleanedLine(longest=255, load_default=None, allow_none=True)
     external_event_id = text(longest=_LONGEST_EVENT_ID, load_default=None, allow_none=True)
     sub_id = text(longest=1024, load_default=None, allow_none=True)
     program_id = fields.UUID(load_default=None, allow_none=True)
@@ -53,7 +53,7 @@ class BrowserLeadBody(Wire):
 
     slug = text(longest=255, shortest=1, required=True)
     email = text(longest=1024, required=True)
-    name = text(longest=255, load_default=None, allow_none=True)
+    name = CleanedLine(longest=255, load_default=None, allow_none=True)
     program_id = text(longest=255, load_default=None, allow_none=True)
     sub_id = text(longest=1024, load_default=None, allow_none=True)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import fields, post_load
 
-from schemas.base import Email, Wire, text
+from schemas.base import CleanedLine, Email, Wire, text
 
 #: A human-verification token, of any service.
 LONGEST_TOKEN = 4096
@@ -16,7 +16,7 @@ class PaidLeadBody(Wire):
     slug = text(shortest=1, longest=64, required=True)
     program_id = fields.UUID(load_default=None, allow_none=True)
     email = Email(required=True)
-    name = text(longest=200, load_default=None, allow_none=True)
+    name = CleanedLine(longest=200, load_default=None, allow_none=True)
     token = text(shortest=1, longest=LONGEST_TOKEN, required=True)
 
     @post_load

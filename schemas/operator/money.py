@@ -3,7 +3,7 @@
 from marshmallow import fields, validate
 
 from domain.payouts.states import PayoutStatus
-from schemas.base import Instant, Wire, not_blank, one_of, text
+from schemas.base import Instant, Wire, line, not_blank, one_of, text
 from schemas.operator.queues import WhyBody
 from schemas.paging import QueryFlag
 from schemas.payouts.payout import day
@@ -138,7 +138,7 @@ class PayoutAskedRecord(Wire):
 class SettleBody(Wire):
     """What an operator found out: `paidAs` what the rail calls the payment, or `failedBecause` why there is none."""
 
-    paid_as = text(longest=_LONGEST_REFERENCE, load_default=None, allow_none=True, validate=[not_blank])
+    paid_as = line(longest=_LONGEST_REFERENCE, load_default=None, allow_none=True, validate=[not_blank])
     failed_because = text(longest=_LONGEST_WHY, load_default=None, allow_none=True, validate=[not_blank])
 
 

@@ -3,7 +3,7 @@
 from marshmallow import fields
 
 from domain.organization import plans
-from schemas.base import Instant, Wire, one_of, text
+from schemas.base import Instant, Wire, bearer_secret, one_of, text
 from schemas.bounded import Entries
 from schemas.operator.queues import WhyBody
 from schemas.organization.billing import Shares
@@ -97,7 +97,7 @@ class OpenedLetterRecord(LetterRecord):
 
     wire_name = "OpenedLetter"
 
-    text = fields.String(allow_none=True)
+    text = bearer_secret(found_at="An operator reads it in the console.", allow_none=True)
 
 
 class TroublesQuery(Wire):

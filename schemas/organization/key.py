@@ -2,9 +2,10 @@
 
 from marshmallow import fields
 
-from schemas.base import Flag, Instant, Wire, one_of, text
+from schemas.base import Flag, Instant, Wire, bearer_secret, line, one_of
 
 _SCOPES = ("read", "read_write")
+_SHOWN_ONCE = "It is shown once, to the person who makes or rotates the key under API keys on the dashboard."
 
 
 class KeyBody(Wire):
@@ -12,7 +13,7 @@ class KeyBody(Wire):
 
     wire_name = "ApiKeyBody"
 
-    name = text(longest=100, load_default="")
+    name = line(longest=100, load_default="")
     scope = one_of(_SCOPES, load_default="read")
     is_test = Flag(load_default=False)
 
@@ -39,5 +40,5 @@ class NewKey(KeyRecord):
 
     wire_name = "NewApiKey"
 
-    api_key = fields.String()
-    signing_secret = fields.String()
+    api_key = bearer_secret(found_at=_SHOWN_ONCE)
+    signing_secret = bearer_secret(found_at=_SHOWN_ONCE)

@@ -11,7 +11,7 @@ from domain.gateways.basis import CommissionBasis
 from domain.money import money
 from domain.organization import plans
 from domain.payouts.cadence import Cadence
-from schemas.base import Email, Flag, Instant, Wire, color, from_base64, not_blank, one_of, text, whole
+from schemas.base import Email, Flag, Instant, Wire, color, from_base64, line, not_blank, one_of, text, whole
 
 _IMAGE_KINDS = ("logo", "favicon")
 _MOST_GRACE_DAYS = 365
@@ -35,14 +35,14 @@ def _timezone(value: str) -> None:
 class ProfileChanges(Wire):
     """Changes of the profile: what is sent is set, null empties what may be empty. Every other field is ignored."""
 
-    name = text(longest=200, validate=[not_blank])
+    name = line(longest=200, validate=[not_blank])
     # A label of a host name, so a character shorter than other slugs.
     subdomain = text(longest=63, validate=[_subdomain])
     billing_email = Email(allow_none=True)
     timezone = text(longest=100, validate=[_timezone])
     primary_brand_color = color(allow_none=True)
     description = text(longest=5000, allow_none=True)
-    industry_category = text(longest=100, allow_none=True)
+    industry_category = line(longest=100, allow_none=True)
     payout_grace_days = whole(validate=validate.Range(min=0, max=_MOST_GRACE_DAYS))
     automatic_payout_enabled = Flag()
     automatic_payout_cadence = one_of(tuple(Cadence))

@@ -10,7 +10,7 @@ from marshmallow import fields
 
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import BY_HAND, Method
-from schemas.base import MAY_LACK, Amount, Instant, Wire, not_blank, one_of, text
+from schemas.base import MAY_LACK, Amount, Instant, Wire, line, not_blank, one_of
 from schemas.paging import PageQuery, QueryFlag
 
 #: Characters of a payment's reference of the brand's own.
@@ -94,7 +94,7 @@ class PayoutQuery(Wire):
 class HandPaymentBody(Wire):
     """What the brand's own payment is called."""
 
-    external_transaction_id = text(longest=LONGEST_REFERENCE, required=True, validate=[not_blank])
+    external_transaction_id = line(longest=LONGEST_REFERENCE, required=True, validate=[not_blank])
 
 
 class MassPayQuery(Wire):

@@ -13,7 +13,7 @@ from domain.payouts.plan import PAYOUT_CURRENCY, Blocked
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Method
 from domain.refused import Refused
-from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, one_of, text, whole
+from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, line, one_of, text, whole
 from schemas.bounded import Entries, Items
 from schemas.payouts.payout import LONGEST_REFERENCE, day
 
@@ -112,7 +112,7 @@ class RunBody(_Narrowed):
         load_default=None,
         allow_none=True,
     )
-    external_transaction_id = text(longest=LONGEST_REFERENCE, load_default=None, allow_none=True)
+    external_transaction_id = line(longest=LONGEST_REFERENCE, load_default=None, allow_none=True)
     notes = text(longest=_LONGEST_NOTES, load_default=None, allow_none=True)
 
     @post_load

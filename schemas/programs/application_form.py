@@ -7,7 +7,7 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 
 from domain.programs import application_form
 from domain.programs.application_form import FieldType
-from schemas.base import Flag, Wire, not_blank, one_of, text, whole
+from schemas.base import Flag, Wire, line, not_blank, one_of, text, whole
 from schemas.bounded import Items
 
 _STEP = validate.OneOf(application_form.STEPS)
@@ -18,13 +18,13 @@ def _key(value: str) -> None:
         raise ValidationError("It must be a small letter, then at most 39 of a-z, A-Z, 0-9 and underscore.")
 
 
+def _line(longest: int, **options: Any) -> fields.String:
+    return line(longest=longest, validate=[not_blank, _one_line], **options)
+
+
 def _one_line(value: str) -> None:
     if not application_form.is_line(value):
         raise ValidationError("It must be one line of text.")
-
-
-def _line(longest: int, **options: Any) -> fields.String:
-    return text(longest=longest, validate=[not_blank, _one_line], **options)
 
 
 class FormFieldBody(Wire):

@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import RAISE, ValidationError, fields, post_load
 
+from domain import one_line
 from domain.programs.application_form import is_seen
 from domain.storefront import LONGEST_HEADLINE, LONGEST_INTRO, LONGEST_TEXT, LONGEST_TITLE, MOST_SECTIONS
 from schemas.base import Flag, Wire, color, from_base64, not_blank, text
@@ -18,13 +19,18 @@ def _seen(value: str) -> None:
         raise ValidationError("It holds a character that cannot be shown.")
 
 
+def _joined(value: str) -> None:
+    if not one_line.is_valid(_line(value)):  # its line breaks become blanks
+        raise ValidationError("It must not hold direction marks.")
+
+
 class LandingSection(Wire):
     """A part of the page: a heading, and a text in which an empty line begins a new paragraph."""
 
     class Meta:
         unknown = RAISE
 
-    title = text(longest=LONGEST_TITLE, required=True, validate=[not_blank, _seen])
+    title = text(longest=LONGEST_TITLE, required=True, validate=[not_blank, _seen, _joined])
     words = text(longest=LONGEST_TEXT, required=True, attribute="text", data_key="text", validate=[not_blank, _seen])
 
 
@@ -37,7 +43,7 @@ class LandingPageBody(Wire):
     class Meta:
         unknown = RAISE
 
-    headline = text(longest=LONGEST_HEADLINE, allow_none=True, validate=[_seen])
+    headline = text(longest=LONGEST_HEADLINE, allow_none=True, validate=[_seen, _joined])
     intro = text(longest=LONGEST_INTRO, allow_none=True, validate=[_seen])
     sections = Items(fields.Nested(LandingSection), most=MOST_SECTIONS, allow_none=True)
     hero_image_id = fields.UUID(allow_none=True)

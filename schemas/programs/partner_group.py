@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import fields, post_load
 
 from domain.conversions.commission import CommissionType
-from schemas.base import Amount, Instant, Wire, not_blank, one_of, rate, text
+from schemas.base import Amount, Instant, Wire, line, not_blank, one_of, rate
 
 
 class _Written(Wire):
@@ -19,7 +19,7 @@ class _Written(Wire):
 class PartnerGroupBody(_Written):
     """A new group."""
 
-    name = text(longest=100, required=True, validate=[not_blank])
+    name = line(longest=100, required=True, validate=[not_blank])
     commission_type = one_of(CommissionType, required=True)
     commission_value = rate(required=True)
 
@@ -27,7 +27,7 @@ class PartnerGroupBody(_Written):
 class PartnerGroupChanges(_Written):
     """Changes of a group: what is sent is set."""
 
-    name = text(longest=100, validate=[not_blank])
+    name = line(longest=100, validate=[not_blank])
     commission_type = one_of(CommissionType)
     commission_value = rate()
 

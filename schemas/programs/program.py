@@ -15,7 +15,7 @@ from domain.money import money
 from domain.organization import host_names
 from domain.programs import terms
 from domain.refused import Refused
-from schemas.base import Amount, Flag, Instant, Wire, http_url, not_blank, one_of, rate, text, whole
+from schemas.base import Amount, Flag, Instant, Wire, http_url, line, not_blank, one_of, rate, text, whole
 from schemas.host_proof import host_name
 from schemas.paging import PageQuery, QueryFlag
 from schemas.programs.application_form import ApplicationFormBody, ApplicationFormRecord
@@ -72,7 +72,7 @@ class ProgramBody(_Written):
     Refuses with the spec's own codes: invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url.
     """
 
-    name = text(longest=200, required=True, validate=[not_blank])
+    name = line(longest=200, required=True, validate=[not_blank])
     default_commission_type = one_of(CommissionType, required=True)
     default_commission_value = rate(required=True)
     default_commission_model = one_of(terms.OFFERED_MODELS, allow_none=True)
@@ -110,7 +110,7 @@ class ProgramChanges(_Written):
     Refuses with the spec's own codes: invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url.
     """
 
-    name = text(longest=200, validate=[not_blank])
+    name = line(longest=200, validate=[not_blank])
     default_commission_type = one_of(CommissionType)
     default_commission_value = rate()
     default_commission_model = one_of(statuses.CommissionModel)

@@ -10,7 +10,7 @@ from marshmallow import fields, post_load
 
 from domain.programs import application_form
 from schemas.affiliates.affiliate import alias
-from schemas.base import Email, Wire, text
+from schemas.base import Email, Wire, line, text
 from schemas.bounded import Entries
 
 _NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -22,8 +22,8 @@ _ANSWERS = {"website": "website", "audience": "audience", "why_interested": "why
 class ApplicantWords(Wire):
     """What somebody says of themselves who applies."""
 
-    full_name = text(longest=200, load_default=None, allow_none=True)
-    website = text(longest=2048, load_default=None, allow_none=True)
+    full_name = line(longest=200, load_default=None, allow_none=True)
+    website = line(longest=2048, load_default=None, allow_none=True)
     audience = text(longest=5000, load_default=None, allow_none=True)
     why_interested = text(longest=5000, load_default=None, allow_none=True)
     answers = Entries(

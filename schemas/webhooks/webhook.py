@@ -10,7 +10,7 @@ from marshmallow import ValidationError, fields, post_load
 from domain import statuses
 from domain.refused import Refused
 from domain.webhooks import events
-from schemas.base import Instant, Wire, one_of, text
+from schemas.base import Instant, Wire, bearer_secret, line, one_of, text
 from schemas.bounded import Items
 from schemas.paging import PageQuery, QueryFlag
 
@@ -28,7 +28,7 @@ def _events(**options: Any) -> Items:
 
 
 def _description(**options: Any) -> fields.String:
-    return text(longest=500, allow_none=True, **options)
+    return line(longest=500, allow_none=True, **options)
 
 
 class EndpointBody(Wire):
@@ -91,7 +91,7 @@ class NewEndpoint(EndpointRecord):
 
     wire_name = "NewWebhookEndpoint"
 
-    secret = fields.String()
+    secret = bearer_secret(found_at="A person makes or rotates it under Webhooks on the dashboard.")
 
 
 class TestAnswer(Wire):

@@ -68,3 +68,35 @@ def test_another_process_opens_it_with_the_same_key_and_not_with_another():
 
     assert _unsealed_elsewhere(sealed, os.environ["SECRET_KEY"]) == "ffsec_abc"
     assert "does not open with this SECRET_KEY" in _unsealed_elsewhere(sealed, "another key of more than 32 characters")
+
+
+def test_a_sealed_secret_with_any_byte_changed_does_not_open():
+    sealed = sealing.seal("secret", belongs_to="me")
+    opened = [
+        place
+        for place in range(len(sealed))
+        if _opens(sealed[:place] + bytes([sealed[place] ^ 1]) + sealed[place + 1 :])
+    ]
+
+    assert opened == []
+
+
+@pytest.mark.parametrize("version", [0, 2, 9, 255])
+def test_an_unknown_version_does_not_open(version):
+    assert not _opens(bytes([version]) + sealing.seal("secret", belongs_to="me")[1:])
+
+
+def test_what_an_earlier_release_sealed_still_opens():
+    # Version 1 of the format, written out: version, nonce, AES-256-GCM with the owner as associated data.
+    nonce = bytes(range(12))
+    sealed = b"\x01" + nonce + sealing._ciphers()[0].encrypt(nonce, b"secret", b"me")
+
+    assert sealing.unseal(sealed, belongs_to="me") == "secret"
+
+
+def _opens(sealed: bytes) -> bool:
+    try:
+        sealing.unseal(sealed, belongs_to="me")
+    except sealing.CannotOpen:
+        return False
+    return True

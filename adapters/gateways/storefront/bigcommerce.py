@@ -53,6 +53,7 @@ class BigCommerce:
         own_ids=True,
         disputes=(DisputeState.Opened, DisputeState.Won),
         leaves=True,
+        webhooks_belong_to="clientId",
         lacks=(
             "Disputes are told for PayPal only, and without how they end: an order that leaves the status Disputed is"
             " released.",
@@ -62,10 +63,10 @@ class BigCommerce:
     polls: timedelta | None = None
 
     def check(self, account: GatewayAccount) -> Known:
-        """Read what the store is called."""
+        """Read what the store is called. Its token never changes: a rotation is another API account of the store."""
         store = api(account).get("/v2/store")
-        store_hash, client = (account.credentials.get(name, "") for name in ("storeHash", "clientId"))
-        return Known(shapes.text(store, "name") or store_hash, identity=(store_hash.lower(), client))
+        store_hash = account.credentials.get("storeHash", "").strip()
+        return Known(shapes.text(store, "name") or store_hash, identity=(store_hash.lower(),))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Make a webhook for each scope, with a word of ours that every callback brings back."""

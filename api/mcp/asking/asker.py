@@ -4,7 +4,7 @@ The answer is the operation's own, because it is the operation that answers (`ap
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -16,6 +16,7 @@ from api.access.callers import Caller
 from api.edge import errors, nested
 from api.edge.nested import SideDoor
 from api.mcp.asking.arguments import SentArguments
+from api.mcp.tools import withheld
 from api.mcp.tools.binding import BoundTool
 from domain.refused import Refused
 from domain.webhooks import signing
@@ -71,7 +72,13 @@ class ToolAsker:
         )
         if answer.status_code == 401:
             raise integrations.unknown() if caller.is_integration else Refused(401)
-        return read(answer)
+        return _without_secrets(bound, read(answer))
+
+
+def _without_secrets(bound: BoundTool, answer: ToolAnswer) -> ToolAnswer:
+    if answer.is_refusal or not bound.withheld:
+        return answer
+    return replace(answer, data=withheld.removed(bound.withheld, answer.data))
 
 
 def refused(refusal: Refused) -> ToolAnswer:

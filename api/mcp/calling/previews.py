@@ -1,5 +1,6 @@
 """What a dangerous call would do, told before it is done: made of reads that there are, by the rules of these."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,10 +12,13 @@ from api.mcp.asking import arguments, asker, results
 from api.mcp.asking.arguments import SentArguments
 from api.mcp.asking.asker import ToolAnswer, ToolAsker
 from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
+from domain import one_line
+from domain.refused import not_found
 
 _MOST_SHOWN = 10
 _LONGEST_TEXT = 200
 _PLAN = "plan_tier_required"
+_PLAIN_LABEL = re.compile(r"[A-Za-z0-9]+")
 
 #: What changes what somebody earns, or whether: the fields of a program that are confirmed.
 _TERMS = frozenset(
@@ -63,6 +67,27 @@ class NothingToShow(Exception):
         self.answer = answer
 
 
+#: What an operation calls an id in its body that leads nowhere, where that is not `not_found`.
+_NO_PROGRAM = ("program_not_found", "There is no such program in this organization.")
+_UNKNOWN_IDS: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("import_affiliates", "programId"): _NO_PROGRAM,
+    ("import_conversions", "programId"): _NO_PROGRAM,
+    ("create_conversion", "affiliateId"): (
+        "affiliate_not_in_program",
+        "The campaign has no affiliate with this id.",
+    ),
+}
+
+
+def _as_operation(tool: str, argument: str, nothing: NothingToShow) -> NothingToShow:
+    """Return the refusal of a read as the operation of the tool refuses."""
+    known = _UNKNOWN_IDS.get((tool, argument))
+    if known is None or nothing.answer.data.get("error") != "not_found":
+        return nothing
+    code, message = known
+    return NothingToShow(ToolAnswer(True, {"error": code, "message": message, "field": argument}))
+
+
 class PreviewReader:
     """Reads by the tools that only read, whether the client sees these or not."""
 
@@ -86,7 +111,9 @@ def is_due(bound: BoundTool, sent: Mapping[str, Any], reader: PreviewReader) -> 
 
 def named(ids: Iterable[str], sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
     """Return what stands behind the ids of a call, by their arguments. Raises NothingToShow, Refused for no ids."""
-    return {kind: _named(kind, sent, reader) for kind in ids if kind in _NAMED and isinstance(sent.get(kind), str)}
+    kinds = [kind for kind in ids if kind in _NAMED and isinstance(sent.get(kind), str)]
+    # A coupon is looked for within its program, so it is what the operation misses where the program is another.
+    return {kind: _named(kind, sent, reader) for kind in sorted(kinds, key=lambda kind: kind != "couponId")}
 
 
 def of(bound: BoundTool, sent: Mapping[str, Any], about: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
@@ -95,10 +122,15 @@ def of(bound: BoundTool, sent: Mapping[str, Any], about: Mapping[str, Any], read
     Raises NothingToShow, and Refused for ids that are none.
     """
     name = bound.tool.name
-    about = {**about, **named(bound.body, sent, reader)}
+    for argument in bound.body:
+        try:
+            about = {**about, **named([argument], sent, reader)}
+        except NothingToShow as nothing:
+            raise _as_operation(name, argument, nothing) from nothing
     more = _MORE[name](sent, reader) if name in _MORE else {}
-    told = {name: _short(value) for name, value in sent.items() if name != CONFIRM_TOKEN}
-    return results.without_nulls({"does": bound.tool.about, "arguments": told, "about": about, **more})
+    called_with = {name: value for name, value in sent.items() if name != CONFIRM_TOKEN}
+    shown = _displayed({"arguments": called_with, "about": about, **more})
+    return results.without_nulls({"does": bound.tool.about, **shown})
 
 
 def check_body(bound: BoundTool, placed: SentArguments) -> None:
@@ -113,21 +145,19 @@ def check_body(bound: BoundTool, placed: SentArguments) -> None:
 
 
 def text(preview: Mapping[str, Any]) -> str:
-    """Return a preview as lines for a person."""
-    lines = [str(preview["does"])]
-    for part, found in preview.items():
-        if part != "does" and found:
-            lines += [f"{part}:", *_lines(found, "  ")]
-    return "\n".join(lines)
+    """Return a preview as lines for a person: every text in it is quoted, so that none looks like a line of ours."""
+    parts = {part: found for part, found in preview.items() if part != "does" and found}
+    return "\n".join([str(preview["does"]), *_lines(parts, "")])
 
 
 def _lines(found: Any, indent: str) -> list[str]:
     lines = []
     for name, value in found.items() if isinstance(found, Mapping) else enumerate(found, 1):
+        label = name if isinstance(name, int) or _PLAIN_LABEL.fullmatch(name) else one_line.quoted(name)
         if isinstance(value, Mapping | list):
-            lines += [f"{indent}{name}:", *_lines(value, f"{indent}  ")]
+            lines += [f"{indent}{label}:", *_lines(value, f"{indent}  ")]
         else:
-            lines.append(f"{indent}{name}: {value}")
+            lines.append(f"{indent}{label}: {one_line.quoted(value) if isinstance(value, str) else value}")
     return lines
 
 
@@ -143,11 +173,15 @@ def _picked(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: found[name] for name in names if name in found}
 
 
-def _short(value: Any) -> Any:
-    if isinstance(value, list) and len(value) > _MOST_SHOWN:
-        return [*value[:_MOST_SHOWN], f"and {len(value) - _MOST_SHOWN} more"]
-    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
-        return f"{value[:_LONGEST_TEXT]}… ({len(value)} characters)"
+def _displayed(value: Any) -> Any:
+    """Return a value as a preview shows it: each text on one line and cut, each list with its first rows."""
+    if isinstance(value, str):
+        return one_line.displayed(value, max_length=_LONGEST_TEXT)
+    if isinstance(value, Mapping):
+        return {one_line.displayed(name, max_length=_LONGEST_TEXT): _displayed(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        rows = [_displayed(row) for row in value[:_MOST_SHOWN]]
+        return rows if len(value) <= _MOST_SHOWN else [*rows, f"and {len(value) - _MOST_SHOWN} more"]
     return value
 
 
@@ -202,8 +236,17 @@ def _stats(sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
 
 def _people(sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
     ids = [str(one) for one in sent["affiliateIds"]]
-    shown = [reader.read("get_affiliate", {"affiliateId": one}) for one in ids[:_MOST_SHOWN]]
-    return {"number": len(ids), "affiliates": [_picked(one, ("fullName", "email", "status")) for one in shown]}
+    return {"number": len(ids), "affiliates": [_person(one, reader) for one in ids[:_MOST_SHOWN]]}
+
+
+def _person(affiliate_id: str, reader: PreviewReader) -> Mapping[str, Any]:
+    try:
+        found = reader.read("get_affiliate", {"affiliateId": affiliate_id})
+    except NothingToShow as nothing:
+        if nothing.answer.data.get("error") != "not_found":
+            raise
+        return {"affiliateId": affiliate_id, "status": "not found, it is skipped"}  # as the operation skips it
+    return _picked(found, ("fullName", "email", "status"))
 
 
 def _import(sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
@@ -219,12 +262,16 @@ def _rows(name: str) -> Callable[[Mapping[str, Any], PreviewReader], Mapping[str
 
 
 def _code(sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
-    rows = reader.read("list_affiliate_coupons", {"affiliateId": sent["affiliateId"], "take": 100}).get("items", [])
-    return {"code": next((row for row in rows if row.get("id") == sent["codeId"].lower()), {})}
+    page = reader.read("list_affiliate_coupons", {"affiliateId": sent["affiliateId"], "take": 100})
+    code_id = sent["codeId"].lower()
+    found = next((row for row in page.get("items", []) if row.get("id") == code_id), None)
+    if found is None and "items" in page and page.get("nextCursor") is None:  # it read all that there are
+        raise NothingToShow(asker.refused(not_found("code", code_id)))
+    return {"code": found or {}}
 
 
 def _lost(sent: Mapping[str, Any], reader: PreviewReader) -> Mapping[str, Any]:
-    return {"lose their codes": _ungranted(sent, reader)}
+    return {"losingTheirCodes": _ungranted(sent, reader)}
 
 
 #: What is shown besides what the ids stand for.

@@ -36,7 +36,8 @@ def run(request: McpRequest) -> Mapping[str, Any]:
 
 def _called(request: McpRequest, bound: BoundTool, sent: Mapping[str, Any]) -> Mapping[str, Any]:
     if not request.choice.has(bound):
-        raise Refused(403, "forbidden", f"The tool {bound.tool.name} is not open to this key at this address.")
+        guards.check_scope(bound.operation.guard)
+        raise Refused(403, "forbidden", f"The tool {bound.tool.name} is not at this address: it asks for fewer tools.")
     placed = arguments.placed(bound, sent)
     confirmation = confirming.settle(request, bound, sent, placed)
     if confirmation.told is not None:

@@ -11,7 +11,9 @@ from api.description.fields import Describer
 from api.description.openapi import camel
 from api.edge import nested
 from api.edge.operations import Operation
+from api.mcp.tools import withheld
 from api.mcp.tools.row import Tool
+from api.mcp.tools.withheld import WithheldFields
 
 #: The argument that confirms a call which a preview was shown for.
 CONFIRM_TOKEN = "confirmToken"  # noqa: S105  # the name of an argument
@@ -24,13 +26,14 @@ _ROW_NAMES = ("take", "limit", "pageSize")
 _ID = {"type": "string", "format": "uuid"}
 _PARAMETER = re.compile(r"<(?:[a-z]+:)?([a-z_]+)>")
 # What helps a person who reads the description and only fills a model's context, and bounds that a refusal tells.
-_LEFT_OUT = ("examples", "maxLength", "minLength", "maxItems", "minItems", "maximum", "minimum", "default")
+_LEFT_OUT = ("examples", "pattern", "maxLength", "minLength", "maxItems", "minItems", "maximum", "minimum", "default")
 
 
 @dataclass(frozen=True, slots=True)
 class BoundTool:
     """A tool with its operation. `path`, `query` and `body` lead from an argument to the operation's name of it.
 
+    `withheld` are the fields of its answer that agents never receive, by their path, each with where a person finds it.
     `rows` is the argument that says how many rows are wanted, None where the operation always answers with all.
     """
 
@@ -44,6 +47,7 @@ class BoundTool:
     properties: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
     rows: str | None
+    withheld: WithheldFields
 
     @property
     def only_reads(self) -> bool:
@@ -78,6 +82,7 @@ def bound(app: Flask, tool: Tool, toolset: str) -> BoundTool:
         properties=properties,
         required=(*path, *(own for own, name in (query | body).items() if name in needed)),
         rows=rows,
+        withheld=withheld.fields_of(operation.gives),
     )
 
 

@@ -76,7 +76,11 @@ def test_names_break_into_neither_the_headers_nor_the_html(campaign):
     campaign.rows("update organization set name = %s where id = %s returning id", evil, campaign.id)
     campaign.rows("update program set name = %s returning id", evil)
 
-    _, letter = _letter(campaign, fullName=evil, personalNoteHtml="<p>{{brand.name}}|{{affiliate.firstName}}</p>")
+    _, letter = _letter(
+        campaign,
+        fullName="<b>Acme</b>\u2028Bcc: eve@example.com",
+        personalNoteHtml="<p>{{brand.name}}|{{affiliate.firstName}}</p>",
+    )
 
     one_line = "<b>Acme</b> Bcc: eve@example.com &"
     escaped = "&lt;b&gt;Acme&lt;/b&gt; Bcc: eve@example.com &amp;"

@@ -40,6 +40,7 @@ def test_a_token_is_of_one_key_one_tool_its_arguments_and_five_minutes(app, bran
         ("other arguments", agent, "archive_program", {"programId": other}, token),
         ("more arguments", agent, "update_program", {"programId": program, "isActive": False}, token),
         ("a changed byte", agent, "archive_program", {"programId": program}, _flipped(raw, -1)),
+        ("a changed version", agent, "archive_program", {"programId": program}, _flipped(raw, 0)),
         ("a changed nonce", agent, "archive_program", {"programId": program}, _flipped(raw, 3)),
         ("half of it", agent, "archive_program", {"programId": program}, token[: len(token) // 2]),
         ("nothing", agent, "archive_program", {"programId": program}, ""),

@@ -3,6 +3,8 @@
 import hashlib
 import json
 
+import pytest
+
 from adapters.identity import tokens
 from tests.support.api.agents import MODERN, Agent
 from tests.support.rows.brands import Brand, Partner
@@ -259,3 +261,32 @@ def test_a_session_is_not_mistaken_for_a_program(app, brand):
 
     answer = _post(app, {"X-Service-Api-Key": token})
     assert (answer.status_code, answer.json["error"]) == (403, "forbidden")
+
+
+def test_null_is_no_message_and_broken_json_is_none(brand):
+    agent = Agent(brand)
+
+    for raw, code in ((b"null", -32600), (b" null\n", -32600), (b"7", -32600), (b"[]", -32600), (b"true", -32600),
+                      (b"nul", -32700), (b"", -32700), (b"{", -32700)):  # fmt: skip
+        answer = agent.post(raw)
+        assert (answer.status_code, answer.json["error"]["code"], answer.json["id"]) == (400, code, None), raw
+
+
+@pytest.mark.parametrize("malformed", [7, "x", [], None, {"confirm": 7}, {"confirm": None}, {"other": []}])
+@pytest.mark.parametrize("method", ["tools/call", "tools/list", "prompts/get", "resources/read"])
+def test_malformed_input_responses_are_invalid_params_wherever_they_stand(brand, malformed, method):
+    named = {"tools/call": {"name": "list_programs"}, "prompts/get": {"name": "weekly_report"}}
+    params = named.get(method, {"uri": "finderfee://guide"})
+
+    for is_modern in (True, False):
+        answer = Agent(brand, is_modern=is_modern).send(method, {**params, "inputResponses": malformed})
+        assert (answer.status_code, answer.json["error"]["code"]) == (400, -32602)
+        assert "must be an object" in answer.json["error"]["message"]
+    well_formed = Agent(brand).send(method, {**params, "inputResponses": {"confirm": {"action": "cancel"}}})
+    assert "result" in well_formed.json
+
+
+def test_a_request_state_that_is_no_text_is_invalid_params(brand):
+    answer = Agent(brand).send("tools/call", {"name": "list_programs", "requestState": 7})
+
+    assert answer.json["error"]["code"] == -32602

@@ -781,12 +781,18 @@ export interface CampaignCoupon {
   commissionType: "Percentage" | "Fixed" | null;
   /** The rate of its own: percent, or whole units of the sale's currency; null without one. */
   commissionValue: number | null;
+  /** The gateway at which it and its codes are minted. */
+  processor: "stripe" | "braintree" | "mollie" | "shopify" | "bigcommerce" | "wix" | "woocommerce" | "paddle" | "chargebee" | "recurly" | "maxio" | "gumroad" | "lemonsqueezy" | "thrivecart" | "paypal";
   /** The coupon's id at the processor; null while it is being made. */
   processorCouponId: string | null;
+  /** How many of its codes are in force. */
+  mintedCodeCount: number;
   /** Whether codes can be minted from it; false while it is being made, and after its end. */
   isActive: boolean;
   /** How far its end has come; null while it is not archived. */
   archive: CouponArchive | null;
+  /** The member who created it, or to whom the key belongs; null of older ones. */
+  createdBy: string | null;
   /** When it was made. */
   createdAt: string;
   /** When it was last changed. */

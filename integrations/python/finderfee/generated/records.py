@@ -1119,14 +1119,23 @@ class CampaignCoupon(TypedDict):
     commissionValue: float | None
     """The rate of its own: percent, or whole units of the sale's currency; null without one."""
 
+    processor: Literal["stripe", "braintree", "mollie", "shopify", "bigcommerce", "wix", "woocommerce", "paddle", "chargebee", "recurly", "maxio", "gumroad", "lemonsqueezy", "thrivecart", "paypal"]
+    """The gateway at which it and its codes are minted."""
+
     processorCouponId: str | None
     """The coupon's id at the processor; null while it is being made."""
+
+    mintedCodeCount: int
+    """How many of its codes are in force."""
 
     isActive: bool
     """Whether codes can be minted from it; false while it is being made, and after its end."""
 
     archive: CouponArchive | None
     """How far its end has come; null while it is not archived."""
+
+    createdBy: str | None
+    """The member who created it, or to whom the key belongs; null of older ones."""
 
     createdAt: str
     """When it was made."""

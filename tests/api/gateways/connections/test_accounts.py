@@ -52,7 +52,7 @@ def test_credentials_are_not_replaced_by_those_of_the_other_mode(shop):
         ("stripe", {"apiKey": KEY}),
         ("gumroad", None),
         ("shopify", {"clientId": "another"}),
-        ("bigcommerce", {"clientId": "another"}),
+        ("bigcommerce", {"storeHash": "another"}),
     ],
     indirect=["stage"],
 )
@@ -115,3 +115,32 @@ def test_a_rehearsed_payment_on_a_live_connection_is_never_money(shop):
     assert shop.conversions("is_test") == [(True,)]
     assert shop.brand.rows("select distinct is_test from ledger_entry") == [(True,)]
     assert shop.brand.rows("select from affiliate_revenue") == []
+
+
+@pytest.mark.parametrize("stage", ["bigcommerce"], indirect=True)
+@pytest.mark.parametrize("is_old_row", [False, True])
+def test_another_api_account_of_the_same_store_is_a_rotation_with_new_webhooks(shop, is_old_row, drain):
+    owner, stage, path = shop.brand.person("Owner"), shop.stage, f"{URL}/{shop.connection['id']}"
+    if is_old_row:  # as an earlier release stored it
+        identity = [stage.credentials["storeHash"], stage.credentials["clientId"]]
+        shop.brand.rows("update gateway_connection set identity = %s returning 1", identity)
+    hooks, word = set(stage.hooks), stage.word
+    rotated = {"accessToken": "access_new", "clientId": "client_new", "clientSecret": "secret_new"}
+    stage.is_let_in = lambda asked: asked.headers.get("X-Auth-Token") in ("access_fake", "access_new")
+
+    answer = owner.call("PATCH", path, {"credentials": rotated})
+
+    assert answer.status_code == 200, answer.text
+    assert answer.json["status"] == "Active"
+    made = set(stage.hooks) - hooks
+    assert (len(made), stage.word != word) == (4, True)
+    assert {stage.hooks[number]["destination"] for number in made} == {answer.json["webhookUrl"]}
+    stage.is_let_in = lambda asked: asked.headers.get("X-Auth-Token") == "access_new"
+    assert owner.post(f"{path}/check").json["status"] == "Active"
+    sale = stage.pay(Purchase(cents=10_000))
+    assert owner.post(f"{path}/reconcile", {}).status_code == 202
+    drain()
+    assert shop.conversions("external_event_id") == [(sale.id,)]
+    again = owner.call("PATCH", path, {"credentials": {"accessToken": "access_new"}})
+    assert again.status_code == 200
+    assert set(stage.hooks) & made == made

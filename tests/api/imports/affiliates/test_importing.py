@@ -259,7 +259,6 @@ def test_a_malformed_field_is_named_in_problem_details(campaign, fields, named):
         {"email": "nul\x00@example.com"},
         {"email": "a@b.test", "fullName": 7},
         {"email": "a@b.test", "fullName": "x" * 201},
-        {"email": "a@b.test", "fullName": "nul\x00"},
         {"email": "a@b.test", "status": 1},
         {"email": "a@b.test", "walletEmail": {}},
         {"email": "a@b.test", "slug": 5},
