@@ -12,7 +12,7 @@ from uuid import UUID
 
 from models.conditions import UNPAID
 from models.db import db
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.ledger import entries
 from models.table import Rows, columns
 
@@ -79,8 +79,8 @@ from payout p
 join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id
 join organization o on o.id = p.organization_id
 where p.organization_id = %s"""
-_FIND = Hot(f"{_SELECT} and p.id = %s")
-_LOCK = Hot(f"{_SELECT} and p.id = any(%s) order by p.id for update of p")
+_FIND = Lookup(f"{_SELECT} and p.id = %s")
+_LOCK = Lookup(f"{_SELECT} and p.id = any(%s) order by p.id for update of p")
 _payouts = Rows(Payout)
 
 
