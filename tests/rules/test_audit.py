@@ -15,7 +15,7 @@ from tests.support import coupons
 from tests.support.api import copiloting, embedding
 from tests.support.api.importing import past_sale
 from tests.support.draining import drain
-from tests.support.gateways.playing import connected, played, wanted
+from tests.support.gateways.playing import connected, wanted
 from tests.support.outside import brand_dns
 from tests.support.platforms import playing as platforms
 from tests.support.rows import dealing
@@ -325,15 +325,7 @@ def _entries(brand: Brand) -> list[tuple[Any, ...]]:
     return brand.rows("select id, action, entity_type, actor_label, request_id from audit_entry")
 
 
-@pytest.fixture
-def _a_gateway(app):
-    with played() as stage, platforms.asked() as platform:
-        app.extensions["stage"] = stage
-        app.extensions["platform"] = platform
-        yield
-
-
-@pytest.mark.usefixtures("_a_gateway")
+@pytest.mark.usefixtures("played_services")
 @pytest.mark.parametrize("route", CALLS)
 def test_a_write_that_succeeds_leaves_an_entry_that_says_who(brand, route):
     owner = brand.person("Owner")
