@@ -8,14 +8,18 @@ prove nothing.
 import re
 from uuid import uuid4
 
+import pytest
+
 from api.mcp.tools import catalogue
 from tests.rules.tenants import full_tenants
 from tests.rules.tenants.full_tenants import NO_ROWS, name_in_path, name_of_field
-from tests.rules.tenants.isolation import essence, fingerprint, id_fields
+from tests.rules.tenants.isolation import essence, fingerprint, id_fields, without_row_security
 from tests.rules.test_audit import CALLS
 from tests.support.api.agents import Agent
+from tests.support.api.importing import past_sale
 from tests.support.rows.brands import Partner
 from tests.support.rows.dealing import REASON
+from tests.support.rows.leads import SIGNED
 
 _AUDIENCES = ("brand", "dashboard", "affiliate")
 # The network shows the programs of all tenants to every affiliate.
@@ -27,6 +31,12 @@ _BODIES = {
     "POST /api/v1/copilot/conversations/<conversation_id>/messages": {"text": "Who sold most?"},
     "POST /api/v1/programs/<program_id>/install-check": {"url": "https://localhost/"},
 }
+
+
+@pytest.fixture(autouse=True)
+def _no_row_security(tenants):
+    with without_row_security():
+        yield
 
 
 def _routes(app):
@@ -100,6 +110,59 @@ def test_query_with_another_tenants_id_is_answered_as_with_an_unknown_one(app, t
                     same.add(f"{method} {rule.rule} {field}")
     assert same == set()
     assert fingerprint(theirs.brand.id) == before
+
+
+# Valid bodies of routes that name rows in them, by what the tenant's rows are called.
+_NAMING = {
+    "POST /api/me/coupons/mint": {"campaignCouponId": "coupon_id"},
+    "POST /api/me/links": {"programId": "program_id", "customAlias": "tea-of-rita"},
+    "POST /api/v1/affiliates/import/preview": {"programId": "program_id", "affiliates": [{"email": "a@b.example"}]},
+    "POST /api/v1/conversions/import/preview": {"programId": "program_id", "conversions": [past_sale()]},
+    "POST /api/v1/payouts/preview": {
+        "programId": "program_id",
+        "affiliateIds": ["affiliate_id"],
+        "conversionIds": ["conversion_id"],
+    },
+}
+
+
+def _filled(body, rows):
+    """Return a body with ids in place of the names of rows."""
+    if isinstance(body, list):
+        return [_filled(each, rows) for each in body]
+    return rows.get(body, body) if isinstance(body, str) else body
+
+
+def test_body_with_another_tenants_id_is_answered_as_with_an_unknown_one(app, tenants):
+    mine, theirs = tenants
+    before, named = fingerprint(theirs.brand.id), set()
+    for method, rule, operation in _routes(app):
+        route, fields = f"{method} {rule.rule}", sorted({*id_fields(operation.takes)} - {"affiliateId"})
+        if not fields:
+            continue
+        named.add(route)
+        assert set(fields) <= set(_NAMING[route]), route
+        for field in fields:
+            name = name_of_field(field, rule.rule)
+            for caller in _callers(app, mine, operation.guard.audience):
+                answers = []
+                for row in (theirs.ids[name], str(uuid4()), mine.ids[name]):
+                    rows = mine.ids | {name: row}
+                    body = {key: _filled(value, rows) for key, value in _NAMING[route].items()}
+                    answers.append(essence(caller.call(method, rule.rule, body)))
+                assert answers[0] == answers[1] != answers[2], f"{route} {field}"
+    assert named == set(_NAMING)
+    assert fingerprint(theirs.brand.id) == before
+
+
+def test_signed_lead_for_another_tenants_program_is_answered_as_for_an_unknown_one(app, tenants):
+    mine, theirs = tenants
+    answers = [
+        essence(mine.brand.signed(SIGNED, {"affiliateSlug": "rita", "email": "a@b.example", "programId": row}))
+        for row in (theirs.ids["program_id"], str(uuid4()), mine.ids["program_id"])
+    ]
+
+    assert answers[0] == answers[1] != answers[2]
 
 
 def test_tool_with_another_tenants_id_answers_as_with_an_unknown_one(app, tenants):
