@@ -15,7 +15,7 @@ from tests.support import coupons
 from tests.support.api import copiloting, embedding
 from tests.support.api.importing import past_sale
 from tests.support.draining import drain
-from tests.support.gateways.playing import connected, wanted
+from tests.support.gateways.playing import connected, played, wanted
 from tests.support.outside import brand_dns
 from tests.support.platforms import playing as platforms
 from tests.support.rows import dealing
@@ -323,6 +323,14 @@ def test_every_route_with_which_a_brand_writes_has_a_call(app):
 
 def _entries(brand: Brand) -> list[tuple[Any, ...]]:
     return brand.rows("select id, action, entity_type, actor_label, request_id from audit_entry")
+
+
+@pytest.fixture
+def played_services(app):
+    with played() as stage, platforms.asked() as platform:
+        app.extensions["stage"] = stage
+        app.extensions["platform"] = platform
+        yield
 
 
 @pytest.mark.usefixtures("played_services")

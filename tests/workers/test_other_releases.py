@@ -66,7 +66,7 @@ def _consume_as_newer(monkeypatch):
         return read(json.dumps(opened["click"]).encode() if "click" in opened else sent)
 
     monkeypatch.setattr(wire, "from_bytes", read_newer)
-    # Whatever was given back is claimed within ten seconds by whoever asks; here at once.
+    # Other consumers claim an entry that was given back within ten seconds; here at once.
     return ClickConsumer(os.environ["REDIS_URL"], claim_s=60).run_once(idle_ms=60_000 - clicks._PUT_BACK_MS[1])
 
 

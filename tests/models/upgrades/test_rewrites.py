@@ -1,4 +1,4 @@
-"""No migration rewrites a table; where one is rewritten all the same, no request is told that its row is missing.
+"""No migration rewrites a table; where one is rewritten all the same, no request gets "not found" for its row.
 
 docs/upgrades.md, "What rewrites a table".
 """

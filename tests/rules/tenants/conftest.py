@@ -3,6 +3,9 @@
 import pytest
 
 from tests.rules.tenants import full_tenants
+from tests.rules.test_audit import played_services
+
+__all__ = ["played_services", "tenants"]
 
 
 @pytest.fixture(scope="module")

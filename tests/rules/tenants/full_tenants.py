@@ -68,7 +68,7 @@ def make(app: Any) -> Tenant:
 
 
 def _add_rows_of_lists(brand: Brand, rows: dict[str, str]) -> None:
-    """Have each list hold a row of the affiliate, the program and the coupon that the tenant's ids name."""
+    """Add a row to each list of the affiliate, the program and the coupon that the tenant's ids name."""
     owner, named = brand.person("Owner"), {"programId": rows["program_id"], "affiliateId": rows["affiliate_id"]}
     deal = {"title": "Video", "currency": "USD", "milestones": [{"title": "One", "amountCents": 100}]} | named
     rows["deal_id"] = str((owner.post("/api/v1/deals", deal).json or {})["id"])

@@ -1,4 +1,4 @@
-"""Compares what one tenant is answered for a row of another with what it is answered for an id that nobody has."""
+"""Compares what one tenant is answered for a row of another with what it is answered for an unknown id."""
 
 import json
 import os
@@ -25,7 +25,7 @@ where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and no
 order by 1
 """
 _FINGERPRINT = "select '{0}', md5(string_agg(t::text, ' ' order by t::text)) from {0} t where organization_id = '{1}'"
-# Fields that end as ids do and name something of the caller's own, or of somebody outside.
+# Fields that end as ids do and name something of the caller's own, or of another service.
 _NO_ROWS = {
     "actorUserId",  # of an identity provider
     "connectedAccountId",
@@ -54,7 +54,7 @@ def count_ids(call: Call) -> int:
 
 
 def replace_ids(call: Call, places: set[int], others: Call | None = None) -> Call:
-    """Return a call with the ids at these places replaced by those of another call, or by ids that nobody has."""
+    """Return a call with the ids at these places replaced by those of another call, or by unknown ids."""
     instead = _UUID.findall(_text(others)) if others is not None else None
     places_seen = iter(range(count_ids(call)))
 
@@ -81,7 +81,7 @@ def fingerprint(organization_id: UUID) -> dict[str, str]:
 
 @contextmanager
 def without_row_security() -> Iterator[None]:
-    """Let transactions see the rows of every tenant, so that only the filters of the statements tell tenants apart.
+    """Show transactions the rows of every tenant, so that only the filters of the statements tell tenants apart.
 
     Row-level security, which would hide that one is lost, has tests of its own (tests/rules/test_tenancy.py).
     """

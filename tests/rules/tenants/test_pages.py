@@ -1,4 +1,4 @@
-"""A page that is asked for with the id of another tenant's row shows what it shows for an id that nobody has."""
+"""A page that is asked for with the id of another tenant's row shows what it shows for an unknown id."""
 
 import re
 from uuid import uuid4
@@ -24,7 +24,7 @@ def _people(app, tenant):
 
 
 def _path(rule, rows):
-    """Return the address of a page. Raises KeyError for a kind of row that nobody makes."""
+    """Return the address of a page. Raises KeyError for a kind of row that full_tenants.py does not make."""
 
     def fill(found):
         name = found[1].split(":")[-1]

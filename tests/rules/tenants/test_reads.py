@@ -1,4 +1,4 @@
-"""Whoever reads with the id of another tenant's row is answered as with an id that nobody has.
+"""A read with the id of another tenant's row gets the answer of an unknown id.
 
 Of every route that test_writes.py has no call of, each id in its path and in its query in turn, beside rows of the
 caller's own; and of every tool of agents. The answer for the caller's own row is another one, or the comparison would
@@ -58,7 +58,7 @@ def _callers(app, tenant, audience):
 
 
 def _path(rule, rows):
-    """Return the path of a route. Raises KeyError for a kind of row that nobody makes."""
+    """Return the path of a route. Raises KeyError for a kind of row that full_tenants.py does not make."""
 
     def fill(found):
         name = found[1].split(":")[-1]

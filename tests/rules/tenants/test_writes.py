@@ -1,4 +1,4 @@
-"""Whoever writes with the id of another tenant's row is answered as with an id that nobody has, and changes nothing.
+"""A write with the id of another tenant's row gets the answer of an unknown id and changes nothing.
 
 The calls are those of tests/rules/test_audit.py, which has one for every route: each names rows that are there, so the
 same call succeeds for the tenant whose rows they are.
