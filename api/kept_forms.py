@@ -43,9 +43,10 @@ def unseal(sealed: str, *, owner: str) -> WaitingForm | None:
         # Not through the cache of sealed secrets: what somebody typed is not to stay in memory.
         content = base64.b64decode(sealing.unseal.__wrapped__(packed, belongs_to=_owned(owner)))
         said = orjson.loads(zlib.decompressobj().decompress(content, _MOST_BYTES))
-    except (binascii.Error, ValueError, zlib.error, sealing.CannotOpen):
-        return None
-    return WaitingForm(said["page"], said["values"]) if said["until"] > clock.now().timestamp() else None
+        form, until = WaitingForm(said["page"], said["values"]), said["until"]
+    except (binascii.Error, ValueError, KeyError, TypeError, zlib.error, sealing.CannotOpen):
+        return None  # KeyError, TypeError: sealed by another release
+    return form if until > clock.now().timestamp() else None
 
 
 def _owned(owner: str) -> str:

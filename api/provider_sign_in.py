@@ -22,6 +22,7 @@ from adapters.identity.oidc import OidcAway, OidcBegin, OidcNotFresh, OidcRefuse
 from api import sessions
 from api.access import persons
 from api.sessions import NewSession
+from domain import stored
 from models import db
 from pipelines.organization import provider_sessions
 
@@ -29,6 +30,8 @@ from pipelines.organization import provider_sessions
 TAKES = timedelta(minutes=10)
 
 _USE = "sign-in at a provider"
+# What a cookie without its fields, or with others in their place, raises.
+_OF_ANOTHER_RELEASE = (ValueError, TypeError, KeyError)
 # Browsers keep a cookie of 4,096 bytes, and a request has several.
 _LONGEST_BACK = 1_000
 
@@ -152,8 +155,8 @@ def _unseal(kept: str) -> _Leaving | None:
         packed = base64.urlsafe_b64decode(kept + "=" * (-len(kept) % 4))
         # Not through the cache of sealed secrets: it is opened once.
         said = orjson.loads(sealing.unseal.__wrapped__(packed, belongs_to=_USE))
-        begin = OidcBegin(**said["begin"])
-    except (binascii.Error, ValueError, TypeError, sealing.CannotOpen):  # TypeError: sealed by another release
+        begin = stored.read(OidcBegin, said["begin"])
+        leaving = _Leaving(said["by"], said["back"], begin)
+    except (binascii.Error, *_OF_ANOTHER_RELEASE, sealing.CannotOpen):
         return None
-    is_in_time = begin.at_s + TAKES.total_seconds() > clock.now().timestamp()
-    return _Leaving(said["by"], said["back"], begin) if is_in_time else None
+    return leaving if begin.at_s + TAKES.total_seconds() > clock.now().timestamp() else None

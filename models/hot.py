@@ -6,6 +6,7 @@ Row-level security and composite keys make planning the larger part of a short s
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 _PLACEHOLDER = re.compile(r"%(?:\((\w+)\)s|s)")
 
@@ -42,3 +43,23 @@ class Hot:
         if place not in self._order:
             self._order.append(place)
         return f"${self._order.index(place) + 1}"
+
+
+class Lookup(Hot):
+    """A prepared look-up whose "no such row" is final for the caller: `db.run` executes it twice before it says so.
+
+    A prepared `select` takes its snapshot before it waits for a table. If the table was rewritten meanwhile, that
+    snapshot shows none of its rows, and only the next execution finds them (docs/upgrades.md). A row that is there
+    costs nothing more; one that is missing costs one statement more.
+    A look-up that always returns one row reports a missing one by nulls in its first `null_columns` columns.
+    """
+
+    def __init__(self, sql: str, *, null_columns: int = 0) -> None:
+        super().__init__(sql)
+        self._null_columns = null_columns
+
+    def is_absent(self, rows: Sequence[Sequence[Any]]) -> bool:
+        """Return whether the rows of one execution say that there is no such row."""
+        if not rows:
+            return True
+        return self._null_columns > 0 and not any(value is not None for value in rows[0][: self._null_columns])

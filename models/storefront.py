@@ -9,7 +9,7 @@ from uuid import UUID
 
 from models.conditions import OPEN_PROGRAM, PROGRAM_HAS_TIERS
 from models.db import db
-from models.hot import Hot
+from models.hot import Lookup
 from models.table import Rows, columns
 
 
@@ -66,13 +66,13 @@ _COLUMNS = columns(
 )
 _SHOWN = f"select {_COLUMNS} from organization o"
 _OPEN = f"where o.subdomain = %(handle)s and {OPEN_PROGRAM}"
-_MAIN = Hot(f"""
+_MAIN = Lookup(f"""
 {_SHOWN} join program p on p.organization_id = o.id {_OPEN}
 order by p.is_primary desc, p.created_at, p.id limit 1
 """)
 # The campaign that has a slug now goes first, open or not. A slug that nobody has leads to the campaign that had it
 # before.
-_BY_SLUG = Hot(f"""
+_BY_SLUG = Lookup(f"""
 {_SHOWN}
 cross join lateral (
   select coalesce(

@@ -25,6 +25,10 @@ class TryAgain(Exception):
         self.why = why
 
 
+class NotReadable(Exception):
+    """This release cannot read what the job holds: one of another release may. It waits for that one for an hour."""
+
+
 class GiveUp(Exception):
     """No further attempt can help: straight to the dead letters, with the reason."""
 

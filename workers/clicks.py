@@ -1,12 +1,14 @@
 """Writes clicks: reads batches from the stream, commits, then acknowledges. Any number of these processes may run.
 
 What is read and not acknowledged comes again, to this process or, after CLICK_CLAIM_S, to another; a click that is
-written already stays as it is. While the database or the stream is away it waits: nothing is acknowledged that is not
-kept. Behind a full batch there are more: while the database writes this one, the one before is acknowledged, and the
-next is read, taken apart and judged as far as that asks nobody.
+written already stays as it is. An entry that this release cannot read is given back for an hour: a process of a newer
+release may read it. While the database or the stream is away it waits: nothing is acknowledged that is not kept. Behind
+a full batch there are more: while the database writes this one, the one before is acknowledged, and the next is read,
+taken apart and judged as far as that asks nobody.
 """
 
 import os
+import random
 import socket
 import time
 import traceback
@@ -43,6 +45,10 @@ _FEW = 100
 _AWAY_S = 0.5
 # How long the others wait for an organization whose clicks somebody else is at work on.
 _TURN_MS = 2_000
+# For how long an entry that cannot be read waits for a release that can, and how soon it is claimed again. Processes
+# that claim at equal intervals would always meet in one order, so that a newer one might never be first.
+_FOR_OTHERS_MS = 3_600_000
+_PUT_BACK_MS = (1_000, 10_000)
 
 
 class _Read(NamedTuple):
@@ -101,24 +107,28 @@ class ClickConsumer:
 
     def run_once(self, *, idle_ms: int | None = None) -> int:
         """Write what lies in the stream and what was left lying for `idle_ms`; returns how many entries that was."""
-        done, idle_ms = 0, self._idle_ms if idle_ms is None else idle_ms
-        while entries := self._claim(idle_ms) or self._intake.read(count=_BATCH, wait_ms=1):
+        done, idle_ms = set[bytes](), self._idle_ms if idle_ms is None else idle_ms
+        while entries := self._not_in(done, self._claim(idle_ms)) or self._intake.read(count=_BATCH, wait_ms=1):
             self.write(entries)
-            done += len(entries)
-        return done
+            done.update(entry.id for entry in entries)
+        return len(done)
+
+    @staticmethod
+    def _not_in(done: set[bytes], entries: Sequence[StreamEntry]) -> list[StreamEntry]:
+        """Return entries without those that this run has met: they stay in the stream for now."""
+        return [entry for entry in entries if entry.id not in done]
 
     def write(self, entries: Sequence[StreamEntry]) -> None:
         """Write a batch, one transaction per organization, then let go of it.
 
-        What cannot be read, or alone makes its transaction fail, becomes a dead letter. Clicks of an organization that
-        is held up stay in hand, so that the others' are written; they come again after CLICK_CLAIM_S.
+        What alone makes its transaction fail becomes a dead letter, and so does what nobody could read for an hour.
+        Clicks of an organization that is held up stay in hand, so that the others' are written; they come again after
+        CLICK_CLAIM_S.
         """
         self._intake.acknowledge(self._write_all(_taken_apart(entries)))
 
     def _write_all(self, batch: _Batch) -> list[bytes]:
         """Write a batch and return the ids of the entries that nobody needs any more."""
-        for entry, error in batch.unreadable:
-            self._bury(entry, None, error)
         left: set[bytes] = set()
         for organization_id, reads in batch.clicks.items():
             try:
@@ -129,7 +139,23 @@ class ClickConsumer:
                 said = str(held_up).strip()
                 _log.warning("clicks.held_up", organization_id=organization_id, error=said)
                 left.update(read.entry.id for read in reads)
+        left.update(self._put_back_unreadable(batch.unreadable))
         return [entry.id for entry in batch.entries if entry.id not in left]
+
+    def _put_back_unreadable(self, unreadable: Sequence[tuple[StreamEntry, ValueError]]) -> list[bytes]:
+        """Give entries back that this release cannot read, and return their ids; older ones become dead letters."""
+        if not unreadable:
+            return []
+        too_old_ms = self._intake.now_ms() - _FOR_OTHERS_MS
+        for entry, error in unreadable:
+            if entry.sent_at_ms <= too_old_ms:
+                self._bury(entry, None, error)
+        waiting = [entry.id for entry, _ in unreadable if entry.sent_at_ms > too_old_ms]
+        if waiting:
+            _log.warning("clicks.unreadable", number=len(waiting))
+            again_ms = random.randint(*_PUT_BACK_MS)  # noqa: S311  # nothing is hidden behind it
+            self._intake.put_back(waiting, idle_ms=max(self._idle_ms - again_ms, 0))
+        return waiting
 
     def _let_go(self, done: Sequence[bytes]) -> None:
         """Acknowledge while the next batch is written. Raises RedisError where that failed for the batch before."""

@@ -9,7 +9,7 @@ from adapters import logs
 from domain.jobs import Job
 from models import db
 from models.jobs import rows
-from pipelines.work import GiveUp, TryAgain
+from pipelines.work import GiveUp, NotReadable, TryAgain
 
 _log = structlog.get_logger(__name__)
 
@@ -17,6 +17,9 @@ _log = structlog.get_logger(__name__)
 # waiting after ten seconds (models.db), so that many of the first attempts may meet it.
 _AFTER_WAITING_S = 2
 _WAITS_S = 10
+
+# A worker of the newer release is about to come, or is there already and was not asked.
+_ASK_AGAIN_AFTER_S, _ASK_AT_LEAST_EVERY_S = 3, 60
 
 # A traceback says more at its end; this much is kept of it.
 _ERROR_CHARACTERS = 8_000
@@ -28,11 +31,29 @@ def put_down(job: Job, job_id: int, attempt: int, error: Exception) -> str:
         with db.any_org_work():
             rows.stage_again(job_id=job_id, attempt=attempt, at=error.at, why=error.why)
         return "again"
+    if isinstance(error, NotReadable):
+        return put_off(job_id, attempt, why=str(error))
     if isinstance(error, GiveUp):
         _fail(job_id, attempt, str(error), retry_in_s=None)
         return "given_up"
     _record_failure(job, job_id, attempt, error)
     return "failed"
+
+
+def put_off(job_id: int, attempt: int, *, why: str = "") -> str:
+    """Put a job back that this release does not know or cannot read, and return what that is called.
+
+    It uses no attempt. After an hour it is a dead letter.
+    """
+    with db.any_org_work():
+        job = rows.any_org_put_off_unknown(
+            job_id=job_id, attempt=attempt, why=why, first_s=_ASK_AGAIN_AFTER_S, longest_s=_ASK_AT_LEAST_EVERY_S
+        )
+    if job is None:
+        return "done"
+    name, is_dead = job
+    (_log.error if is_dead else _log.warning)("job.unknown", job=name, is_dead=is_dead)
+    return "given_up" if is_dead else "again"
 
 
 def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> None:

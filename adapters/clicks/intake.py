@@ -13,6 +13,9 @@ from redis.exceptions import ResponseError
 from adapters import broker
 from adapters.clicks.stream import FIELD, GROUP, KEY
 
+# Holds, in the group, entries that no consumer could read so far.
+_PUT_BACK = "put-back"
+
 # A consumer that held nothing for this long will not come back.
 _GONE_MS = 3_600_000
 
@@ -23,6 +26,11 @@ class StreamEntry:
 
     id: bytes
     sent: bytes
+
+    @property
+    def sent_at_ms(self) -> int:
+        """When it was sent, by the clock of the stream's server."""
+        return int(self.id.partition(b"-")[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,16 @@ class Intake:
             pipeline.xack(KEY, GROUP, *ids)
             pipeline.xdel(KEY, *ids)
             pipeline.execute()
+
+    def put_back(self, ids: Sequence[bytes], *, idle_ms: int) -> None:
+        """Give entries back that this consumer cannot read; others may claim them as if idle for `idle_ms` already."""
+        if ids:
+            self._client.xclaim(KEY, GROUP, _PUT_BACK, 0, list(ids), idle=idle_ms, justid=True)
+
+    def now_ms(self) -> int:
+        """Return the time by the clock of the stream's server, which the ids of entries are made of."""
+        seconds, microseconds = self._client.eval("return redis.call('time')", 1, KEY)
+        return int(seconds) * 1_000 + int(microseconds) // 1_000
 
     def leave(self) -> None:
         """Take this consumer, and those that are long gone, out of the group, unless they hold something."""

@@ -1,4 +1,6 @@
-"""How a click travels from the web process that saw it: as JSON, from this release or the one before.
+"""How a click travels from the web process that saw it: as JSON, from this release, the one before or the next.
+
+Fields that only a newer release knows are ignored, and absent ones that have a default get it.
 
 Thousands are written and read a second, so what its parts are is seen by one look at all their types.
 """
@@ -19,6 +21,9 @@ def _kinds(hint: Any) -> tuple[type, ...]:
     return get_args(hint) if type(None) in get_args(hint) else (list,)
 
 
+_DEFAULTS = {
+    name: list(value) if isinstance(value, tuple) else value for name, value in RawClick._field_defaults.items()
+}
 _parts = itemgetter(*RawClick._fields)
 _KINDS = frozenset(itertools.product(*map(_kinds, get_type_hints(RawClick).values())))
 _TEXTS = frozenset([str])
@@ -30,18 +35,25 @@ def to_bytes(click: RawClick) -> bytes:
 
 
 def from_bytes(sent: bytes) -> RawClick:
-    """Return the click that `to_bytes` wrote, here or in the release before. Raises ValueError for anything else."""
+    """Return the click that `to_bytes` wrote, here or in another release. Raises ValueError for anything else."""
     read = orjson.loads(sent)
     if not isinstance(read, dict):
         raise ValueError("not a click")
-    read.setdefault("country", None)
     try:
         parts = _parts(read)
-    except KeyError as error:
-        raise ValueError("not a click") from error
-    if len(read) != len(parts) or tuple(map(type, parts)) not in _KINDS:
+    except KeyError:
+        parts = _parts_or_defaults(read)
+    if tuple(map(type, parts)) not in _KINDS:
         raise ValueError("not a click")
     click = RawClick._make([tuple(part) if type(part) is list else part for part in parts])
     if not _TEXTS.issuperset(map(type, click.query_names + click.languages)):
         raise ValueError("not a click")
     return click
+
+
+def _parts_or_defaults(read: dict[str, Any]) -> tuple[Any, ...]:
+    try:
+        parts: tuple[Any, ...] = _parts(_DEFAULTS | read)
+    except KeyError as error:
+        raise ValueError("not a click") from error
+    return parts

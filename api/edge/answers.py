@@ -172,7 +172,11 @@ def _replay(tenant: UUID | None, name: _Name, request_hash: bytes) -> Response:
     stored = stored_answers.find(organization_id=tenant, scope=name.scope, key=name.key, window_s=name.window_s)
     if stored is None or stored.status is None or stored.request_hash != request_hash:
         raise _Conflict(409, "idempotency_conflict", "This Idempotency-Key was used with a different request.")
-    kept = sealing.unseal(stored.body or b"", belongs_to=_owner(tenant, name))
+    try:
+        kept = sealing.unseal(stored.body or b"", belongs_to=_owner(tenant, name))
+    except sealing.CannotOpen as error:  # a process of another release, or with another SECRET_KEY, sealed it
+        message = "This server cannot read the answer that the first request got. Repeat the same request."
+        raise _Conflict(503, "temporarily_unavailable", message) from error
     answer = errors.empty(stored.status)
     answer.set_data(kept)
     answer.headers.extend(stored.headers or {})

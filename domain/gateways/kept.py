@@ -5,6 +5,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from domain import stored
 from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCode
 
 
@@ -16,13 +17,12 @@ def written(paid: PaymentFact) -> dict[str, Any]:
 def read(kept: Mapping[str, Any]) -> PaymentFact:
     """Return the payment that `written` wrote."""
     origin = kept["origin"]
-    carriers = tuple(Carrier(**carrier) for carrier in origin["carriers"])
-    codes = tuple(RedeemedCode(**code) for code in origin["codes"])
-    return PaymentFact(
-        **{
-            **kept,
-            "paid_at": datetime.fromisoformat(kept["paid_at"]),
-            "aliases": tuple(kept["aliases"]),
-            "origin": BuyerOrigin(**{**origin, "carriers": carriers, "codes": codes}),
-        }
-    )
+    carriers = tuple(stored.read(Carrier, carrier) for carrier in origin["carriers"])
+    codes = tuple(stored.read(RedeemedCode, code) for code in origin["codes"])
+    values = {
+        **kept,
+        "paid_at": datetime.fromisoformat(kept["paid_at"]),
+        "aliases": tuple(kept["aliases"]),
+        "origin": stored.read(BuyerOrigin, {**origin, "carriers": carriers, "codes": codes}),
+    }
+    return stored.read(PaymentFact, values)

@@ -7,7 +7,7 @@ from uuid import UUID
 from models.clicks.public_links import Link
 from models.conditions import OPEN_PROGRAM
 from models.db import db
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.table import Rows, columns
 
 
@@ -21,7 +21,7 @@ class Door:
 
 
 _DOORS = Rows(Door)
-_FIND = Hot(f"""
+_FIND = Lookup(f"""
 select {columns(Door, program_id="p.id", thank_you_url="p.hosted_checkout_thank_you_url")} from program p
 where (p.id = %(id)s or (%(id)s::uuid is null and p.slug = %(slug)s))
   and p.hosted_checkout_door_enabled and {OPEN_PROGRAM}

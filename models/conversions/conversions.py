@@ -10,7 +10,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.ids import new_id
 from models.table import Rows, as_json, columns
 
@@ -125,10 +125,10 @@ def stage_history(lines: Sequence[NewLine]) -> None:
     db.stage(_ADD_LINES, (as_json(lines),))
 
 
-_FIND = Hot(f"""
+_FIND = Lookup(f"""
 select {_COLUMNS} from conversion where organization_id = %s and id = %s
 """)
-_LOCK = Hot(f"""
+_LOCK = Lookup(f"""
 select {_COLUMNS} from conversion where organization_id = %s and id = %s for update
 """)
 _LOCK_OVERRIDE = f"""
@@ -141,7 +141,7 @@ def find(*, organization_id: UUID, conversion_id: UUID) -> Conversion | None:
     return _ROWS.first(_FIND, (organization_id, conversion_id))
 
 
-_LOCK_ALL = Hot(f"""
+_LOCK_ALL = Lookup(f"""
 select {_COLUMNS} from conversion where organization_id = %s and id = any(%s) order by id for update
 """)
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from domain.conversions.orders import ConversionOrder
 from models.conversions import searches
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.listing import Position, RenderedPage, Wire, document, read_together, together
 from models.table import Rows, columns
 
@@ -226,9 +226,9 @@ class _List(Generic[Row]):
         return self._rows.all(f"{select} where {where} order by {order.columns} limit %(limit)s", known)
 
     @functools.cached_property
-    def _found(self) -> Hot:
+    def _found(self) -> Lookup:
         selected = self._select(_ORDERS[ConversionOrder.newest])
-        return Hot(f"{selected} where c.organization_id = %(organization_id)s and c.id = %(id)s")
+        return Lookup(f"{selected} where c.organization_id = %(organization_id)s and c.id = %(id)s")
 
     @functools.cache  # noqa: B019  # lists live as long as the process
     def _statement(

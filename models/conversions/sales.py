@@ -10,7 +10,7 @@ from models.conditions import OPEN_PROGRAM, PAYS_ON_SALE
 from models.conversions import sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.db import db
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.jobs import rows
 from models.table import Rows, columns, values
 
@@ -41,10 +41,13 @@ _REFERRAL = f"""
   where l.organization_id = %(organization_id)s and l.slug = %(slug)s and l.deleted_at is null
   order by a.status = 'Approved' and now_open.yes desc, a.status = 'Approved' desc, l.created_at limit 1
 """
-_LOOK_UP = Hot(f"""
+_LOOK_UP = Lookup(
+    f"""
 select (select id from sale where organization_id = %(organization_id)s and external_event_id = %(event)s), found.*
 from (select) one left join lateral ({_REFERRAL}) found on true
-""")
+""",
+    null_columns=2,
+)
 
 
 def look_up(*, organization_id: UUID, external_event_id: str, slug: str) -> SaleReferral:
@@ -179,7 +182,7 @@ _LEAD = f"""from lead l
     and l.state <> 'Invalidated'
     and l.occurred_at > s.accepted_at - interval '{leads.WINDOW.days} days' and l.occurred_at <= s.accepted_at"""
 # Of several leads the affiliate's own is meant, then the newest.
-_FACTS = Hot(f"""
+_FACTS = Lookup(f"""
 select {_SHOWN}
 from sale s
 join affiliate a on a.id = s.affiliate_id

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from models.conditions import OF_PERSON
 from models.db import db
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.table import Table, columns
 
 
@@ -48,8 +48,8 @@ def insert(values: Mapping[str, Any]) -> AffiliateCoupon | None:
 
 
 _ONE = f"select {_TABLE.columns} from affiliate_coupon where organization_id = %s and id = %s"
-_FIND = Hot(_ONE)
-_LOCK = Hot(f"{_ONE} for no key update")
+_FIND = Lookup(_ONE)
+_LOCK = Lookup(f"{_ONE} for no key update")
 
 
 def find(*, organization_id: UUID, code_id: UUID) -> AffiliateCoupon | None:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
 from models.db import db
-from models.hot import Hot
+from models.hot import Lookup
 from models.table import Rows, Table, columns
 
 
@@ -129,8 +129,8 @@ def insert(values: Mapping[str, Any]) -> bool:
 
 
 _ONE = f"select {_TABLE.columns} from campaign_coupon where organization_id = %s and id = %s"
-_FIND = Hot(_ONE)
-_LOCK = Hot(f"{_ONE} for no key update")
+_FIND = Lookup(_ONE)
+_LOCK = Lookup(f"{_ONE} for no key update")
 
 
 def find(*, organization_id: UUID, coupon_id: UUID) -> CampaignCoupon | None:

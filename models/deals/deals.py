@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.table import Table
 
 
@@ -52,8 +52,8 @@ def change(deal: Deal, changes: Mapping[str, object]) -> Deal:
 
 
 _ONE = f"select {_TABLE.columns} from deal where organization_id = %s and id = %s"
-_FIND = Hot(_ONE)
-_LOCK = Hot(f"{_ONE} for no key update")
+_FIND = Lookup(_ONE)
+_LOCK = Lookup(f"{_ONE} for no key update")
 
 
 def find(*, organization_id: UUID, deal_id: UUID) -> Deal | None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.table import Rows, Table, columns
 
 
@@ -42,8 +42,10 @@ class Milestone:
 
 _TABLE = Table("deal_milestone", Milestone)
 _OF_DEAL = Hot(f"select {_TABLE.columns} from deal_milestone where organization_id = %s and deal_id = %s order by seq")
-_BY_SEQ = Hot(f"select {_TABLE.columns} from deal_milestone where organization_id = %s and deal_id = %s and seq = %s")
-_BY_ID = Hot(f"select {_TABLE.columns} from deal_milestone where organization_id = %s and id = %s")
+_BY_SEQ = Lookup(
+    f"select {_TABLE.columns} from deal_milestone where organization_id = %s and deal_id = %s and seq = %s"
+)
+_BY_ID = Lookup(f"select {_TABLE.columns} from deal_milestone where organization_id = %s and id = %s")
 
 
 def stage_all(rows: Sequence[Mapping[str, object]]) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
+from models.hot import Lookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class FraudSettings:
     lead_preview: bool
 
 
-_OF = Hot("select fraud_strictness, banned_referrers, fraud_score, lead_preview from organization where id = %s")
+_OF = Lookup("select fraud_strictness, banned_referrers, fraud_score, lead_preview from organization where id = %s")
 
 
 def of(organization_id: UUID) -> FraudSettings:

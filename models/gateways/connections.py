@@ -8,7 +8,7 @@ from uuid import UUID
 
 from domain.gateways.scopes import EarlierAccount
 from models.db import db
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.table import Rows, Table
 
 
@@ -63,8 +63,8 @@ def update(*, organization_id: UUID, connection_id: UUID, changes: Mapping[str, 
 
 
 _ONE = f"select {_TABLE.columns} from gateway_connection where organization_id = %s and id = %s"
-_FIND = Hot(_ONE)
-_LOCK = Hot(f"{_ONE} for no key update")
+_FIND = Lookup(_ONE)
+_LOCK = Lookup(f"{_ONE} for no key update")
 
 
 def find(*, organization_id: UUID, connection_id: UUID) -> GatewayConnection | None:
@@ -141,13 +141,16 @@ def page(*, organization_id: UUID, after: tuple[datetime, UUID] | None, limit: i
     return _TABLE.all(_PAGE, params)
 
 
-_BY_TOKEN = Hot(f"""
+_BY_TOKEN = Lookup(f"""
 select {_TABLE.columns} from gateway_connection where token_hash = %s and gateway = %s and status <> 'Disconnected'
 """)
 
 
 def any_org_by_token(*, token_hash: bytes, gateway: str) -> GatewayConnection | None:
-    """Return the connection whose address ends in a token, by its SHA-256. Budget: 1 statement."""
+    """Return the connection whose address ends in a token, by its SHA-256.
+
+    Budget: 1 statement, 2 where there is none.
+    """
     return _TABLE.first(_BY_TOKEN, (token_hash, gateway))
 
 

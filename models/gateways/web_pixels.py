@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
+from models.hot import Lookup
 from models.table import Table
 
 
@@ -51,7 +51,7 @@ def stage(*, organization_id: UUID, connection_id: UUID, account: str, public_ke
     db.stage(_STAGE, params)
 
 
-_LOCK = Hot(f"select {_TABLE.columns} from web_pixel where organization_id = %s and id = %s for no key update")
+_LOCK = Lookup(f"select {_TABLE.columns} from web_pixel where organization_id = %s and id = %s for no key update")
 
 
 def lock(*, organization_id: UUID, connection_id: UUID) -> WebPixel | None:

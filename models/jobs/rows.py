@@ -304,18 +304,21 @@ update job set
     then 'No worker knew this kind of work, %%s, for an hour. Start workers of a release that does, then:'
       ' flask jobs replay %%s'
     else 'A worker does not know this kind of work, %%s; another release may. It is asked again.' end, name, id)
+    || coalesce(E'\\n' || nullif(%(why)s, ''), '')
 where id = %(id)s and attempt = %(attempt)s and failed_at is null
 returning name, failed_at is not null
 """
 
 
-def any_org_put_off_unknown(*, job_id: int, attempt: int, first_s: int, longest_s: int) -> tuple[str, bool] | None:
-    """Put a job back whose kind this release does not know, with one attempt more to use.
+def any_org_put_off_unknown(
+    *, job_id: int, attempt: int, why: str, first_s: int, longest_s: int
+) -> tuple[str, bool] | None:
+    """Put a job back whose kind this release does not know, or which it cannot read, with one attempt more to use.
 
     It waits `first_s` seconds, then twice as long each time up to `longest_s`; after an hour it becomes a dead letter.
     Returns its kind and whether it is dead now; None when the attempt was no longer the current one.
     """
-    row = db.row(_UNKNOWN, {"id": job_id, "attempt": attempt, "first_s": first_s, "longest_s": longest_s})
+    row = db.row(_UNKNOWN, {"id": job_id, "attempt": attempt, "why": why, "first_s": first_s, "longest_s": longest_s})
     return (row[0], row[1]) if row else None
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from models.conditions import OPEN_PROGRAM
 from models.db import db
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.table import Rows, columns, marks, values
 
 
@@ -38,7 +38,7 @@ _REFERRAL = columns(
     currency="o.home_currency",
     grace_days="o.payout_grace_days",
 )
-_BY_ID = Hot(f"""
+_BY_ID = Lookup(f"""
 select {_REFERRAL}
 from affiliate a join program p on p.id = a.program_id join organization o on o.id = a.organization_id
 where a.organization_id = %s and a.program_id = %s and a.id = %s and a.deleted_at is null
@@ -60,7 +60,8 @@ class LeadLookUp:
 
 _LOOK_UPS = Rows(LeadLookUp)
 # Joined by primary keys alone, as a sale's look-up is.
-_BY_SLUG = Hot(f"""
+_BY_SLUG = Lookup(
+    f"""
 select (select id from lead where organization_id = %(org)s and event_id = %(event)s),
   found.* from (select) one left join lateral (
   select {_REFERRAL}
@@ -72,7 +73,9 @@ select (select id from lead where organization_id = %(org)s and event_id = %(eve
     and (%(program)s::uuid is null or l.program_id = %(program)s)
   order by a.status = 'Approved' and {OPEN_PROGRAM} desc, a.status = 'Approved' desc, l.created_at limit 1
   ) found on true
-""")
+""",
+    null_columns=2,
+)
 
 
 def look_up(*, organization_id: UUID, external_event_id: str | None, slug: str, program_id: UUID | None) -> LeadLookUp:

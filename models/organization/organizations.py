@@ -10,7 +10,7 @@ from uuid import UUID
 import peewee
 
 from models.db import db, savepoint
-from models.hot import Hot
+from models.hot import Lookup
 from models.table import Table
 
 
@@ -145,7 +145,7 @@ def home_currency(organization_id: UUID) -> str:
     return str(row[0])
 
 
-_SANDBOX_RAIL = Hot("select sandbox_rail from organization where id = %s")
+_SANDBOX_RAIL = Lookup("select sandbox_rail from organization where id = %s")
 
 
 def sandbox_rail(organization_id: UUID) -> str | None:

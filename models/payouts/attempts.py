@@ -9,7 +9,7 @@ import orjson
 
 from domain.payouts.states import AttemptState
 from models.db import db
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.payouts.payouts import Payout
 from models.table import Rows, columns
 
@@ -91,7 +91,7 @@ def stage_in_doubt(payout: Payout) -> None:
     db.stage(_IN_DOUBT, _named(payout))
 
 
-_UNTOUCHED = Hot("""
+_UNTOUCHED = Lookup("""
 select from payout p
 join payout_attempt a on a.organization_id = p.organization_id and a.payout_id = p.id and a.number = p.attempt
 where p.organization_id = %s and p.id = %s and p.attempt = %s and p.status = 'Processing'

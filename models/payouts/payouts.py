@@ -12,7 +12,7 @@ from uuid import UUID
 
 from models.conditions import UNPAID
 from models.db import db
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.ledger import entries
 from models.table import Rows, columns
 
@@ -93,10 +93,10 @@ _NATIVES = """(
     select d.native_currency, d.native_amount_cents, p.amount_cents, d.fx_rate, d.fx_rate_date
     from deal_release d where d.organization_id = p.organization_id and d.payout_id = p.id
   ) s)"""
-_FIND = Hot(f"{_SELECT} and p.id = %s")
+_FIND = Lookup(f"{_SELECT} and p.id = %s")
 _LOCK_WHICH = "and p.id = any(%s) order by p.id for update of p"
-_LOCK = Hot(f"{_SELECT} {_LOCK_WHICH}")
-_LOCK_TO_SEND = Hot(f"select {columns(Payout, 'p', **_OTHERS, natives=_NATIVES)} {_FROM} {_LOCK_WHICH}")
+_LOCK = Lookup(f"{_SELECT} {_LOCK_WHICH}")
+_LOCK_TO_SEND = Lookup(f"select {columns(Payout, 'p', **_OTHERS, natives=_NATIVES)} {_FROM} {_LOCK_WHICH}")
 _payouts = Rows(Payout)
 
 

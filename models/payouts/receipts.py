@@ -6,7 +6,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from models import conditions
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.listing import Position
 from models.table import Rows, columns
 
@@ -99,7 +99,7 @@ order by p.created_at desc, p.id desc
 """
 _OF_PERSON = Hot(_PAGE.format(whose=conditions.EVER_OF_PERSON))
 _OF_AFFILIATE = Hot(_PAGE.format(whose=conditions.OF_AFFILIATE))
-_FIND = Hot(f"""
+_FIND = Lookup(f"""
 select {_SHOWN}
 from payout p join affiliate m on m.organization_id = p.organization_id and m.id = p.affiliate_id {_BESIDE}
 where p.id = %(id)s and {conditions.EVER_OF_PERSON}

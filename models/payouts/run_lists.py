@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.listing import Position
 from models.table import Rows, columns
 
@@ -68,7 +68,7 @@ order by r.created_at desc, r.id desc
 """
 _PAGE = Hot(_SELECT.format(which="true"))
 _NEXT_PAGE = Hot(_SELECT.format(which="(created_at, id) < (%(before)s, %(before_id)s)"))
-_ONE = Hot(_SELECT.format(which="id = %(run_id)s"))
+_ONE = Lookup(_SELECT.format(which="id = %(run_id)s"))
 _runs = Rows(ListedRun)
 
 

@@ -13,7 +13,7 @@ import peewee
 import psycopg2.extensions
 from peewee import DatabaseError, InterfaceError, InternalError, OperationalError, PostgresqlDatabase
 
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.session.database_clock import database_clock
 from models.session.here import POSITION, here
 
@@ -75,9 +75,14 @@ class Database(PostgresqlDatabase):
             self._statements().append(before.encode())
 
     def run(self, sql: str | Hot, params: Params = ()) -> list[tuple[Any, ...]]:
-        """Execute a statement and return its rows (none for a statement that returns none)."""
-        cursor = self._send(self._filled_in(sql, params))
-        return cursor.fetchall() if cursor.description is not None else []  # `select from` has rows of no columns
+        """Execute a statement and return its rows (none for a statement that returns none).
+
+        A `Lookup` that finds no row is executed a second time.
+        """
+        rows = self._fetch(sql, params)
+        if isinstance(sql, Lookup) and sql.is_absent(rows):
+            return self._fetch(sql, params)
+        return rows
 
     def run_last(self, sql: str | Hot, params: Params = ()) -> list[tuple[Any, ...]]:
         """Execute the statement that a unit of work was opened for and return its rows, committed in its round trip.
@@ -181,6 +186,10 @@ class Database(PostgresqlDatabase):
     def remember(self, fact: str) -> None:
         """Remember what holds of the server for as long as this connection leads to it."""
         self._prepared().add(fact)
+
+    def _fetch(self, sql: str | Hot, params: Params) -> list[tuple[Any, ...]]:
+        cursor = self._send(self._filled_in(sql, params))
+        return cursor.fetchall() if cursor.description is not None else []  # `select from` has rows of no columns
 
     def _connect(self) -> Any:
         if not getattr(self._elsewhere, "is_in_use", False):

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
+from models.hot import Hot, Lookup
 from models.table import Rows, columns
 
 
@@ -82,7 +82,7 @@ def events_of(*, organization_id: UUID, delivery_ids: Sequence[UUID]) -> dict[UU
     return dict(db.run(_EVENTS_OF, (organization_id, list(delivery_ids))))
 
 
-_CURRENT = Hot("""
+_CURRENT = Lookup("""
 select from webhook_endpoint
 where organization_id = %s and id = %s and deleted_at is null and url = %s and secret_sealed = %s::bytea
 """)

@@ -10,7 +10,7 @@ from domain.clicks.raw_click import RawClick
 from models.jobs import rows
 from pipelines import work
 from pipelines.clicks import clicks
-from pipelines.work import GiveUp
+from pipelines.work import GiveUp, NotReadable
 
 # Longer than any click (raw_click bounds what is in one); of what is longer the beginning tells what it was.
 _KEPT_BYTES = 32_768
@@ -34,13 +34,29 @@ def leave(click: RawClick) -> None:
     work.enqueue(jobs.CLICK_LATE, organization_id=UUID(click.organization_id), entry=entry)
 
 
-def write_again(args: Mapping[str, str], *, now: datetime) -> None:
-    """Write the click of a dead letter that is replayed, or of a click that was left for later.
+def write_late(args: Mapping[str, str], *, now: datetime) -> None:
+    """Write a click that was left for later. Raises NotReadable, GiveUp when it cannot be written."""
+    try:
+        click = wire.from_bytes(args["entry"].encode())
+    except ValueError as error:
+        raise NotReadable(f"this click cannot be read: {error}") from error
+    _write(click, now)
 
-    Raises GiveUp when it still cannot be read: no repetition mends it.
+
+def write_again(args: Mapping[str, str], *, now: datetime) -> None:
+    """Write the click of a dead letter that is replayed.
+
+    Raises GiveUp when it still cannot be read: it waited for another release before.
     """
     try:
-        click: RawClick = wire.from_bytes(args["entry"].encode())
+        click = wire.from_bytes(args["entry"].encode())
+    except ValueError as error:
+        raise GiveUp(f"this click cannot be written: {error}") from error
+    _write(click, now)
+
+
+def _write(click: RawClick, now: datetime) -> None:
+    try:
         clicks.write([click], now)
     except ValueError as error:
         raise GiveUp(f"this click cannot be written: {error}") from error

@@ -12,7 +12,7 @@ from uuid import UUID
 import orjson
 
 from adapters.fraud import scorer
-from domain import fraud
+from domain import fraud, stored
 from domain.clicks.fates import JudgedClick
 from domain.fraud import ClickFacts, Verdict
 from models import turns
@@ -89,4 +89,4 @@ def _scored(organization_id: UUID, found: list[Unscored], said: Mapping[str, Ver
 
 def _facts(said: Mapping[str, Any]) -> ClickFacts:
     values = {name: frozenset(value) if name in _SETS else value for name, value in said.items()}
-    return ClickFacts(**values | {"languages": tuple(said["languages"])})
+    return stored.read(ClickFacts, values | {"languages": tuple(said["languages"])})

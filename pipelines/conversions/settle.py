@@ -24,8 +24,8 @@ from pipelines.earn import EarnedConversion
 def sale(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
     """Price an accepted sale and write its conversion with all that goes with one; convert the buyer's lead.
 
-    Idempotent: a sale that has its conversion is left alone. A read or a refund that comes first calls this inline
-    under the same lock. Terms are those in force now.
+    Idempotent: a sale that has its conversion is left alone (facts twice; commit). A read or a refund that comes first
+    calls this inline under the same lock. Terms are those in force now.
     Budget: 2 round trips (facts; writes and commit), three more in a campaign with performance tiers, and a fourth
     while tiers are in a former home currency.
     """

@@ -81,5 +81,5 @@ def _unsealed(sealed: str) -> dict[str, Any]:
     try:
         opened: dict[str, Any] = orjson.loads(sealing.unseal(base64.b64decode(sealed), belongs_to=_BELONGS_TO))
     except sealing.CannotOpen as error:
-        raise work.GiveUp(str(error)) from error
+        raise work.NotReadable(str(error)) from error
     return opened

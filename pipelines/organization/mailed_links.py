@@ -46,7 +46,7 @@ def any_org_write(*, sealed: str, now: datetime) -> None:
         asked = orjson.loads(sealing.unseal.__wrapped__(base64.b64decode(sealed), belongs_to=_BELONGS_TO))
         tokens.check_local("affiliate")
     except sealing.CannotOpen as error:
-        raise work.GiveUp(str(error)) from error
+        raise work.NotReadable(str(error)) from error
     except tokens.NotLocal:
         return
     email, organization_id = asked["email"], accounts.any_org_newest_brand(asked["email"])

@@ -216,7 +216,8 @@ def test_settling_again(shop):
     with _counting() as counted:
         _settle(shop, conversion_id)
 
-    assert counted.numbers == (2, 3), counted
+    # "Settled already" is believed when the second execution says so, too (`models.hot.Lookup`).
+    assert counted.numbers == (3, 4), counted
 
 
 def test_several_sales_cost_what_one_costs(brand):

@@ -191,13 +191,11 @@ def test_a_poisoned_entry_does_not_stop_the_stream(machine: Machine, paying: Sho
     machine.valkey().xadd(KEY, {FIELD: b"nonsense"})
     sent += _send(machine, paying, 5)
 
-    _until_written(machine)
+    machine.until(lambda: machine.valkey().xlen(KEY) == 1, "only what cannot be read is left")
 
-    dead = machine.rows(
-        "select id, args ->> 'entry' from job where name = 'click.unreadable' and failed_at is not null"
-    )
-    assert [entry for _, entry in dead] == ["nonsense"]
-    machine.execute("delete from job where name = 'click.unreadable'")
+    ((entry_id, fields),) = machine.valkey().xrange(KEY)
+    assert fields[FIELD] == b"nonsense"  # for an hour, for a newer release
+    machine.valkey().xdel(KEY, entry_id)
     _check(machine, paying, sent)
 
 

@@ -326,14 +326,14 @@ def _entries(brand: Brand) -> list[tuple[Any, ...]]:
 
 
 @pytest.fixture
-def _a_gateway(app):
+def played_services(app):
     with played() as stage, platforms.asked() as platform:
         app.extensions["stage"] = stage
         app.extensions["platform"] = platform
         yield
 
 
-@pytest.mark.usefixtures("_a_gateway")
+@pytest.mark.usefixtures("played_services")
 @pytest.mark.parametrize("route", CALLS)
 def test_a_write_that_succeeds_leaves_an_entry_that_says_who(brand, route):
     owner = brand.person("Owner")

@@ -60,36 +60,6 @@ def test_every_keyed_route_answers_401_with_an_empty_body_to_a_stranger(app):
             assert (answer.status_code, answer.data) == (401, b""), f"{method} {rule.rule}"
 
 
-# A workflow that is switched off twice does not fail; the row of another tenant stands all the same.
-_SUCCEEDS_ALWAYS = {"DELETE /api/v1/automation/hooks/<hook_id>"}
-
-
-def test_every_route_with_an_id_hides_other_tenants_rows(app, brand, rival):
-    """Another tenant's id answers exactly as an id that nobody has."""
-    program_id = rival.program()
-    ids = {
-        "program_id": program_id,
-        "affiliate_id": rival.affiliate("rival-ben"),
-        "conversion_id": None,
-        "endpoint_id": None,
-        "delivery_id": None,
-    }
-    for rule, view in _views(app):
-        if not rule.arguments or view.operation.guard.audience != "brand":
-            continue
-        theirs = _path(rule.rule, ids)
-        nobodys = _path(rule.rule, {})
-        for method in rule.methods - {"HEAD", "OPTIONS"}:
-            body = {} if method in ("POST", "PUT", "PATCH") else None
-            to_theirs = brand.call(method, theirs, body)
-            to_nobodys = brand.call(method, nobodys, body)
-
-            assert to_theirs.status_code == to_nobodys.status_code, f"{method} {rule.rule}"
-            assert _without_ids(to_theirs.data) == _without_ids(to_nobodys.data), f"{method} {rule.rule}"
-            expected = 204 if f"{method} {rule.rule}" in _SUCCEEDS_ALWAYS else 400
-            assert to_theirs.status_code >= expected, f"{method} {rule.rule}"
-
-
 def test_no_route_lets_another_origin_in(app, brand):
     """A page of somebody else's gets no leave to read an answer, whether it asks first or not."""
     foreign = {"Origin": "https://evil.test"}
@@ -127,10 +97,6 @@ def _path(rule: str, ids: dict) -> str:
         return str(ids.get(found[1].split(":")[-1]) or uuid4())
 
     return re.sub(r"<([^>]*)>", fill, rule)
-
-
-def _without_ids(body: bytes) -> bytes:
-    return re.sub(rb"[0-9a-f]{8}-[0-9a-f-]{27}", b"ID", body)
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/api/v1/nothing", "/api/tracking/s2s/"])

@@ -45,7 +45,7 @@ _UNREADABLE = {
 @pytest.mark.parametrize("sent", _UNREADABLE.values(), ids=_UNREADABLE)
 def test_what_cannot_be_read_becomes_a_dead_letter_and_the_stream_goes_on(flask, paying, ben, valkey, sent):
     click = raw(paying, ben)
-    send(sent, click)
+    send(sent, click, age=timedelta(minutes=61))
 
     assert consume() == 2
 
@@ -118,7 +118,7 @@ def test_a_dead_letter_that_is_played_again_is_written_once_its_cause_is_gone(fl
 
 
 def test_an_unreadable_one_that_is_played_again_is_dead_again_with_the_reason(flask, drain):
-    send(b"nonsense")
+    send(b"nonsense", age=timedelta(minutes=61))
     consume()
     (letter,) = flask.json("jobs", "dead")
 
@@ -146,7 +146,7 @@ def test_after_ninety_days_nobody_knows_who_clicked(paying, ben):
 
 def test_after_ninety_days_a_dead_letter_says_no_more_who_clicked(paying):
     click = raw(paying, ids.new_id(), visitor_id='v"1\\')
-    send(click, b"nonsense")
+    send(click, b"nonsense", age=timedelta(minutes=61))
     consume()
     with db.any_org_work():
         upkeep.forget_click_hashes(now=clock.now() + timedelta(days=89))

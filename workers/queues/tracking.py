@@ -38,7 +38,7 @@ def record_lead(job: Claimed) -> None:
 @database_job(jobs.CLICK_LATE)
 def write_late_click(job: Claimed) -> None:
     """Write a click for which there was neither the stream nor a turn."""
-    letters.write_again(job.args, now=clock.now())
+    letters.write_late(job.args, now=clock.now())
 
 
 @database_job(jobs.CLICK_UNREADABLE)

@@ -76,7 +76,7 @@ class Marks:
         except RedisError as error:
             self._leave_alone(error)
             return None
-        return None if found is None else int(found or b"0", 16)
+        return None if found is None else _position(found)
 
     def _is_marked(self, names: Sequence[str], position: int) -> bool:
         if self._is_away():
@@ -101,6 +101,14 @@ class Marks:
     def _leave_alone(self, error: RedisError) -> None:
         _log.warning("reads.marks_away", error=str(error))
         self._away_until = time.monotonic() + _LEAVE_ALONE_S
+
+
+def _position(mark: bytes) -> int | None:
+    """Return the position that a mark says; None for one that only another release can read."""
+    try:
+        return int(mark or b"0", 16)
+    except ValueError:
+        return None
 
 
 def _key(name: str) -> str:

@@ -55,11 +55,12 @@ def proof(use: TokenUse, brought: object, tool: str, sent: Mapping[str, Any]) ->
     try:
         sealed = base64.b64decode(brought.encode("ascii"), altchars=b"-_", validate=True)
         said = orjson.loads(sealing.unseal(sealed, belongs_to=_owner(use)))
-    except (UnicodeEncodeError, binascii.Error, sealing.CannotOpen):
-        return None
-    if said["digest"] != _digest(tool, sent):
-        return None
-    return CallProof(f"mcp-{said['digest']}-{said['nonce']}", said["until"] < clock.now().timestamp())
+        digest, nonce, until = said["digest"], said["nonce"], said["until"]
+    except (UnicodeEncodeError, binascii.Error, KeyError, TypeError, sealing.CannotOpen):
+        return None  # KeyError, TypeError: sealed by another release
+    return (
+        CallProof(f"mcp-{digest}-{nonce}", until < clock.now().timestamp()) if digest == _digest(tool, sent) else None
+    )
 
 
 def _digest(tool: str, sent: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
+from domain import stored
 from domain.gateways.facts import BuyerOrigin, Carrier, RedeemedCode
 from domain.gateways.referrals import SLUG_KEY, TAG_KEYS
 from models.gateways import pixel_checkouts, referrals
@@ -39,7 +40,7 @@ def completed(desk: BookingDesk, origin: BuyerOrigin) -> BuyerOrigin:
     if not names:
         return origin
     told = referrals.of(organization_id=desk.organization_id, gateway=desk.gateway, subjects=names)
-    codes = tuple(RedeemedCode(**code) for before in told for code in before["codes"])
+    codes = tuple(stored.read(RedeemedCode, code) for before in told for code in before["codes"])
     return joined(replace(origin, codes=(*origin.codes, *codes)), told)
 
 
@@ -48,7 +49,7 @@ def joined(origin: BuyerOrigin, told: Iterable[Mapping[str, Any]]) -> BuyerOrigi
 
     A payment redeems the codes that it carries itself: one of an earlier payment is not redeemed by a renewal.
     """
-    carriers = tuple(Carrier(**carrier) for before in told for carrier in before["carriers"])
+    carriers = tuple(stored.read(Carrier, carrier) for before in told for carrier in before["carriers"])
     return replace(origin, carriers=(*origin.carriers, *carriers))
 
 

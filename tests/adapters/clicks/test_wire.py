@@ -37,7 +37,7 @@ def test_what_is_no_click_is_told(sent):
 
 @pytest.mark.parametrize(
     "change",
-    [{"id": 1}, {"slug": None}, {"sub_id": 7}, {"is_bot": 1}, {"query_names": "via"}, {"languages": [1]}, {"more": 1}],
+    [{"id": 1}, {"slug": None}, {"sub_id": 7}, {"is_bot": 1}, {"query_names": "via"}, {"languages": [1]}],
     ids=str,
 )
 def test_a_click_with_a_part_of_another_kind_is_none(change):
@@ -58,5 +58,19 @@ def test_a_click_that_lacks_a_part_is_none():
 def test_a_click_of_the_release_before_has_no_country():
     sent = json.loads(wire.to_bytes(_CLICK))
     del sent["country"]
+
+    assert wire.from_bytes(json.dumps(sent).encode()) == _CLICK
+
+
+def test_field_of_a_newer_release_is_ignored():
+    sent = json.loads(wire.to_bytes(_CLICK)) | {"more": 1, "later": {"version": 2}}
+
+    assert wire.from_bytes(json.dumps(sent).encode()) == _CLICK
+
+
+@pytest.mark.parametrize("name", list(RawClick._field_defaults))
+def test_absent_field_with_a_default_gets_it(name):
+    sent = json.loads(wire.to_bytes(_CLICK))
+    del sent[name]
 
     assert wire.from_bytes(json.dumps(sent).encode()) == _CLICK

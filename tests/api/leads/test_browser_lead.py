@@ -14,6 +14,7 @@ from domain import jobs
 from models import db, ids
 from models.jobs import processes, rows
 from pipelines import work
+from tests.support import databases
 from tests.support.draining import run
 from tests.support.rows.leads import BROWSER, browser, emails, signed, slug_of
 
@@ -236,13 +237,20 @@ def test_a_waiting_job_does_not_show_whom_it_is_about(shop):
     assert sorted(json.loads(args)) == ["at", "sealed"]
 
 
-def test_what_another_secret_sealed_is_a_dead_letter(shop, drain):
+def test_lead_sealed_with_an_unknown_key_is_a_failed_job_after_an_hour(shop, drain):
     with db.any_org_work():
         work.enqueue(jobs.LEAD_CAPTURE, organization_id=None, sealed="bm9uc2Vuc2U=", at="2026-01-01T00:00:00+00:00")
     drain()
+    databases.alter_any("update job set unknown_s = 3600, run_at = now()")
+    with db.any_org_work():
+        assert db.db.run("select failed_at is not null from job") == [(False,)]
+
+    drain()
 
     with db.any_org_work():
-        assert db.db.run("select attempt, failed_at is not null from job") == [(1, True)]
+        ((is_dead, error),) = db.db.run("select failed_at is not null, last_error from job")
+    assert is_dead
+    assert "does not open with this SECRET_KEY" in error
 
 
 @pytest.mark.parametrize(

@@ -55,11 +55,13 @@ def write(brand: Brand, *batch: RawClick) -> clicks.WrittenClicks:
         return clicks.write(batch, datetime.now(UTC))
 
 
-def send(*entries: RawClick | bytes) -> None:
-    """Put clicks, or anything else, on the stream."""
+def send(*entries: RawClick | bytes, age: timedelta | None = None) -> None:
+    """Put clicks, or anything else, on the stream; with an age, as if they were sent that long ago."""
     client = broker.client(os.environ["REDIS_URL"])
-    for entry in entries:
-        client.xadd(KEY, {FIELD: entry if isinstance(entry, bytes) else wire.to_bytes(entry)})
+    seconds, _ = client.time()
+    for number, entry in enumerate(entries):
+        entry_id = "*" if age is None else f"{int((seconds - age.total_seconds()) * 1_000)}-{number + 1}"
+        client.xadd(KEY, {FIELD: entry if isinstance(entry, bytes) else wire.to_bytes(entry)}, id=entry_id)
 
 
 def consume() -> int:

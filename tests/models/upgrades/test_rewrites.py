@@ -1,0 +1,301 @@
+"""No migration rewrites a table; where one is rewritten all the same, no request gets "not found" for its row.
+
+docs/upgrades.md, "What rewrites a table".
+"""
+
+import importlib
+import itertools
+import pkgutil
+import re
+import sys
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+import models
+from adapters import clock
+from models import db, migrate
+from models.hot import Hot, Lookup
+from models.schema import steps
+from pipelines.conversions import settle
+from tests.models.upgrades import rewriting
+from tests.support import databases
+from tests.support.gateways.playing import connected, played
+from tests.support.rows import visiting
+from tests.support.rows.leads import slug_of
+from tests.support.running.trips import trips
+
+_FOLDER = Path(migrate.__file__).parent / "migrations"
+# Written before there was this rule. Applied files stay as they are.
+_OLDER = {
+    "0052_affiliate_lists": {"affiliate"},
+    "0061_failed_deliveries": {"delivery"},
+    "0072_landing_pages": {"program"},
+}
+
+
+def test_migration_rewrites_no_table_that_exists_already(empty_database):
+    rewritten = {}
+    with databases.owner(empty_database) as cursor:
+        for name in migrate.names():
+            before = rewriting.read_storage(cursor)
+            text = (_FOLDER / f"{name}.sql").read_text()
+            steps.apply(cursor.connection, text, name=name, record=lambda cursor: None, tell=lambda line: None)
+            if tables := rewriting.rewritten_tables(before, rewriting.read_storage(cursor)):
+                rewritten[name] = tables
+
+    # A rewrite hides the table's rows from prepared statements that wait for it. docs/upgrades.md has other ways.
+    assert rewritten == _OLDER
+
+
+_SHOP = """
+create table shop (id int primary key, name varchar(10), size int not null, opened timestamptz default now());
+create unlogged table visit (id int, shop_id int);
+create access method heap_again type table handler heap_tableam_handler;
+create index shop_name on shop (name);
+"""
+_REWRITING = [
+    "alter table shop add column twice int generated always as (size * 2) stored",
+    "alter table shop alter column size type bigint",
+    "alter table shop alter column name type text using name || ''",
+    "alter table shop alter column opened type date",
+    "alter table shop add column key uuid default gen_random_uuid()",
+    "alter table shop add column seen timestamptz default clock_timestamp()",
+    "alter table shop add column number serial",
+    "alter table shop add column number bigint generated always as identity",
+    "alter table shop set unlogged",
+    "alter table shop set access method heap_again",
+    "cluster shop using shop_name",
+    "truncate shop",
+    "create table other (like shop); drop table shop; alter table other rename to shop",
+    "do $$ begin execute 'alter table shop add column drawn float default random()'; end $$",
+]
+_KEEPING = [
+    "alter table shop add column owner text",
+    "alter table shop add column owner text not null default ''",
+    "alter table shop add column seen timestamptz default now()",
+    "alter table shop add column twice int; alter table shop alter column twice set default 3",
+    "alter table shop alter column name type varchar(20)",
+    "alter table shop alter column name type text",
+    "alter table shop alter column size drop not null",
+    "alter table shop drop column size",
+    "create table other (id int generated always as identity, size int generated always as (1) stored)",
+    "create table other (id int); alter table other alter column id type bigint",
+    "create index on shop (size)",
+    "drop table visit",
+]
+
+
+def test_every_rewriting_change_is_reported_and_no_other(empty_database):
+    databases.run(empty_database, _SHOP)
+    with databases.owner(empty_database) as cursor:
+        before = rewriting.read_storage(cursor)
+        for change, expected in [
+            *((change, {"shop"}) for change in _REWRITING),
+            *((change, set()) for change in _KEEPING),
+        ]:
+            cursor.execute(f"begin; {change}")
+            tables = rewriting.rewritten_tables(before, rewriting.read_storage(cursor))
+            cursor.execute("rollback")
+            assert tables == expected, change
+        cursor.execute("begin; alter table visit set logged")
+        assert rewriting.rewritten_tables(before, rewriting.read_storage(cursor)) == {"visit"}
+
+
+@pytest.mark.parametrize(
+    "statement", ["vacuum full shop", "vacuum (full) shop", "cluster shop", "cluster", "reindex table shop"]
+)
+def test_rewriting_statement_outside_a_transaction_is_refused(statement):
+    with pytest.raises(steps.MigrationHalted, match="Not repeatable"):
+        steps.statements(f"-- outside a transaction\n{statement};\n")
+
+
+def test_prepared_statement_that_waits_for_a_rewrite_sees_no_row(brand):
+    """Why all of this is needed: PostgreSQL takes the snapshot of a prepared select before it waits."""
+    brand.program()
+    statement = Hot("select name from program where id = %s")
+
+    def names():
+        with db.unit_of_work(brand.id):
+            return db.db.run(statement, brand.programs)
+
+    assert rewriting.answer_across_rewrite("program", names) == []
+    assert names() == [("Campaign",)]
+
+
+_NUMBERS = itertools.count()
+
+
+def _sale(brand):
+    return brand.sale(affiliateSlug=slug_of(brand))
+
+
+def _lead(brand):
+    body = {"affiliateSlug": slug_of(brand), "email": f"ada-{next(_NUMBERS)}@example.com"}
+    return brand.signed("/api/tracking/lead", body)
+
+
+def _click(brand):
+    return visiting.click(brand.app, slug_of(brand))
+
+
+def _click_of_program(brand):
+    return visiting.click(brand.app, slug_of(brand), programId=str(brand.programs[-1]))
+
+
+def _short_link(brand):
+    return visiting.follow(brand.app, slug_of(brand))
+
+
+def _door(brand):
+    return visiting.visit(brand.app, f"/door/{brand.programs[-1]}/{slug_of(brand)}")
+
+
+def _refund(brand):
+    return brand.refund("order-of-ada", 1)
+
+
+def _conversion(brand):
+    (conversion_id,) = brand.rows("select id from sale where external_event_id = 'order-of-ada'")[0]
+    return brand.get(f"/api/v1/conversions/{conversion_id}")
+
+
+def _landing(brand):
+    return brand.app.test_client().get(f"/api/p/by-handle/h-{brand.id.hex}")
+
+
+def _portal_host(brand):
+    return brand.app.test_client().get("/", headers={"Host": f"{brand.id.hex}.test"})
+
+
+def _served_host(brand):
+    return brand.app.test_client().get(f"/api/p/by-domain?host={brand.id.hex}.test")
+
+
+# What a caller asks for at each public or hot door, with the status where its row is there, and what it reads.
+_DOORS = [
+    (_sale, 200, "tracking_link affiliate program sale api_key"),
+    (_lead, 200, "tracking_link affiliate program organization lead api_key"),
+    (_click, 200, "tracking_link affiliate program organization"),
+    (_click_of_program, 200, "tracking_link affiliate program organization"),
+    (_short_link, 302, "tracking_link affiliate program organization"),
+    (_door, 302, "tracking_link affiliate program organization"),
+    (_refund, 200, "sale conversion api_key"),
+    (_conversion, 200, "conversion api_key organization"),
+    (_landing, 200, "organization program"),
+    (_portal_host, 200, "organization program"),
+    (_served_host, 200, "organization program"),
+]
+
+
+@pytest.fixture
+def shop(brand):
+    brand.set(subdomain=f"h-{brand.id.hex}")
+    brand.program(
+        hosted_checkout_door_enabled=True,
+        hosted_checkout_door_mode="redirect",
+        referral_destination_url="https://shop.test/",
+        custom_domain=f"{brand.id.hex}.test",
+        custom_domain_verified=True,
+    )
+    brand.affiliate(slug_of(brand))
+    assert brand.sale(externalEventId="order-of-ada", affiliateSlug=slug_of(brand)).status_code == 200
+    return brand
+
+
+def _doors_and_tables():
+    for ask, status, tables in _DOORS:
+        name = ask.__name__.strip("_")
+        yield from (pytest.param(ask, status, table, id=f"{name}-{table}") for table in tables.split())
+
+
+@pytest.mark.parametrize(("ask", "status", "table"), list(_doors_and_tables()))
+def test_door_whose_table_is_rewritten_meanwhile_finds_its_row(shop, ask, status, table):
+    answer = rewriting.answer_across_rewrite(table, lambda: ask(shop))
+
+    assert answer.status_code == status, answer.text
+    if "click" in ask.__name__:
+        assert "clickId" in answer.json
+
+
+def test_gateway_whose_connection_is_rewritten_meanwhile_is_known(brand):
+    with played() as stage:
+        path = "/" + connected(brand.person(), stage)["webhookUrl"].split("/", 3)[3]
+
+        def send():
+            return brand.app.test_client().post(path, data=b"{}").status_code
+
+        assert send() == 401  # known, and not proved
+        assert rewriting.answer_across_rewrite("gateway_connection", send) == 401
+
+
+@pytest.mark.parametrize("table", ["sale", "affiliate", "program"])
+def test_sale_whose_table_is_rewritten_meanwhile_is_settled(shop, table):
+    slug = slug_of(shop)
+    sale_ids = iter([UUID(shop.sale(affiliateSlug=slug).json["conversionId"]) for _ in range(2)])
+
+    def settle_next():
+        sale_id = next(sale_ids)
+        with db.unit_of_work(shop.id):
+            settle.sale(organization_id=shop.id, sale_id=sale_id, now=clock.now())
+        return sale_id
+
+    settled = rewriting.answer_across_rewrite(table, settle_next)
+
+    assert shop.rows("select count(*) from conversion where id = %s", settled) == [(1,)]
+
+
+def test_only_a_missing_row_costs_a_second_statement(shop):
+    lookup = Lookup("select id from program where id = %s")
+    with db.unit_of_work(shop.id):
+        db.db.run(lookup, shop.programs)  # prepared
+        with trips() as found:
+            assert db.db.run(lookup, shop.programs) != []
+        with trips() as missing:
+            assert db.db.run(lookup, (shop.id,)) == []
+
+    assert (len(found), len(missing)) == (1, 2)
+
+
+def _prepared_selects():
+    """Return the prepared selects of the models by module and name. One that writes has a snapshot of its own."""
+    for found in pkgutil.walk_packages(models.__path__, "models."):
+        importlib.import_module(found.name)
+    return {
+        f"{module.removeprefix('models.')}.{name}": value
+        for module, loaded in sorted(sys.modules.items())
+        if module.startswith("models.")
+        for name, value in vars(loaded).items()
+        if isinstance(value, Hot) and not _WRITES.search(value.prepare.decode())
+    }
+
+
+_WRITES = re.compile(r"\b(insert into|update \w+( as)?( \w+)?\s+set|delete from)\b", re.IGNORECASE)
+# Prepared selects that are executed once, by what no row means to who executed them.
+_ONCE = {
+    "a list, which is read again": """
+        affiliates.embed_tokens._PAGE affiliates.own_links._ANY_ORG_LINKS affiliates.tracking_links._OF_AFFILIATES
+        deals.milestones._OF_DEAL payouts.lists._LINES payouts.lists._FIRST_LINES payouts.lists._NEXT_LINES
+        payouts.receipts._OF_PERSON payouts.receipts._OF_AFFILIATE payouts.receipts._LINES
+        payouts.run_lists._PAGE payouts.run_lists._NEXT_PAGE
+        programs.own_numbers._BY_DAY programs.own_numbers._BY_CHANNEL programs.own_numbers._OF_AFFILIATE""",
+    "what is usual: nothing came before, and a unique index or a lock holds where something did": """
+        clicks.batches._BETWEEN clicks.batches._KNOWN clicks.batches._VISITS clicks.batches._OF_NETWORKS
+        clicks.batches._OF_LINKS clicks.batches._PAID_FOR_CLICKS clicks.batches._LOCK_HOURS
+        deals.deals._LOCK_OF_PAYOUTS deals.releases._OPEN gateways.creditable._NAMED
+        gateways.creditable._NAMED_BY_MANY gateways.payments._LOCK_KNOWN gateways.payments._LOCK_BEFORE
+        gateways.payments._LOCK_ALL_BEFORE gateways.pixel_checkouts._FIND gateways.referrals._FIND
+        gateways.refunds._BOOKED leads.paid._COUNT leads.paid._LAST_CLICK leads.rows._MATCH
+        payouts.lines._HAS_ANY payouts.lines._LOCK_CONVERSIONS""",
+    "a pointer of a job that is done: a job that is not comes again after its deadline": """
+        jobs.batches._LOCK jobs.rows._LOCK""",
+    "never: it takes an advisory lock": "turns._TAKE_HOT turns._TAKE_ALL",
+}
+
+
+def test_every_prepared_select_whose_missing_row_is_final_is_executed_twice():
+    once = {name for name, statement in _prepared_selects().items() if not isinstance(statement, Lookup)}
+
+    # One whose missing row ends a request or a job is a `models.hot.Lookup`.
+    assert once == {name for names in _ONCE.values() for name in names.split()}
