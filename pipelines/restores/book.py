@@ -20,7 +20,7 @@ from models.payouts.payouts import PaidPayout, Payout
 from models.restores import advances
 from models.restores.advances import ForgottenPayout
 from models.restores.transfers import RestoredTransfer
-from pipelines.payouts import decisions, transfer
+from pipelines.payouts import decisions, rails, transfer
 
 _NOTES = "Paid before the service was restored from a backup. What it paid is netted in the next payouts."
 
@@ -193,7 +193,7 @@ def _take_up(payout: Payout, found: RailTransfer, *, made_at: datetime, now: dat
     if found.state == TransferState.paid:
         _mark_paid(taken, found.references, made_at=made_at, now=now)
     else:
-        transfer.enqueue(taken)
+        rails.enqueue_transfers(organization_id=taken.organization_id, method=taken.method, payout_ids=[taken.id])
 
 
 def _mark_paid(payout: Payout, references: Mapping[str, str], *, made_at: datetime, now: datetime) -> None:
