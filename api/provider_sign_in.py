@@ -22,7 +22,7 @@ from adapters.identity.oidc import OidcAway, OidcBegin, OidcNotFresh, OidcRefuse
 from api import sessions
 from api.access import persons
 from api.sessions import NewSession
-from domain import stored
+from domain.text import stored
 from models import db
 from pipelines.organization import provider_sessions
 

@@ -14,8 +14,9 @@ from typing import Any
 import email_validator
 from marshmallow import EXCLUDE, RAISE, Schema, ValidationError, fields, validate
 
-from domain import one_line, urls
+from domain import urls
 from domain.refused import Refused
+from domain.text import one_line
 from schemas import reading, rendering
 
 #: Metadata of a field that is described as required: without it the answer is a refusal with a code of its own.

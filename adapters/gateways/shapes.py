@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from domain import one_line
 from domain.gateways.facts import UnreadableEvent
+from domain.text import one_line
 
 _ID_CHARACTERS = 255
 _TEXT_CHARACTERS = 500

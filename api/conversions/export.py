@@ -15,9 +15,9 @@ from api.access.guards import Guard
 from api.edge import audit, body
 from api.edge.operations import operation, text
 from api.edge.reading.asked import PieceReader
-from domain import csv_cells
 from domain.conversions.orders import ConversionOrder
 from domain.organization import plans
+from domain.text import csv_cells
 from models import db
 from models.conversions import lists
 from models.conversions.lists import ConversionFilters, ExportedConversion

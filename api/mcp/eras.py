@@ -13,7 +13,7 @@ from typing import Any
 from werkzeug.datastructures import Headers
 
 from api.mcp.messages import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION, RpcError, RpcMessage, an_object
-from domain import one_line
+from domain.text import one_line
 
 MODERN = "2026-07-28"
 #: The revisions with a handshake, the newest first.

@@ -14,7 +14,7 @@ from api.access.guards import Guard
 from api.edge import body, paging
 from api.edge.operations import operation, page, text
 from api.edge.reading.asked import PieceReader
-from domain import csv_cells
+from domain.text import csv_cells
 from models import db
 from models.conversions import earnings
 from models.conversions.earnings import Earning, EarningFilters

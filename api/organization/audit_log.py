@@ -22,9 +22,9 @@ from api.access.guards import Guard
 from api.edge import audit, body
 from api.edge.operations import one, operation
 from api.edge.reading.asked import PieceReader
-from domain import csv_cells
 from domain.organization import plans
 from domain.organization.access import Role
+from domain.text import csv_cells
 from models import db
 from models.listing import Position
 from models.organization import audit_log

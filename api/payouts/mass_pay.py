@@ -18,8 +18,8 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body
 from api.edge.operations import operation, text
-from domain import csv_cells
 from domain.organization.access import Role
+from domain.text import csv_cells
 from models import db
 from models.payouts.by_hand import Listable
 from pipelines.payouts import export

@@ -110,7 +110,7 @@ def reconcile(
 @click.option("--why", required=True, help="For the audit log.")
 @output.json_option
 def assign(
-    reference: str, affiliate_id: UUID, usd_cents: int | None, typed: Sequence[str], why: str, as_json: bool
+    reference: str, *, affiliate_id: UUID, usd_cents: int | None, typed: Sequence[str], why: str, as_json: bool
 ) -> None:
     """Book a transfer that waits for a decision as paid to an affiliate: their next payouts are smaller by it."""
     with output.every_tenant():
@@ -259,7 +259,7 @@ def _print(tallies: Sequence[Tally], cleanness: Cleanness, *, is_dry: bool) -> N
             (one.method, one.source, one.transfers, one.outcomes.get(TransferOutcome.Known, 0),
              one.outcomes.get(TransferOutcome.Resumed, 0), one.outcomes.get(TransferOutcome.Booked, 0),
              one.booked_cents, one.outcomes.get(TransferOutcome.MovedNothing, 0),
-             one.outcomes.get(TransferOutcome.Open, 0)) for one in tallies
+             one.outcomes.get(TransferOutcome.Undecided, 0)) for one in tallies
         ],
         empty="Nothing was compared.",
     )  # fmt: skip

@@ -5,8 +5,8 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from domain import stored
 from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCode
+from domain.text import stored
 
 
 def written(paid: PaymentFact) -> dict[str, Any]:

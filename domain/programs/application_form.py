@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from domain import one_line, slugs
+from domain import slugs
 from domain.statuses import AffiliateSource, AffiliateStatus
+from domain.text import one_line
 
 STEPS = (1, 2)
 MOST_FIELDS = 20

@@ -144,4 +144,4 @@ def _affiliate(transfer: RailTransfer, facts: MatchingFacts) -> UUID | Problem:
 
 
 def _open(problem: Problem) -> Match:
-    return Match(TransferOutcome.Open, problem)
+    return Match(TransferOutcome.Undecided, problem)

@@ -24,16 +24,16 @@ class TransferOutcome(StrEnum):
     """What a reconcile made of a transfer.
 
     Known: the books have it. Resumed: its payout is here and was marked as paid, or its rail is asked about it again.
-    Booked: its payout was forgotten and is booked as paid. MovedNothing: there is nothing to book. Open: an operator
-    has to decide. Accepted: an operator decided that it stays unbooked.
+    Booked: its payout was forgotten and is booked as paid. MovedNothing: there is nothing to book. Undecided: an
+    operator has to decide. LeftOut: an operator decided that it stays unbooked.
     """
 
     Known = "Known"
     Resumed = "Resumed"
     Booked = "Booked"
     MovedNothing = "MovedNothing"
-    Open = "Open"
-    Accepted = "Accepted"
+    Undecided = "Undecided"
+    LeftOut = "LeftOut"
 
 
 class Problem(StrEnum):

@@ -19,7 +19,7 @@ create table restored_transfer (
   account text,
   state text not null check (state in ('paid', 'in_flight', 'returned')),
   made_at timestamptz not null,
-  outcome text not null check (outcome in ('Known', 'Resumed', 'Booked', 'MovedNothing', 'Open', 'Accepted')),
+  outcome text not null check (outcome in ('Known', 'Resumed', 'Booked', 'MovedNothing', 'Undecided', 'LeftOut')),
   problem text,
   booked_payout_id uuid,
   -- The rail did not say in which currencies it was earned, and the organization had no other than US dollars.
@@ -29,11 +29,11 @@ create table restored_transfer (
   changed_at timestamptz not null default now(),
   unique (method, reference),
   foreign key (organization_id, booked_payout_id) references payout (organization_id, id),
-  check (outcome <> 'Open' or problem is not null),
+  check (outcome <> 'Undecided' or problem is not null),
   check ((outcome = 'Booked') <= (booked_payout_id is not null)),
-  check ((outcome = 'Accepted') <= (decided_because is not null))
+  check ((outcome = 'LeftOut') <= (decided_because is not null))
 );
-create index restored_transfer_open on restored_transfer (made_at) where outcome = 'Open';
+create index restored_transfer_open on restored_transfer (made_at) where outcome = 'Undecided';
 select isolate_tenant('restored_transfer');
 
 -- Which lists were read to their end and compared, on which server (`this_server()`), and since when they reach.

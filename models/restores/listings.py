@@ -9,7 +9,7 @@ from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class RestoreListing:
     """The newest complete comparison of a method's payments."""
 
     method: str
@@ -31,13 +31,13 @@ def stage(*, method: str, since: datetime, source: str, transfers: int) -> None:
 
 # Of several the one that reaches back furthest, then the newest.
 _OF_SERVER = f"""
-select distinct on (method) {columns(Listing)} from restore_listing where server = this_server()
+select distinct on (method) {columns(RestoreListing)} from restore_listing where server = this_server()
 order by method, since, listed_at desc
 """
-_listings = Rows(Listing)
+_listings = Rows(RestoreListing)
 
 
-def of_this_server() -> list[Listing]:
+def of_this_server() -> list[RestoreListing]:
     """Return what was compared on this server, one row per method: the one that reaches back furthest."""
     return _listings.all(_OF_SERVER)
 

@@ -40,7 +40,7 @@ _LOCK = f"""
 insert into restored_transfer (id, organization_id, method, reference, payout_key, payout_id, affiliate_id,
   amount_cents, currency, account, state, made_at, outcome, problem)
 values (%(id)s, %(org)s, %(method)s, %(reference)s, %(key)s, %(payout)s, %(affiliate)s, %(cents)s, %(currency)s,
-  %(account)s, %(state)s, %(made_at)s, 'Open', 'not_compared')
+  %(account)s, %(state)s, %(made_at)s, 'Undecided', 'not_compared')
 on conflict (method, reference) do update set state = excluded.state
 returning {_COLUMNS}
 """
@@ -105,7 +105,7 @@ def stage_outcome(
     )
 
 
-_OPEN = f"select {_COLUMNS} from restored_transfer where outcome = 'Open' order by made_at, id limit %s"
+_OPEN = f"select {_COLUMNS} from restored_transfer where outcome = 'Undecided' order by made_at, id limit %s"
 _BY_REFERENCE = f"select {_COLUMNS} from restored_transfer where reference = %s order by method for update"
 
 

@@ -29,6 +29,8 @@ _AT_HOME: Mapping[str, str] = {
     "mail_pace": "the service's own",
     "migration": "the schema's own",
     "known_server": "about servers, not organizations",
+    "restored_transfer": "known by the reference that its rail gave it, and of some no organization is known",
+    "restore_listing": "about servers, not organizations",
     "audit_entry": "some of what operators do belongs to no organization",
     "rail_event": "known by the name that its rail gave it, and of some nobody knows whose they are",
     "stored_answer": "some belong to no organization",

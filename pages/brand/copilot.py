@@ -21,8 +21,8 @@ from api.copilot.conversations import (
     run_copilot_steps,
     send_copilot_message,
 )
-from domain import one_line
 from domain.money import wording
+from domain.text import one_line
 from pages import calls, forms, fragments, kept, screens
 from pages.calls import CallAnswer, View
 from pages.forms import FormState

@@ -12,9 +12,10 @@ from uuid import UUID
 import orjson
 
 from adapters.fraud import scorer
-from domain import fraud, stored
+from domain import fraud
 from domain.clicks.fates import JudgedClick
 from domain.fraud import ClickFacts, Verdict
+from domain.text import stored
 from models import turns
 from models.clicks import batches
 from models.clicks.batches import Unscored

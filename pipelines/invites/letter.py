@@ -10,9 +10,9 @@ from datetime import datetime
 from html import escape
 
 from adapters.mail import html, letters
-from domain import one_line
 from domain.mail import merge_tags
 from domain.programs import terms
+from domain.text import one_line
 from models.invites import NamedInvite
 from models.organization.organizations import Organization
 from models.programs.programs import Program

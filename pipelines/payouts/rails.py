@@ -11,6 +11,7 @@ from uuid import UUID
 import settings
 from adapters.rails import base, registry
 from domain import jobs, thread_slots
+from domain.payouts import natives
 from domain.payouts.transfers import Method
 from models.organization import organizations
 from models.payouts.payouts import Payout
@@ -45,6 +46,17 @@ def enqueue_transfers(
         run_at=run_at,
         args=[{"payout_id": payout_id} for payout_id in payout_ids],
     )
+
+
+def labels_of(payout: Payout) -> dict[str, str]:
+    """Return what a rail is to store besides the ids of payout and organization, should this database forget it."""
+    named = {"affiliate_id": str(payout.affiliate_id)}
+    if payout.milestone_id is not None:
+        named["milestone_id"] = str(payout.milestone_id)
+    sums = natives.from_text(payout.natives, total_cents=payout.amount_cents)
+    if sums is not None and len(text := natives.to_text(sums)) <= natives.MAX_CHARACTERS:
+        named["native"] = text
+    return named
 
 
 def _sandbox_mode(method: Method, chosen: str | None) -> str | None:

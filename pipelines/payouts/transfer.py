@@ -17,7 +17,7 @@ import structlog
 import settings
 from adapters.rails import base
 from domain.deals import events as deal_events
-from domain.payouts import events, natives, reversal, transfers
+from domain.payouts import events, reversal, transfers
 from domain.payouts.states import AttemptState, PayoutStatus, ReviewStatus
 from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected, Unknown
 from models.deals import deals, escrow, milestones, releases
@@ -96,7 +96,7 @@ def _prepared(payout: Payout | None, now: datetime) -> PreparedTransfer | None:
         return None
     _check_not_paid(payout, now)
     rail = _rail(payout, now)
-    asked = _transfer(payout, transfers.key_of(payout_id=payout.id, attempt=payout.attempt), _labels(payout))
+    asked = _transfer(payout, transfers.key_of(payout_id=payout.id, attempt=payout.attempt), rails.labels_of(payout))
     return PreparedTransfer(payout, asked, rail, age=None, asked=0, books=rail.books, is_new_to_books=True)
 
 
@@ -156,17 +156,6 @@ def _rail(payout: Payout, now: datetime) -> base.Rail:
     except base.RailMissing as missing:
         _log.warning("payout.no_rail", payout=str(payout.id), method=payout.method)
         raise TryAgain(at=now + _RAIL_MISSING, why=f"no payout rail: {missing}") from missing
-
-
-def _labels(payout: Payout) -> dict[str, str]:
-    """Return what a rail is to store besides the ids of payout and organization, should this database forget it."""
-    named = {"affiliate_id": str(payout.affiliate_id)}
-    if payout.milestone_id is not None:
-        named["milestone_id"] = str(payout.milestone_id)
-    sums = natives.from_text(payout.natives, total_cents=payout.amount_cents)
-    if sums is not None and len(text := natives.to_text(sums)) <= natives.MAX_CHARACTERS:
-        named["native"] = text
-    return named
 
 
 def _transfer(payout: Payout, key: str, labels: Mapping[str, str]) -> transfers.Transfer:

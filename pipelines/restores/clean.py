@@ -7,7 +7,7 @@ from datetime import datetime
 from adapters.rails import registry
 from domain.payouts.transfers import BY_HAND, Method
 from models.restores import listings, transfers
-from models.restores.listings import Listing
+from models.restores.listings import RestoreListing
 from models.restores.transfers import RestoredTransfer
 
 _MAX_OPEN = 10_000
@@ -17,7 +17,7 @@ _MAX_OPEN = 10_000
 class Cleanness:
     """What is compared on this server, which methods are not, and which transfers wait for an operator."""
 
-    listings: Sequence[Listing]
+    listings: Sequence[RestoreListing]
     missing: Sequence[str]
     open: Sequence[RestoredTransfer]
 

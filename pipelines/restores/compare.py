@@ -20,7 +20,7 @@ from models.restores import facts, transfers
 from models.restores.transfers import RestoredTransfer
 from pipelines.restores import book
 
-_DONE = (TransferOutcome.Booked, TransferOutcome.Accepted)
+_DONE = (TransferOutcome.Booked, TransferOutcome.LeftOut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def any_org_assign(
 def any_org_accept(reference: str, *, why: str) -> RestoredTransfer:
     """Let an open transfer be as it is. Raises Refused: 404 not_found, 409 not_open."""
     row = any_org_open_row(reference)
-    transfers.stage_outcome(row, TransferOutcome.Accepted, problem=row.problem, why=why)
+    transfers.stage_outcome(row, TransferOutcome.LeftOut, problem=row.problem, why=why)
     return row
 
 
@@ -106,7 +106,7 @@ def any_org_open_row(reference: str) -> RestoredTransfer:
     rows = transfers.any_org_lock_by_reference(reference)
     if not rows:
         raise Refused(404, "not_found", f"No list had a transfer {reference}.")
-    row = next((one for one in rows if one.outcome == TransferOutcome.Open), None)
+    row = next((one for one in rows if one.outcome == TransferOutcome.Undecided), None)
     if row is None:
         raise Refused(409, "not_open", f"{reference} is {rows[0].outcome}; nothing is to be decided about it.")
     return row
@@ -150,5 +150,5 @@ def _compare_again(row: RestoredTransfer, transfer: RailTransfer, known: Matchin
 
 
 def _stage_open(row: RestoredTransfer, problem: str) -> Compared:
-    transfers.stage_outcome(row, TransferOutcome.Open, problem=problem, assumes_usd=row.assumes_usd)
-    return Compared(TransferOutcome.Open, problem, is_new=row.problem != problem)
+    transfers.stage_outcome(row, TransferOutcome.Undecided, problem=problem, assumes_usd=row.assumes_usd)
+    return Compared(TransferOutcome.Undecided, problem, is_new=row.problem != problem)

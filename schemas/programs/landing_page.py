@@ -7,9 +7,9 @@ from typing import Any
 
 from marshmallow import RAISE, ValidationError, fields, post_load
 
-from domain import one_line
 from domain.programs.application_form import is_seen
 from domain.storefront import LONGEST_HEADLINE, LONGEST_INTRO, LONGEST_TEXT, LONGEST_TITLE, MOST_SECTIONS
+from domain.text import one_line
 from schemas.base import Flag, Wire, color, from_base64, not_blank, text
 from schemas.bounded import Items
 

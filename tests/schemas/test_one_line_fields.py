@@ -5,7 +5,7 @@ One line is: no control character, and none of U+202A to U+202E and U+2066 to U+
 
 import pytest
 
-from domain import one_line
+from domain.text import one_line
 from schemas.base import CleanedLine, line
 
 _HOSTILE = ("\x00", "\n", "\r", "\t", "\x1b", "\x7f", "\x85", "\u202a", "\u202e", "\u2066", "\u2069")
@@ -33,7 +33,8 @@ _OWN_FORM = {
     **dict.fromkeys(("processorCustomerId", "processorSubscriptionId"), "an id, compared byte by byte"),
     **dict.fromkeys(("connectedAccountId", "recipientId", "token", "checkoutToken"), "an id, compared byte by byte"),
     **dict.fromkeys(("dataBase64",), "base64"),
-    **dict.fromkeys(("ReplayBody.name",), "the name of a kind of job, which is looked up"),
+    **dict.fromkeys(("ReplayBody.name", "DiscardBody.name"), "the name of a kind of job, which is looked up"),
+    **dict.fromkeys(("ReplayBody.error", "DiscardBody.error"), "a part of an error's text, which is looked for"),
     **dict.fromkeys(("body",), "the message of MCP, a webhook of a gateway or a file, each read by its own rules"),
     **dict.fromkeys(("AssetBody.name",), "the name of a file for its own brand, quoted where it is sent"),
 }

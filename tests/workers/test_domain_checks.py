@@ -8,6 +8,7 @@ from adapters import clock
 from domain import jobs
 from models import db
 from pipelines import work
+from tests.support.databases import alter_any
 from tests.support.draining import drain
 from tests.support.outside.brand_dns import TARGET, answering
 
@@ -123,15 +124,18 @@ def test_a_tracking_domain_is_looked_at_and_an_operators_word_is_left_alone(watc
     assert watch.brand.get("/api/v1/settings/tracking-domain").json["provedBy"] == "Operator"
 
 
-def test_a_domain_that_another_has_proved_is_taken_and_found_when_it_is_free(watch, rival, dns):
+def test_domain_of_another_tenant_is_taken_until_its_hold_has_ended(watch, rival, dns):
     holder = rival.program(custom_domain=watch.domain, custom_domain_verified=True)
     dns.zone[watch.domain, "CNAME"] = [f"{TARGET}."]
     watch.tick()
     taken = watch.state()
     rival.call("DELETE", f"/api/v1/programs/{holder}")
     watch.tick(timedelta(minutes=5))
+    held = watch.state()
+    alter_any("update host_hold set held_until = now() where name = %s", watch.domain)
+    watch.tick(timedelta(minutes=10))
 
-    assert (taken, watch.state()) == ("Taken", "Verified")
+    assert (taken, held, watch.state()) == ("Taken", "Taken", "Verified")
 
 
 def test_a_job_of_a_name_that_was_changed_changes_nothing(watch, dns):

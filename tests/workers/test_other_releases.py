@@ -23,10 +23,10 @@ from adapters.identity.oidc import OidcBegin
 from api import kept_forms, provider_sign_in
 from api.edge.reading import marks
 from api.mcp.calling import tokens
-from domain import stored
 from domain.fraud import ClickFacts
 from domain.gateways import kept
 from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCode
+from domain.text import stored
 from models import db
 from pipelines.clicks import scores
 from pipelines.leads import captured

@@ -12,8 +12,8 @@ from api.mcp.asking import arguments, asker, results
 from api.mcp.asking.arguments import SentArguments
 from api.mcp.asking.asker import ToolAnswer, ToolAsker
 from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
-from domain import one_line
 from domain.refused import not_found
+from domain.text import one_line
 
 _MOST_SHOWN = 10
 _LONGEST_TEXT = 200

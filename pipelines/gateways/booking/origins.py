@@ -5,9 +5,9 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from domain import stored
 from domain.gateways.facts import BuyerOrigin, Carrier, RedeemedCode
 from domain.gateways.referrals import SLUG_KEY, TAG_KEYS
+from domain.text import stored
 from models.gateways import pixel_checkouts, referrals
 from pipelines.gateways.booking.desk import BookingDesk
 

@@ -239,7 +239,12 @@ def test_a_waiting_job_does_not_show_whom_it_is_about(shop):
 
 def test_lead_sealed_with_an_unknown_key_is_a_failed_job_after_an_hour(shop, drain):
     with db.any_org_work():
-        work.enqueue(jobs.LEAD_CAPTURE, organization_id=None, sealed="bm9uc2Vuc2U=", at="2026-01-01T00:00:00+00:00")
+        work.enqueue(
+            jobs.LEAD_CAPTURE,
+            organization_id=None,
+            sealed="AW5vbnNlbnNlIG9mIGFub3RoZXIga2V5IQ==",
+            at="2026-01-01T00:00:00+00:00",
+        )
     drain()
     databases.alter_any("update job set unknown_s = 3600, run_at = now()")
     with db.any_org_work():

@@ -31,6 +31,8 @@ _NO_CREDENTIAL = {
     "create_automation_hook": "it proves to a receiver who sent an event, and lets nobody in",
     "create_embed_token": "it opens one affiliate's frame for an hour, and no route of the brand",
     "resend_invite": "it invites an affiliate again whom a person with a verified email has invited",
+    "list_connections": "a gateway posts its events to the address that is shown, and signs them; it reads nothing",
+    "get_connection": "a gateway posts its events to the address that is shown, and signs them; it reads nothing",
     "get_tax_form": "it is the link of a file, which its reader may open anyway",
 }
 

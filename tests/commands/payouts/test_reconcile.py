@@ -1,6 +1,5 @@
 """`flask restore reconcile` and what an operator decides about transfers that it can't book by itself."""
 
-import os
 from uuid import UUID, uuid4
 
 import pytest
@@ -8,55 +7,9 @@ import pytest
 from adapters import clock
 from domain.refused import Refused
 from models import db
-from tests.support import databases
 from tests.support.draining import drain
 from tests.support.rows.dealing import Dealing
 from tests.support.rows.paying import Payroll
-
-_METHODS = ("ProcessorConnect", "Wallet", "GlobalPayouts", "Manual")
-_HEAD = "reference,amount,paid_at,key,payout_id,organization_id,affiliate_id,milestone_id,account,state,native"
-
-
-class _Restored:
-    """A server that nobody knows, and what its operator types."""
-
-    def __init__(self, flask, folder):
-        self.flask, self._folder = flask, folder
-
-    def forget_server(self):
-        self.moment = clock.now().isoformat()
-        for table in ("known_server", "restore_listing"):
-            databases.run(os.environ["DATABASE_OWNER_URL"], f"delete from {table}")
-        db.db.drop_connection()
-
-    def reconcile(self, *rows, method="ProcessorConnect", code=0, words=()):
-        """Reconcile with one method's list; return what the command says. Nothing was paid by the others."""
-        path = self._folder / f"{method}.csv"
-        path.write_text("\n".join([_HEAD, *(",".join(row.get(name, "") for name in _HEAD.split(",")) for row in rows)]))
-        none = [word for other in _METHODS if other != method for word in ("--none", other)]
-        words = [*words, "--restored-to", self.moment, "--list", f"{method}={path}", *none]
-        return self.flask.json("restore", "reconcile", *words, code=code)
-
-    def release(self, code=0):
-        words = ("restore", "release", "--restored-to", self.moment, "--why", "compared with the rail")
-        return self.flask.json(*words) if code == 0 else self.flask(*words)
-
-    def audit(self, action, reference):
-        with db.any_org_work():
-            sql = "select organization_id, after->>'why' from audit_entry where action = %s and entity_id = %s"
-            return db.db.run(sql, (action, reference))
-
-
-@pytest.fixture
-def server(app, flask, tmp_path):
-    yield _Restored(flask, tmp_path)
-    with db.any_org_work():
-        db.db.run("delete from restored_transfer")
-    databases.run(
-        os.environ["DATABASE_OWNER_URL"],
-        "insert into known_server (name) values (this_server()) on conflict do nothing",
-    )
-    db.db.drop_connection()
 
 
 def _sent(payroll, slug="ann", *, amount="20.00", **more):

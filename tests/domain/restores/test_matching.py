@@ -50,7 +50,7 @@ FORGOTTEN = MatchingFacts(
     is_milestone_ready=False,
 )
 
-_KNOWN, _RESUMED, _OPEN = TransferOutcome.Known, TransferOutcome.Resumed, TransferOutcome.Open
+_KNOWN, _RESUMED, _OPEN = TransferOutcome.Known, TransferOutcome.Resumed, TransferOutcome.Undecided
 _SECOND = {"key": f"payout:{_PAYOUT}:2"}
 _BY_HAND = {"method": "Manual", "key": None, "reference": "wire 7"}
 
@@ -113,7 +113,7 @@ def test_transfer_of_a_known_payout(transfer, payout, outcome, problem):
 def test_transfer_of_a_forgotten_payout(transfer, facts, affiliate, problem):
     decided = match(replace(TRANSFER, **transfer), replace(FORGOTTEN, **facts))
 
-    expected = TransferOutcome.Booked if problem is None else TransferOutcome.Open
+    expected = TransferOutcome.Booked if problem is None else TransferOutcome.Undecided
     assert (decided.outcome, decided.problem, decided.affiliate_id) == (expected, problem, affiliate)
 
 

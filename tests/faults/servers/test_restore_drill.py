@@ -12,9 +12,9 @@ from domain.refused import Refused
 from tests.adapters.rails.fake_processor import FakeProcessor
 from tests.faults.test_deals import Deals
 from tests.support.installation.machine import Machine
-from tests.support.installation.restoring import Operator, following_log, restored
 from tests.support.installation.shop import Shop
 from tests.support.rows.paying import Payroll
+from tests.support.standby.restoring import Operator, following_log, restored
 
 _METHODS = {"ann": "ProcessorConnect", "cid": "ProcessorConnect", "dan": "GlobalPayouts", "eve": "Wallet"}
 # Amounts of sales in minor units, by slug: 20 % of them is paid. The rate is 0.92 EUR for a dollar.
@@ -117,7 +117,7 @@ def test_forgotten_runs_are_not_paid_again_in_either_order(
             assert brand.refused_run() == "payouts_on_hold"
 
         # when: it is typed as the runbook has it
-        _type_reconcile(machine, operator, service, brand, moment, tmp_path)
+        _type_reconcile(machine, operator, service, brand, moment, folder=tmp_path)
         operator("restore", "release", "--restored-to", moment.isoformat(), "--why", "compared with every rail")
         brand.sell(_FIRST_RUN + _SECOND_RUN)
 
@@ -133,7 +133,7 @@ def test_forgotten_runs_are_not_paid_again_in_either_order(
 
 
 def _type_reconcile(
-    machine: Machine, operator: Operator, service: FakeProcessor, brand: _Brand, moment: datetime, folder: Path
+    machine: Machine, operator: Operator, service: FakeProcessor, brand: _Brand, moment: datetime, *, folder: Path
 ) -> None:
     """Compare: too little at first, then killed in the middle, then twice at once, then again."""
     words = ["restore", "reconcile", "--restored-to", moment.isoformat()]

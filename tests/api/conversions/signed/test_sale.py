@@ -128,7 +128,7 @@ def test_an_amount_that_is_no_integer_is_malformed_and_never_coerced(shop, amoun
     answer = shop.signed(URL, _raw(amount))
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
-    assert sorted(answer.json) == ["errors", "status", "title", "type"]
+    assert sorted(answer.json) == ["errorCount", "errors", "status", "title", "type"]
     assert list(answer.json["errors"]) == ["amountCents"]
     assert _sales(shop) == []
 
@@ -184,6 +184,8 @@ def test_a_body_that_is_too_large_is_refused_unread(shop, body):
 )
 @pytest.mark.parametrize("value", [7, True, ["ben"], {"a": 1}, "b\x00n"], ids=repr)
 def test_a_text_field_takes_neither_another_type_nor_a_nul(shop, field, value):
+    if (field, value) == ("customerName", "b\x00n"):
+        value = ["b\x00n"]  # a name loses its control characters and is taken: test_text_by_strangers
     answer = shop.sale(**{field: value})
 
     assert (answer.status_code, answer.content_type) == (400, "application/problem+json")

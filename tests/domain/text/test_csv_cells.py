@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import api
-from domain import csv_cells
+from domain.text import csv_cells
 
 _WIDE = ["\uff1d1+1", "\uff0b49 30", "\uff0d5", "\uff20SUM(A1)"]
 
