@@ -143,7 +143,7 @@ def test_a_message_that_is_not_there_is_one_line(flask, brand):
 def test_a_body_that_does_not_open_is_one_line(flask, brand):
     (message_id,) = stage(brand)
     alter_any(
-        "update mail_message set body_sealed = '\\x01' || 'xxxxxxxxxxxxxxxxxxxxxxxxxxxx'::bytea where organization_id = %s",
+        "update mail_message set body_sealed = '\\x01' || repeat('x', 28)::bytea where organization_id = %s",
         brand.id,
     )
 

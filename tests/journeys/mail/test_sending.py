@@ -184,7 +184,7 @@ def test_the_waits_grow_and_after_eight_attempts_it_is_a_dead_letter_that_can_be
 def test_a_body_that_this_key_does_not_open_fails_with_the_reason(office, brand, drain):
     stage(brand)
     alter_any(
-        "update mail_message set body_sealed = '\\x01' || 'xxxxxxxxxxxxxxxxxxxxxxxxxxxx'::bytea where organization_id = %s",
+        "update mail_message set body_sealed = '\\x01' || repeat('x', 28)::bytea where organization_id = %s",
         brand.id,
     )
 

@@ -30,7 +30,7 @@ _JOINED_BY_ID = {"affiliate", "partner_group", "program"}
 _OF_ONE_RAIL = {"sandbox_charge", "sandbox_transfer"}
 # A table goes from these lists, none comes onto them.
 _WITH_TRIGGERS = {"click", "conversion", "day_change", "payout_line"}
-_REFERRING_ELSEWHERE = {"organization", "rail_event"}
+_REFERRING_ELSEWHERE = {"organization", "rail_event", "restored_transfer"}
 # Asked before it is known whose a thing is, or by a person who has it at several brands.
 _OF_ANY_ORGANIZATION = {
     "affiliates.own_links._ANY_ORG_LINKS",
