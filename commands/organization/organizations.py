@@ -7,7 +7,6 @@ from flask.cli import AppGroup
 
 from adapters import clock
 from commands import output, trail
-from commands.organization import people
 from domain.organization import plans
 from models.organization import organizations
 from pipelines.organization import operator_settings, tenancy
@@ -24,6 +23,8 @@ group = AppGroup("org", help="Organizations (tenants).")
 @output.json_option
 def create(*, name: str, plan: str, status: str, currency: str, owner_email: str, as_json: bool) -> None:
     """Create an organization with its first Owner."""
+    from commands.organization import people  # only this command reads an address, and its reader is slow to import
+
     owner = people.address(owner_email)
     with output.every_tenant():
         now = clock.now()

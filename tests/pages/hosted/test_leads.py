@@ -144,7 +144,7 @@ def test_a_wrong_address_is_shown_again_with_what_is_wrong(brand, slug):
 
 @pytest.mark.parametrize(
     "fields",
-    [{"email": ""}, {"email": "a" * 500}, {"email": "a\x00@example.com"}, {"name": "x" * 201}, {"name": "\x00"}],
+    [{"email": ""}, {"email": "a" * 500}, {"email": "a\x00@example.com"}, {"name": "x" * 201}],
 )
 def test_what_cannot_be_read_is_asked_for_again(brand, slug, fields):
     answer = _post(brand, f"/lead/{slug}", **fields)

@@ -84,7 +84,8 @@ def _command(folder: Path, *, seconds: int) -> list[str]:
 
 
 def _popen(command: list[str]) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    environment["PYTHONPATH"] = str(_ROOT)
     return subprocess.Popen(
         command, cwd=_ROOT, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
