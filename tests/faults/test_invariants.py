@@ -15,7 +15,13 @@ from tests.support.installation.shop import Shop
 _DAMAGE = {
     "update sale set settled_at = null": "a settled sale has its conversion",
     "delete from conversion where parent_id is null": "a settled sale has its conversion",
-    "update sale set settled_at = null where true": "an accepted sale that is not settled has a job",
+    "delete from conversion where parent_id is null and true": "an accepted sale has its conversion",
+    "delete from reversal where true": "a refund of a sale has reached its override",
+    "insert into discarded_job (id, organization_id, name, args)"
+    " select row_number() over (), organization_id, 'override.write',"
+    " jsonb_build_object('conversion_id', parent_id, 'recruiter_id', affiliate_id, 'percent', '10')"
+    " from conversion where parent_id is not null; delete from conversion where parent_id is not null":
+        "an override whose job was discarded is written",
     "delete from ledger_entry where kind = 'earn'": "the ledger earned what",
     "insert into click (id, organization_id, program_id, affiliate_id, slug, occurred_at, outcome)"
     " select gen_random_uuid(), organization_id, program_id, id, slug, now(), 'earned'"
