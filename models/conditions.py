@@ -51,6 +51,16 @@ EARNS_NOTHING = _listed(statuses.EARNS_NOTHING)
 UNPAID = _listed(statuses.UNPAID)
 
 
+def restored_debt(conversion: str) -> str:
+    """Return whether a conversion stands for a payment from before a restore that is not netted yet.
+
+    `conversion` is the row's alias. By the expression of index conversion_owing.
+    """
+    return f"""({conversion}.source = 'restore' and {conversion}.paid_cents > {earned(conversion)}
+  and not exists (select from payout_line l where l.organization_id = {conversion}.organization_id
+    and l.conversion_id = {conversion}.id and l.is_open))"""
+
+
 def earned(conversion: str) -> str:
     """Return what a conversion earns now, in minor units of its currency; the expression of index conversion_owing.
 

@@ -51,7 +51,8 @@ class RunRate:
 class Payee:
     """An affiliate as a run sees them. `method` None: they have said nowhere to be paid.
 
-    The minimum is in minor units of `minimum_currency`; both None: there is no minimum.
+    The minimum is in minor units of `minimum_currency`; both None: there is no minimum. `has_restored_debt`: something
+    was paid before a restore that is not netted yet.
     """
 
     affiliate_id: UUID
@@ -63,6 +64,7 @@ class Payee:
     method: str | None
     destination: str | None
     has_tax_form: bool
+    has_restored_debt: bool
     minimum_cents: int | None
     minimum_currency: str | None
 
@@ -121,8 +123,8 @@ class Planned:
 
     @property
     def confirm_total_cents(self) -> int:
-        """The raw sum of those over all currencies."""
-        return sum(self.native_totals.values())
+        """The raw sum of those over all currencies; 0 where a netted debt is the larger number."""
+        return max(0, sum(self.native_totals.values()))
 
     @property
     def usd_estimate_cents(self) -> int:
@@ -143,10 +145,11 @@ class Planned:
 def plan(*, dues: Sequence[Due], payees: Mapping[UUID, Payee], terms: RunTerms) -> Planned:
     """Return a candidate per due, in the order given, with the rates that they need.
 
-    Debts are netted within their currency before this; what is left of one stays for a later run. The minimum is
-    compared with everything that an affiliate would be paid at once, in the home currency.
+    Debts are netted within their currency before this; what is left of one stays for a later run. One from before a
+    restore is netted with the affiliate's other currencies as well. The minimum is compared with everything that an
+    affiliate would be paid at once, in the home currency.
     """
-    found = [_candidate(due, payees[due.affiliate_id], terms) for due in dues]
+    found = _net_restored([_candidate(due, payees[due.affiliate_id], terms) for due in dues], terms)
     too_little = _below_minimum(found, terms)
     currencies = {due.currency for due in dues}
     return Planned(
@@ -195,6 +198,50 @@ def _blocked(due: Due, payee: Payee, terms: RunTerms) -> Blocked | None:
     if terms.is_tax_form_required and not payee.has_tax_form:
         return Blocked.tax_form_required
     return None
+
+
+def _net_restored(candidates: list[PayoutCandidate], terms: RunTerms) -> list[PayoutCandidate]:
+    """Return the candidates; whoever was paid before a restore is paid the difference over all currencies, or nothing.
+
+    A rail need not say in which currency a payment was earned, so the debt may be in another one than the sales that it
+    paid for. A debt that no fresh rate can value holds back everything.
+    """
+    reasons: dict[UUID, Blocked | None] = {}
+    for affiliate_id, theirs in _with_restored_debt(candidates).items():
+        in_usd = [_in_usd(one, terms) for one in theirs]
+        pays = None not in in_usd and sum(filter(None, in_usd), Fraction(0)) > 0
+        reasons[affiliate_id] = None if pays else Blocked.negative_balance
+    return [
+        one._replace(blocked=reasons[one.payee.affiliate_id])
+        if one.payee.affiliate_id in reasons and _is_netted(one)
+        else one
+        for one in candidates
+    ]
+
+
+def _with_restored_debt(candidates: Iterable[PayoutCandidate]) -> dict[UUID, list[PayoutCandidate]]:
+    """Return what is netted together, by affiliate, where there are debts and something to net them with."""
+    netted: defaultdict[UUID, list[PayoutCandidate]] = defaultdict(list)
+    for one in candidates:
+        if one.payee.has_restored_debt and _is_netted(one):
+            netted[one.payee.affiliate_id].append(one)
+    return {
+        affiliate_id: theirs
+        for affiliate_id, theirs in netted.items()
+        if any(one.is_ready for one in theirs) and not all(one.is_ready for one in theirs)
+    }
+
+
+def _in_usd(candidate: PayoutCandidate, terms: RunTerms) -> Fraction | None:
+    """Return a candidate's US cents, exactly; None without a fresh rate."""
+    if candidate.currency == PAYOUT_CURRENCY:
+        return Fraction(candidate.cents)
+    rate = terms.rates.get(candidate.currency)
+    return None if rate is None else usd_factor(candidate.currency, rate.per_usd) * candidate.cents
+
+
+def _is_netted(candidate: PayoutCandidate) -> bool:
+    return candidate.is_ready or candidate.blocked == Blocked.negative_balance
 
 
 def _below_minimum(candidates: Sequence[PayoutCandidate], terms: RunTerms) -> set[UUID]:

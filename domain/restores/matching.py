@@ -4,7 +4,7 @@ Ids decide first, as they were sent with the transfer. Without an affiliate's id
 affiliate of the organization is paid to it.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -40,28 +40,25 @@ class KnownPayout:
 class MatchingFacts:
     """What is known here about a transfer. `has_affiliate`: the affiliate that it names exists in the organization.
 
-    `paid_to_account` are the affiliates of the organization that are paid to the transfer's account. `currencies` are
-    those that the organization has earnings in, with its home currency. `is_milestone_ready`: the milestone that it
-    names waits to be paid.
+    `paid_to_account` are the affiliates of the organization that are paid to the transfer's account.
+    `is_milestone_ready`: the milestone that it names waits to be paid.
     """
 
     payout: KnownPayout | None
     has_organization: bool
     has_affiliate: bool
     paid_to_account: Sequence[UUID]
-    currencies: Set[str]
     is_milestone_ready: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What to do with a transfer. Booked has affiliate and sums; `assumes_usd`: the rail named no currencies."""
+    """What to do with a transfer. Booked has affiliate and sums."""
 
     outcome: TransferOutcome
     problem: Problem | None = None
     affiliate_id: UUID | None = None
     natives: tuple[NativeSum, ...] = ()
-    assumes_usd: bool = False
 
 
 def match(transfer: RailTransfer, facts: MatchingFacts) -> Match:
@@ -127,12 +124,8 @@ def _match_forgotten(transfer: RailTransfer, facts: MatchingFacts) -> Match:
         return _open(affiliate_id)
     if transfer.state == TransferState.in_flight:
         return _open(Problem.in_flight)
-    if transfer.natives is not None:
-        return Match(TransferOutcome.Booked, affiliate_id=affiliate_id, natives=transfer.natives)
-    if facts.currencies - {_USD}:
-        return _open(Problem.currency_unknown)
-    sums = natives.in_usd(transfer.amount_cents, on=transfer.made_at.date())
-    return Match(TransferOutcome.Booked, affiliate_id=affiliate_id, natives=sums, assumes_usd=True)
+    sums = transfer.natives or natives.in_usd(transfer.amount_cents, on=transfer.made_at.date())
+    return Match(TransferOutcome.Booked, affiliate_id=affiliate_id, natives=sums)
 
 
 def _affiliate(transfer: RailTransfer, facts: MatchingFacts) -> UUID | Problem:

@@ -42,7 +42,6 @@ class Problem(StrEnum):
     unknown_organization = "unknown_organization"
     unknown_affiliate = "unknown_affiliate"
     several_affiliates = "several_affiliates"
-    currency_unknown = "currency_unknown"
     not_in_usd = "not_in_usd"
     in_flight = "in_flight"
     amount_differs = "amount_differs"
@@ -53,7 +52,6 @@ class Problem(StrEnum):
     payout_processing = "payout_processing"
     milestone_not_ready = "milestone_not_ready"
     came_back = "came_back"
-    booked_in_usd = "booked_in_usd"
 
 
 #: What each problem means and what to do about it, for operators.
@@ -61,7 +59,6 @@ ADVICE: Mapping[Problem, str] = {
     Problem.unknown_organization: "no organization here is known to have paid it; assign it, or accept it if none has",
     Problem.unknown_affiliate: "its affiliate does not exist here; add them again, then assign it to them",
     Problem.several_affiliates: "several affiliates are paid to that account; assign it to one of them",
-    Problem.currency_unknown: "the rail does not say which currencies it was earned in; assign it with --native",
     Problem.not_in_usd: "it is not in US dollars; assign it with its amount in US cents",
     Problem.in_flight: "its rail has not settled it; reconcile again later, or assign it as if it were paid",
     Problem.amount_differs: "its payout here is of another amount; assign it, which lets go of that payout",
@@ -72,7 +69,6 @@ ADVICE: Mapping[Problem, str] = {
     Problem.payout_processing: "its payout waits for a rail here; settle that with flask payout settle first",
     Problem.milestone_not_ready: "its milestone is not submitted here; accept it once the deal is as it was",
     Problem.came_back: "it was booked as paid and came back; credit the affiliate with it by hand, then accept it",
-    Problem.booked_in_usd: "it was booked in US dollars, and now there are earnings in others; look, then accept it",
 }
 
 

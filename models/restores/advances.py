@@ -1,7 +1,8 @@
 """Payouts that were forgotten, written again with lines of their own.
 
 What such a payout paid for is not known any more, so each of its currencies gets a conversion that earns nothing: it
-was paid and earned nothing, which is a debt that the affiliate's next payouts in that currency net.
+was paid and earned nothing, which is a debt that the affiliate's next payouts net, in whatever currency
+(`domain.payouts.plan`).
 """
 
 from collections.abc import Sequence
@@ -86,13 +87,9 @@ def stage_insert(payout: ForgottenPayout, sums: Sequence[NativeSum]) -> None:
         db.stage(_LINE, params | asdict(one) | ids)
 
 
-# By the expression of index conversion_owing.
 _OUTSTANDING = f"""
 select distinct c.affiliate_id from conversion c
-where c.organization_id = %s and c.source = 'restore' and c.affiliate_id = any(%s::uuid[])
-  and c.paid_cents > {conditions.earned("c")}
-  and not exists (select from payout_line l
-    where l.organization_id = c.organization_id and l.conversion_id = c.id and l.is_open)
+where c.organization_id = %s and c.affiliate_id = any(%s::uuid[]) and {conditions.restored_debt("c")}
 """
 
 

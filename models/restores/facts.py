@@ -30,8 +30,6 @@ where %(method)s = coalesce(k.payout_method, a.payout_method, case when a.wallet
 _FACTS = f"""
 select exists (select from affiliate a where a.organization_id = o.id and a.id = %(affiliate)s),
   array(select a.id {_PAID_TO_ACCOUNT} and a.organization_id = o.id order by a.id),
-  array(select c.currency from conversion c where c.organization_id = o.id and c.source <> 'restore'
-    group by c.currency) || o.home_currency,
   exists (select from deal_milestone m join deal d on d.organization_id = m.organization_id and d.id = m.deal_id
     where m.organization_id = o.id and m.id = %(milestone)s
       and d.status = 'Funded' and m.status in ('Submitted', 'Settled') and m.paid_cents = 0
@@ -59,12 +57,11 @@ def any_org_facts(transfer: RailTransfer, payout: KnownPayout | None) -> Matchin
             "milestone": transfer.milestone_id,
         },
     )
-    has_affiliate, paid_to_account, currencies, is_milestone_ready = row or (False, [], [], False)
+    has_affiliate, paid_to_account, is_milestone_ready = row or (False, [], False)
     return MatchingFacts(
         payout=payout,
         has_organization=row is not None,
         has_affiliate=has_affiliate,
         paid_to_account=tuple(paid_to_account),
-        currencies=frozenset(currencies),
         is_milestone_ready=is_milestone_ready,
     )

@@ -29,7 +29,6 @@ class RestoredTransfer:
     outcome: str
     problem: str | None
     booked_payout_id: UUID | None
-    assumes_usd: bool
     decided_because: str | None
 
 
@@ -70,7 +69,7 @@ def lock(transfer: RailTransfer, *, organization_id: UUID | None, account: str |
 
 
 _OUTCOME = """
-update restored_transfer set outcome = %(outcome)s, problem = %(problem)s, assumes_usd = %(assumes_usd)s,
+update restored_transfer set outcome = %(outcome)s, problem = %(problem)s,
   affiliate_id = coalesce(%(affiliate)s, affiliate_id), organization_id = coalesce(%(org)s, organization_id),
   booked_payout_id = coalesce(%(booked)s, booked_payout_id), decided_because = coalesce(%(why)s, decided_because),
   changed_at = now()
@@ -86,7 +85,6 @@ def stage_outcome(
     organization_id: UUID | None = None,
     affiliate_id: UUID | None = None,
     booked_payout_id: UUID | None = None,
-    assumes_usd: bool = False,
     why: str | None = None,
 ) -> None:
     """Stage what was made of a locked transfer; None leaves what is known."""
@@ -98,7 +96,6 @@ def stage_outcome(
             "affiliate": affiliate_id,
             "org": organization_id,
             "booked": booked_payout_id,
-            "assumes_usd": assumes_usd,
             "why": why,
             "id": row.id,
         },

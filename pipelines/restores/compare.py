@@ -48,7 +48,7 @@ def any_org_compare(transfer: RailTransfer, *, now: datetime) -> Compared:
     masked = destinations.masked(transfer.account) if transfer.account else None
     row = transfers.lock(transfer, organization_id=organization_id, account=masked)
     if row.outcome in _DONE:
-        return _compare_again(row, transfer, known)
+        return _compare_again(row)
     transfer, known, match = _matched(transfer)  # as it is under the locks
     try:
         booked_id = book.any_org_carry_out(transfer, known.payout, match, now=now)
@@ -61,7 +61,6 @@ def any_org_compare(transfer: RailTransfer, *, now: datetime) -> Compared:
         match.outcome,
         affiliate_id=match.affiliate_id,
         booked_payout_id=booked_id,
-        assumes_usd=match.assumes_usd,
     )
     is_new = row.outcome != match.outcome and match.outcome in (TransferOutcome.Booked, TransferOutcome.Resumed)
     return Compared(match.outcome, None, is_new)
@@ -140,15 +139,13 @@ def _organization(transfer: RailTransfer, payout: KnownPayout | None) -> UUID | 
     return paying[0] if len(paying) == 1 else None
 
 
-def _compare_again(row: RestoredTransfer, transfer: RailTransfer, known: MatchingFacts) -> Compared:
-    """Return what a transfer is that was booked or accepted before; reopen what is not as it was booked."""
+def _compare_again(row: RestoredTransfer) -> Compared:
+    """Return what a transfer is that was booked or accepted before; reopen what came back."""
     if row.outcome == TransferOutcome.Booked and row.state == TransferState.returned:
         return _stage_open(row, Problem.came_back)
-    if row.outcome == TransferOutcome.Booked and row.assumes_usd and known.currencies - {"USD"}:
-        return _stage_open(row, Problem.booked_in_usd)
     return Compared(TransferOutcome(row.outcome), None, is_new=False)
 
 
 def _stage_open(row: RestoredTransfer, problem: str) -> Compared:
-    transfers.stage_outcome(row, TransferOutcome.Undecided, problem=problem, assumes_usd=row.assumes_usd)
+    transfers.stage_outcome(row, TransferOutcome.Undecided, problem=problem)
     return Compared(TransferOutcome.Undecided, problem, is_new=row.problem != problem)

@@ -100,7 +100,7 @@ class RunBody(_Narrowed):
     confirm_totals = Entries(
         most=len(currencies.EXPONENTS),
         keys=text(longest=3, shortest=3),
-        values=whole(validate=validate.Range(min=0)),
+        values=whole(),
         load_default=None,
         allow_none=True,
     )

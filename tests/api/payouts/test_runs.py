@@ -148,7 +148,7 @@ def test_filters_narrow_what_is_paid_and_the_total_follows(due):
         ({"confirmTotalCents": 10**30}, "confirmTotalCents"),
         ({"confirmTotals": [["USD", 2000]]}, "confirmTotals"),
         ({"confirmTotals": {"USD": "2000"}}, "confirmTotals"),
-        ({"confirmTotals": {"USD": -2000}}, "confirmTotals"),
+        ({"confirmTotals": {"USD": -2000.5}}, "confirmTotals"),
         ({"confirmTotals": {"USD": 2000.0}}, "confirmTotals"),
         ({"confirmTotals": {"DOLLARS": 2000}}, "confirmTotals"),
         ({"confirmFxRates": []}, "confirmFxRates"),

@@ -47,8 +47,9 @@ def server(app, flask, tmp_path):
     yield _Restored(flask, tmp_path)
     with db.any_org_work():
         db.db.run("delete from restored_transfer")
-    databases.run(
-        os.environ["DATABASE_OWNER_URL"],
+    for end in (
+        "delete from restore_listing",
         "insert into known_server (name) values (this_server()) on conflict do nothing",
-    )
+    ):
+        databases.run(os.environ["DATABASE_OWNER_URL"], end)
     db.db.drop_connection()

@@ -46,7 +46,6 @@ FORGOTTEN = MatchingFacts(
     has_organization=True,
     has_affiliate=True,
     paid_to_account=(_ANN,),
-    currencies=frozenset({"USD"}),
     is_milestone_ready=False,
 )
 
@@ -105,8 +104,6 @@ def test_transfer_of_a_known_payout(transfer, payout, outcome, problem):
         ({"currency": "EUR"}, {}, None, Problem.not_in_usd),
         ({"state": TransferState.in_flight}, {}, None, Problem.in_flight),
         ({"natives": None}, {}, _ANN, None),
-        ({"natives": None}, {"currencies": frozenset({"USD", "EUR"})}, None, Problem.currency_unknown),
-        ({}, {"currencies": frozenset({"USD", "EUR"})}, _ANN, None),
         ({"milestone_id": _MILESTONE}, {}, None, Problem.milestone_not_ready),
     ],
 )
@@ -121,10 +118,9 @@ def test_forgotten_payout_is_booked_in_the_currencies_that_it_was_earned_in():
     assert match(TRANSFER, FORGOTTEN).natives == _NATIVES
 
 
-def test_currencies_that_the_rail_does_not_name_are_us_dollars_where_there_are_no_others():
+def test_transfer_without_currencies_is_booked_in_us_dollars():
     decided = match(replace(TRANSFER, natives=None), FORGOTTEN)
 
-    assert decided.assumes_usd
     assert [(one.currency, one.native_cents, one.cents) for one in decided.natives] == [("USD", 2000, 2000)]
 
 
