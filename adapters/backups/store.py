@@ -58,12 +58,13 @@ def make(folder: Path, owner_url: str, *, tell: Callable[[str], None]) -> Backup
                 tell=tell,
             )
             # No moment before its end can be reached with it; moments are by the server's clock.
-            name = _ask(owner_url).now.strftime(_NAME)
+            server = _ask(owner_url)
+            name = server.now.strftime(_NAME)
             verify(draft, tell=tell)
             draft.rename(bases / name)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-    if not any((folder / "log").glob("*.partial")):
+    if not (server.is_followed and (folder / "log").is_dir()):
         tell("nobody receives the log (flask backup follow): this copy leads to the moment of its end alone")
     return find(folder, name)
 
@@ -135,22 +136,24 @@ def follow(folder: Path, owner_url: str, *, tell: Callable[[str], None]) -> None
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """A server by what no other has, its major version, and its clock."""
+    """A server by what no other has, its major version, and its clock; whether `follow` receives its log."""
 
     identifier: str
     major: int
     now: datetime
+    is_followed: bool
 
 
 def _ask(owner_url: str) -> _Server:
     asked = (
         "select system_identifier, current_setting('server_version_num')::int / 10000,"
-        " extract(epoch from clock_timestamp()) from pg_control_system()"
+        " extract(epoch from clock_timestamp()),"
+        f" exists (select from pg_replication_slots where slot_name = '{_SLOT}' and active) from pg_control_system()"
     )
     said: list[str] = []
     programs.run(["psql", "-XAt", "-F", " ", "-d", owner_url, "-c", asked], tell=said.append)
-    identifier, major, seconds = said[-1].split()
-    return _Server(identifier, int(major), datetime.fromtimestamp(float(seconds), UTC))
+    identifier, major, seconds, is_followed = said[-1].split()
+    return _Server(identifier, int(major), datetime.fromtimestamp(float(seconds), UTC), is_followed == "t")
 
 
 def _claim(folder: Path, server: _Server) -> None:

@@ -18,7 +18,7 @@ from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 from tests.support.rows.paying import Payroll
 from tests.support.standby import restoring
-from tests.support.standby.restoring import Operator
+from tests.support.standby.restoring import Operator, following_log
 
 _SLUGS = ("ann", "cid")
 _CENTS = 2_000
@@ -192,3 +192,18 @@ def _answers(url: str) -> bool:
         return bool(restoring.rows(url, "select 1"))
     except psycopg2.OperationalError:
         return False
+
+
+@pytest.mark.timeout(600)
+def test_copy_says_whether_the_log_after_it_is_received(machine: Machine, tmp_path: Path) -> None:
+    backups = tmp_path / "backups"
+
+    def warns(operator: Operator) -> bool:
+        said = tmp_path / "make.out"
+        assert operator.start("backup", "make", backups, log=said).wait() == 0
+        return "nobody receives the log" in said.read_text()
+
+    # a copy ends a segment of the log, and for a moment none is begun
+    with following_log(machine, backups) as operator:
+        assert not any(warns(operator) for _ in range(3))
+    assert warns(operator)
