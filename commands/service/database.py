@@ -36,14 +36,24 @@ def status(as_json: bool) -> None:
     """List the migrations and say which are applied, and which were changed afterwards."""
     with output.reaching_the_database():
         listed = migrate.status(servers.urls().database_owner_url)
-    output.show(
-        [{"name": one.name, "applied": one.is_applied, "changed": one.is_changed} for one in listed],
-        as_json=as_json,
-        person=lambda: output.table(
+    missing = sum(not one.is_applied for one in listed)
+    changed = sum(one.is_changed for one in listed)
+
+    def person() -> None:
+        output.table(
             ("migration", "applied"),
             [(one.name, "CHANGED SINCE" if one.is_changed else "yes" if one.is_applied else "NO") for one in listed],
             empty="There are no migrations.",
-        ),
+        )
+        if missing or changed:
+            click.echo(f"{missing} missing, {changed} changed since they were applied. Next: flask db migrate")
+        else:
+            click.echo(f"All {len(listed)} are applied.")
+
+    output.show(
+        [{"name": one.name, "applied": one.is_applied, "changed": one.is_changed} for one in listed],
+        as_json=as_json,
+        person=person,
     )
 
 

@@ -40,6 +40,8 @@ def test_a_migration_that_was_changed_is_named_and_nothing_is_applied(flask):
 
     assert [one["name"] for one in listed if one["changed"]] == ["0002_programs"]
     assert shown.count("CHANGED SINCE") == 1
+    assert shown.endswith("0 missing, 1 changed since they were applied. Next: flask db migrate\n")
     assert code == 1
     assert "Changed after it was applied: 0002_programs" in said
     assert flask("db", "migrate") == (0, "The schema is up to date.\n")
+    assert flask("db", "status")[1].endswith(f"All {len(listed)} are applied.\n")
