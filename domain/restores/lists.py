@@ -38,6 +38,7 @@ _STATES = {"": TransferState.paid, **{state.value: state for state in TransferSt
 _MAX_CHARACTERS = 500
 _MAX_CENTS = 2**63 - 1
 _MAX_REPORTED = 20
+_DATE_CHARACTERS = len("2026-11-28")
 
 # A comma separates thousands and a point decimals. "12,50" may be twelve and a half or 1250, so it is neither.
 _AMOUNT = re.compile(r"([0-9]{1,15}|[0-9]{1,3}(?:,[0-9]{3}){1,4})(?:\.([0-9]{1,4}))?", re.ASCII)
@@ -173,6 +174,8 @@ def _natives(typed: str, cents: int) -> tuple[natives.NativeSum, ...] | None:
 def _time(typed: str) -> datetime:
     try:
         time = datetime.fromisoformat(typed)
+        if len(typed) <= _DATE_CHARACTERS:  # a day alone: it was paid by the end of it
+            time = datetime.combine(time.date(), datetime.max.time())
         return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         raise ValueError(f"paid_at {typed!r} is no time; write it as 2026-11-28T10:00Z") from None

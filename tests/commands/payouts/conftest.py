@@ -47,6 +47,7 @@ def server(app, flask, tmp_path):
     yield _Restored(flask, tmp_path)
     with db.any_org_work():
         db.db.run("delete from restored_transfer")
+    databases.run(os.environ["DATABASE_OWNER_URL"], "delete from restore_listing")
     databases.run(
         os.environ["DATABASE_OWNER_URL"],
         "insert into known_server (name) values (this_server()) on conflict do nothing",

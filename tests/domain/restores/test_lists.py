@@ -83,7 +83,7 @@ def test_amount_of_one_meaning_is_read(typed, cents):
     ],
 )  # fmt: skip
 def test_amount_of_two_meanings_or_none_is_refused(typed):
-    with pytest.raises(lists.UnreadableList, match="line 2: .* is no amount of USD"):
+    with pytest.raises(lists.UnreadableList, match=r"line 2: .* is no amount of USD"):
         _read(_HEAD, f"a,{typed},2026-11-28")
 
 
