@@ -112,7 +112,7 @@ def reconcile(
         "restoredTo": restored_to.isoformat(),
         "dryRun": dry_run,
         "methods": [asdict(tally) | {"transfers": tally.transfers} for tally in tallies],
-        "charges": [asdict(one) | {"advice": ADVICE_ON_CHARGES[one.problem]} for one in charges_since.found],
+        "charges": [_charge_as_json(one) for one in charges_since.found],
         "chargesFailedBecause": charges_since.failed_because,
         **cleanness_as_json(cleanness),
     }
@@ -129,6 +129,18 @@ def cleanness_as_json(cleanness: Cleanness) -> Mapping[str, Any]:
         "compared": [asdict(one) for one in cleanness.listings],
         "open": [asdict(one) | {"advice": compare.advice(one.problem or "")} for one in cleanness.open],
         "waitingForMilestones": [asdict(one) for one in cleanness.waiting],
+    }
+
+
+def _charge_as_json(charge: UnknownCharge) -> Mapping[str, Any]:
+    return {
+        "reference": charge.reference,
+        "dealId": str(charge.deal_id),
+        "amountCents": charge.amount_cents,
+        "currency": charge.currency,
+        "madeAt": charge.made_at.isoformat(),
+        "problem": charge.problem,
+        "advice": ADVICE_ON_CHARGES[charge.problem],
     }
 
 

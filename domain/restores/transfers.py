@@ -85,21 +85,22 @@ ADVICE: Mapping[Problem, str] = {
     " MOMENT that you typed, reconcile again with the right one; else assign it, or accept it if it paid nothing of"
     " this service",
     Problem.unknown_milestone: "its deal is not here; accept it, and if the deal is made again, leave it out there",
-    Problem.milestone_paid: "another payout here pays its milestone; if that is not Paid, have its Owner void it and"
-    " reconcile again; if it is, the milestone was paid twice: settle that with the affiliate, then accept it",
-    Problem.milestone_differs: "its milestone is worth another amount here; settle the difference with the brand and"
-    " the affiliate, then accept it, and have the deal settled rather than approved: an approval pays the whole milestone",
-    Problem.milestone_unclear: "nothing says whether it paid commissions or a milestone that is unpaid here; assign it if"
-    " it paid commissions, else reconcile with a list that has its milestone_id (--list METHOD=FILE)",
-    Problem.partly_returned: "a part of it came back; assign it with --usd-cents for what the affiliate has kept (undo the"
-    " booking first if there is one)",
+    Problem.milestone_paid: "another payout here pays its milestone; if that is not Paid, have its Owner void it"
+    " and reconcile again; if it is, the milestone was paid twice: settle that with the affiliate, then accept it",
+    Problem.milestone_differs: "its milestone is worth another amount here; settle the difference with the brand"
+    " and the affiliate, then accept it, and have the deal settled rather than approved: an approval pays the whole"
+    " milestone",
+    Problem.milestone_unclear: "nothing says whether it paid commissions or a milestone that is unpaid here; assign"
+    " it if it paid commissions, else reconcile with a list that has its milestone_id (--list METHOD=FILE)",
+    Problem.partly_returned: "a part of it came back; assign it with --usd-cents for what the affiliate has kept"
+    " (undo the booking first if there is one)",
     Problem.came_back: "it was booked as paid and came back; undo the booking, and what it paid is due again",
-    Problem.known_came_back: "its payout is Paid here and the money came back; have the Owner add a bonus of what it"
-    " paid to the affiliate, which the next run pays, then accept it",
-    Problem.booked_in_usd: "it was booked in US dollars, and now there are earnings in others; accept it if it was earned"
-    " in US dollars, else undo the booking and assign it with --native",
-    Problem.booked_otherwise: "it was booked with another amount than is listed now; accept it if the booking is right,"
-    " else undo it, reconcile again and assign it",
+    Problem.known_came_back: "its payout is Paid here and the money came back; have the Owner add a bonus of what"
+    " it paid to the affiliate, which the next run pays, then accept it",
+    Problem.booked_in_usd: "it was booked in US dollars, and now there are earnings in others; accept it if it was"
+    " earned in US dollars, else undo the booking and assign it with --native",
+    Problem.booked_otherwise: "it was booked with another amount than is listed now; accept it if the booking is"
+    " right, else undo it, reconcile again and assign it",
     Problem.booking_undone: "its booking was undone; assign it to whom it has paid, or accept it if it paid no one",
 }
 

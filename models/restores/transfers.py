@@ -125,8 +125,8 @@ def stage_outcome(
 
 
 _UNDONE = """
-update restored_transfer set outcome = %s, problem = %s, booked_payout_id = null, assumes_usd = false, affiliate_id = null,
-  decided_because = %s, changed_at = now()
+update restored_transfer set outcome = %s, problem = %s, booked_payout_id = null, assumes_usd = false,
+  affiliate_id = null, decided_because = %s, changed_at = now()
 where id = %s
 """
 

@@ -63,10 +63,10 @@ class Released:
 def any_org_release(*, restored_to: datetime, is_compared: bool, by: str, now: datetime) -> Released:
     """Let payouts go on.
 
-    Those that could be sent are from before the restore, for none are made while they are held. They are written down as
-    asked at that time: the rail is asked by its key whether it has paid them, and they are sent only where it surely has
-    not. Payouts to an affiliate who was paid something that was
-    forgotten are let go of instead: what they were to pay is due again, and the next run nets it.
+    Those that could be sent are from before the restore, for none are made while they are held. They are written down
+    as asked at that time: the rail is asked by its key whether it has paid them, and they are sent only where it surely
+    has not. Payouts to an affiliate who was paid something that was forgotten are let go of instead, unless their brand
+    has listed them to pay by hand: what they were to pay is due again, and the next run nets it.
     `is_compared`: refuse where not everything was compared. Raises Refused 409: not_restored, not_compared.
     """
     if is_compared and not known_servers.is_known():

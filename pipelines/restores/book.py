@@ -53,8 +53,8 @@ def any_org_assign(
             raise Refused(409, Problem.payout_processing, message)
         if payout.milestone_id is not None and payout.status != PayoutStatus.Paid:
             message = (
-                f"Payout {payout.id} pays a milestone, and no run nets what a milestone was paid: settle it with the brand"
-                " and the affiliate, then accept the transfer."
+                f"Payout {payout.id} pays a milestone, and no run nets what a milestone was paid: settle it with the"
+                " brand and the affiliate, then accept the transfer."
             )
             raise Refused(409, Problem.milestone_paid, message)
         if payout.status != PayoutStatus.Paid and payout.voided_at is None and known == organization_id:

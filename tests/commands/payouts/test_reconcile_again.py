@@ -209,8 +209,7 @@ def test_payouts_that_wait_are_looked_up_whatever_moment_is_typed(app, server):
 def test_payout_that_the_brand_has_listed_to_pay_by_hand_is_not_let_go_of(app, server):
     payroll = Payroll.owing(app)
     payroll.run()
-    ((run_id,),) = payroll.brand.rows("select id from payout_run")
-    assert payroll.brand.person().get(f"/api/v1/payouts/mass-pay.csv?runId={run_id}").status_code == 200
+    payroll.execute("update payout set exported_at = now() where organization_id = %s", payroll.brand.id)
     server.forget_server()
     server.reconcile(sent(payroll, amount="5.00"))
 

@@ -44,7 +44,8 @@ def test_transfer_that_was_booked_to_the_wrong_affiliate_is_undone_and_assigned(
 
     assert "flask restore undo" in server.flask(*_assign(row, payroll, "ben"))[1]
     server.flask.json("restore", "undo", row["reference"], "--why", "it was ben's")
-    assert [one["problem"] for one in server.reconcile(row, code=1)["open"]][0] in ("booking_undone", "payout_voided")
+    (problem,) = (one["problem"] for one in server.reconcile(row, code=1)["open"])
+    assert problem in ("booking_undone", "payout_voided")
     server.flask.json(*_assign(row, payroll, "ben"))
 
     assert (payroll.balance("ann"), payroll.balance("ben")) == ({"USD": 2_000}, {"USD": 500})
@@ -64,8 +65,9 @@ def test_booking_that_a_later_payout_has_netted_is_made_good_by_a_bonus(app, fla
         code, message = server.flask("restore", "undo", row["reference"], "--why", "it came back")
         assert (code, "a bonus of 15.00 USD" in message, str(payroll.affiliates["ann"]) in message) == (1, True, True)
         payroll.pay()
-    body = {"affiliateId": str(payroll.affiliates["ann"]), "kind": "bonus", "commissionCents": 1_500, "currency": "USD"}
-    answer = payroll.brand.person().post("/api/v1/conversions", body | {"note": "It came back."})
+    whom = {"programId": str(payroll.brand.programs[0]), "affiliateId": str(payroll.affiliates["ann"])}
+    bonus = {"kind": "bonus", "commissionCents": 1_500, "currency": "USD", "note": "It came back."}
+    answer = payroll.brand.person().post("/api/v1/conversions", whom | bonus)
     assert answer.status_code in (200, 201), answer.json
 
     # 5.00 were paid by the run; what came back is due again
