@@ -232,3 +232,14 @@ def test_transfer_that_is_booked_after_the_release_lets_go_of_what_waits_to_be_s
 
     assert sorted(payroll.payouts()) == [("Failed", 2_000), ("Paid", 500), ("Paid", 1_500)]
     assert is_whole(flask, payroll)
+
+
+def test_deleted_affiliate_keeps_what_a_forgotten_payout_has_paid(app, flask, server):
+    payroll = Payroll.owing(app)
+    payroll.execute("update affiliate set deleted_at = now() where organization_id = %s", payroll.brand.id)
+    server.forget_server()
+
+    assert outcomes(server.reconcile(sent(payroll, amount="25.00"))) == {"Booked": 1}
+
+    assert payroll.balance("ann") == {"USD": -500}
+    assert is_whole(flask, payroll)
