@@ -3,7 +3,8 @@
 What may go wrong on our side is what may with payout rails: `adapters.rails.base`.
 """
 
-from datetime import timedelta
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Protocol
 
 import structlog
@@ -11,6 +12,7 @@ import structlog
 from adapters.rails import base
 from domain.deals.funding import FundingCall
 from domain.payouts.transfers import Answer, NotFound, Unknown
+from domain.restores.charges import ListedCharge
 
 _log = structlog.get_logger(__name__)
 
@@ -33,6 +35,12 @@ class FundingSource(Protocol):
 
     def look_up(self, call: FundingCall) -> Answer:
         """Say what became of a call; moves nothing. Raises RailMisconfigured and KeyTaken."""
+
+    def list_charges(self, since: datetime) -> Iterator[ListedCharge]:
+        """Return the charges for deals that were made at that time or later and not given back, in any order.
+
+        Raises CannotList and RailMisconfigured, also after some were returned: what came before is then not all.
+        """
 
 
 def resolve(source: FundingSource, call: FundingCall, *, age: timedelta, books: str) -> Answer:

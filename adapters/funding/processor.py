@@ -6,8 +6,9 @@ and the metadata `deal_key`, by which both are found for ever.
 """
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from adapters import http_calls
 from adapters.funding import base
@@ -17,6 +18,7 @@ from adapters.rails.stripe_client import StripeClient, stripe
 from domain.deals.funding import REFERENCE, FundingCall, FundingKind
 from domain.money import currencies
 from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected
+from domain.restores.charges import ListedCharge
 
 # Statuses whose readable error says for certain that nothing was carried out.
 _DEFINITIVE = (400, 402, 404)
@@ -30,9 +32,9 @@ class ProcessorFunding:
 
     def __init__(self, *, url: str, key: str, timeout_s: float = http_calls.WHOLE_CALL_S) -> None:
         self.books = rail.books(url, key)
-        client = StripeClient(url=url, key=key, webhook_secret=None, timeout_s=timeout_s)
-        self._intents = client.api.v1.payment_intents
-        self._refunds = client.api.v1.refunds
+        self._client = StripeClient(url=url, key=key, webhook_secret=None, timeout_s=timeout_s)
+        self._intents = self._client.api.v1.payment_intents
+        self._refunds = self._client.api.v1.refunds
 
     def ask(self, call: FundingCall) -> Answer:
         """Charge the customer, or give back. Raises RailMisconfigured and KeyTaken."""
@@ -46,6 +48,11 @@ class ProcessorFunding:
     def look_up(self, call: FundingCall) -> Answer:
         """Say what became of it. Raises RailMisconfigured and KeyTaken."""
         return _asked(call, lambda: self._look(call), definitive=())
+
+    def list_charges(self, since: datetime) -> Iterator[ListedCharge]:
+        """Return the charges for deals since a time. Raises CannotList and RailMisconfigured."""
+        params: Any = {"created": {"gte": int(since.timestamp())}, "limit": _PAGE, "expand": ["data.latest_charge"]}
+        return self._client.list_all(lambda: self._intents.list(params), _listed)
 
     def _look(self, call: FundingCall) -> Answer:
         is_charge = call.kind == FundingKind.charge
@@ -73,6 +80,26 @@ def _units(call: FundingCall) -> int | None:
     theirs = stripe_facts.EXPONENTS.get(call.currency, exponent)
     units, rest = divmod(call.amount_cents * 10**theirs, 10**exponent)
     return None if rest else units
+
+
+def _listed(intent: dict[str, Any]) -> ListedCharge | None:
+    """Return a payment intent as a charge; None for one of no deal, that took no money, or was given back whole."""
+    metadata = intent.get("metadata") or {}
+    if "deal_key" not in metadata or intent["status"] not in ("succeeded", "processing"):
+        return None
+    charge = intent.get("latest_charge")
+    units = intent["amount"] - (charge.get("amount_refunded") or 0 if isinstance(charge, dict) else 0)
+    currency = intent["currency"].upper()
+    theirs = stripe_facts.EXPONENTS.get(currency, currencies.exponent(currency))
+    if units <= 0:
+        return None
+    return ListedCharge(
+        reference=str(intent["id"]),
+        deal_id=UUID(metadata.get("deal_id") or str(metadata["deal_key"]).split(":")[1]),
+        amount_cents=units * 10 ** currencies.exponent(currency) // 10**theirs,
+        currency=currency,
+        made_at=datetime.fromtimestamp(intent["created"], UTC),
+    )
 
 
 def _written(call: FundingCall) -> Any:

@@ -64,9 +64,7 @@ class GlobalPayoutsRail:
     def list_since(self, since: datetime) -> Iterator[RailTransfer]:
         """Return the payments of ours since a time. Raises CannotList and RailMisconfigured."""
         asked: Any = {"created": {"gte": since.isoformat()}, "limit": _PAGE}
-        for row in self._client.list_all(lambda: self._payments.list(asked)):
-            if (transfer := _listed(row)) is not None:
-                yield transfer
+        return self._client.list_all(lambda: self._payments.list(asked), _listed)
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
         """Return what a signed notification is about.

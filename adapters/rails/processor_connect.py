@@ -55,9 +55,7 @@ class ProcessorConnectRail:
     def list_since(self, since: datetime) -> Iterator[RailTransfer]:
         """Return the transfers of ours since a time. Raises CannotList and RailMisconfigured."""
         asked: Any = {"created": {"gte": int(since.timestamp())}, "limit": _PAGE}
-        for row in self._client.list_all(lambda: self._client.api.v1.transfers.list(asked)):
-            if (transfer := _listed(row)) is not None:
-                yield transfer
+        return self._client.list_all(lambda: self._client.api.v1.transfers.list(asked), _listed)
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
         """Return what a signed event says of a transfer of ours. Raises NotSigned."""
@@ -91,6 +89,7 @@ def _listed(row: dict[str, Any]) -> RailTransfer | None:
         made_at=datetime.fromtimestamp(row["created"], UTC),
         account=row["destination"],
         references={_REFERENCE: str(row["id"])},
+        returned_cents=0 if row["reversed"] else row.get("amount_reversed") or 0,
     )
 
 

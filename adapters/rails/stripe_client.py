@@ -4,7 +4,7 @@ Two rails speak through it: `processor_connect` (its version 1 interface) and `g
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from adapters import absent, http_calls
@@ -21,6 +21,9 @@ _TOLERANCE_S = 300
 
 # Statuses whose readable error says for certain that nothing was carried out.
 _DEFINITIVE = (400, 402, 404)
+
+
+Listed = TypeVar("Listed")
 
 
 class StripeClient:
@@ -47,17 +50,30 @@ class StripeClient:
         except Exception:  # the library trusts the shape of an answer
             return None
 
-    def list_all(self, ask: Callable[[], Any]) -> Iterator[dict[str, Any]]:
-        """Return every object of the list that `ask` opens, page after page. Raises CannotList, RailMisconfigured."""
+    def list_all(self, ask: Callable[[], Any], read: Callable[[dict[str, Any]], Listed | None]) -> Iterator[Listed]:
+        """Return what `read` makes of every object of the list that `ask` opens, page after page; None is left out.
+
+        Raises CannotList and RailMisconfigured.
+        """
+        seen: set[str] = set()
         try:
             for one in ask().auto_paging_iter():
-                yield one.to_dict()
+                row = one.to_dict()
+                if row["id"] in seen:  # the next page would be the same one, without an end
+                    raise base.CannotList("the rail returns the same page of its list again")
+                seen.add(row["id"])
+                if (listed := read(row)) is not None:
+                    yield listed
+        except base.CannotList:
+            raise
         except stripe.StripeError as error:
             if error.http_status in (401, 403):
                 raise base.RailMisconfigured(
                     f"the payment processor refuses our key with {error.http_status}"
                 ) from None
             raise base.CannotList(f"the rail did not return its whole list: {_why(error)}") from error
+        except Exception as error:  # the library trusts the shape of an answer
+            raise base.CannotList(f"the rail's list cannot be read: {type(error).__name__}") from error
 
     def verified(self, headers: Mapping[str, str], body: bytes, *, thin: bool) -> Any:
         """Return the event of a signed confirmation. Raises NotSigned when the signature does not hold."""

@@ -1,29 +1,30 @@
-"""`flask restore reconcile`: what rails paid since a time, compared with the books, and what does not match decided."""
+"""`flask restore reconcile`: what rails paid, and brands were charged, since a time, compared with the books."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import date, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import click
 
 from adapters import clock
+from adapters.funding import registry as registry_of_sources
 from adapters.rails import base, registry
 from commands import output, trail
 from commands.moments import moment
 from commands.service.backup import progress
 from domain.money import currencies
-from domain.payouts import natives
-from domain.payouts.natives import NativeSum
 from domain.payouts.transfers import BY_HAND, Method
 from domain.restores import lists
+from domain.restores.charges import ADVICE as ADVICE_ON_CHARGES
+from domain.restores.charges import UnknownCharge
 from domain.restores.transfers import RailTransfer, TransferOutcome
 from models import db
 from models.restores import listings
-from pipelines.restores import clean, compare
+from models.restores.transfers import RestoredTransfer
+from pipelines.restores import charges, clean, compare
 from pipelines.restores.clean import Cleanness
 
 #: The clocks of a rail and of the database may differ by this much.
@@ -55,6 +56,23 @@ class Tally:
             self.booked_cents += transfer.amount_cents
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The time that the books were restored to, since when a forgotten transfer can be, and since when rails list."""
+
+    restored_to: datetime
+    forgotten_since: datetime
+    listed_since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ChargesSince:
+    """The charges for deals that these books do not have. `failed_because`: the processor did not list them all."""
+
+    found: Sequence[UnknownCharge]
+    failed_because: str | None
+
+
 @click.command("reconcile")
 @click.option("--restored-to", type=moment, required=True, help="The moment whose books these are.")
 @click.option(
@@ -73,77 +91,34 @@ def reconcile(
     Each rail is asked for its transfers. One that has no list needs it as a file, and so does what brands paid by hand
     (Manual). May be stopped and repeated: nothing is booked twice.
     """
-    given = {method: _read(path, method) for method, path in map(_typed_list, files)}
+    check_past(restored_to)
+    paths = [_typed_list(typed) for typed in files]
+    if len(paths) > len(dict(paths)):
+        raise click.UsageError("Give one list for a method: put the files together.")
+    given = {method: _read(path, method) for method, path in paths}
     if both := sorted({*given} & {*nothing}):
         raise click.UsageError(f"{both[0]}: give either its list or --none.")
     with output.every_tenant():
-        methods = clean.any_org_methods()
+        methods, span = clean.any_org_methods(), _span(restored_to)
     tallies = []
     for method in dict.fromkeys([*methods, *given, *nothing]):
-        tally = _compare_method(method, given.get(method), method in nothing, restored_to, is_dry=dry_run)
+        tally = _compare_method(method, given.get(method), method in nothing, span, is_dry=dry_run)
         if tally is not None:
             tallies.append(tally)
+    charges_since = _compare_charges(span)
     with output.every_tenant():
         cleanness = clean.any_org_cleanness(restored_to=restored_to)
     result = {
         "restoredTo": restored_to.isoformat(),
         "dryRun": dry_run,
         "methods": [asdict(tally) | {"transfers": tally.transfers} for tally in tallies],
+        "charges": [_charge_as_json(one) for one in charges_since.found],
+        "chargesFailedBecause": charges_since.failed_because,
         **cleanness_as_json(cleanness),
     }
-    output.show(result, as_json=as_json, person=lambda: _print(tallies, cleanness, is_dry=dry_run))
+    output.show(result, as_json=as_json, person=lambda: _print(tallies, charges_since, cleanness, is_dry=dry_run))
     if not dry_run and not cleanness.is_clean:
         raise SystemExit(1)
-
-
-@click.command("assign")
-@click.argument("reference")
-@click.option("--affiliate", "affiliate_id", type=click.UUID, required=True, help="Whom it has paid.")
-@click.option("--usd-cents", type=click.IntRange(1), help="What it came to, where its rail says another currency.")
-@click.option(
-    "--native",
-    "typed",
-    multiple=True,
-    metavar="CUR=CENTS",
-    help="What of it was earned in which currency, minor units.",
-)
-@click.option("--why", required=True, help="For the audit log.")
-@output.json_option
-def assign(
-    reference: str, *, affiliate_id: UUID, usd_cents: int | None, typed: Sequence[str], why: str, as_json: bool
-) -> None:
-    """Book a transfer that waits for a decision as paid to an affiliate: their next payouts are smaller by it."""
-    with output.every_tenant():
-        row = compare.any_org_open_row(reference)
-        if row.currency != "USD" and usd_cents is None:
-            raise click.UsageError(f"{reference} is in {row.currency}: say with --usd-cents what it came to.")
-        sums = _sums(typed, usd_cents or row.amount_cents, row.made_at.date())
-        booked = compare.any_org_assign(reference, affiliate_id=affiliate_id, sums=sums, why=why, now=clock.now())
-        result = {
-            "reference": reference,
-            "affiliateId": str(affiliate_id),
-            "payoutId": str(booked.booked_payout_id),
-            "native": natives.to_text(sums),
-            "why": why,
-        }
-        trail.record("restore.assigned", result, about=reference, organization_id=booked.organization_id)
-    output.show(result, as_json=as_json, person=lambda: click.echo(f"{reference} is booked as paid to {affiliate_id}."))
-
-
-@click.command("accept")
-@click.argument("reference")
-@click.option("--why", required=True, help="For the audit log.")
-@output.json_option
-def accept(reference: str, why: str, as_json: bool) -> None:
-    """Leave a transfer that waits for a decision as it is: nothing is booked for it, and nothing waits for it."""
-    with output.every_tenant():
-        row = compare.any_org_accept(reference, why=why)
-        result = {"reference": reference, "problem": row.problem, "why": why}
-        trail.record("restore.accepted", result, about=reference, organization_id=row.organization_id)
-    output.show(result, as_json=as_json, person=lambda: click.echo(f"{reference} stays as it is."))
-
-
-COMMANDS = (reconcile, assign, accept)
 
 
 def cleanness_as_json(cleanness: Cleanness) -> Mapping[str, Any]:
@@ -153,24 +128,76 @@ def cleanness_as_json(cleanness: Cleanness) -> Mapping[str, Any]:
         "missing": list(cleanness.missing),
         "compared": [asdict(one) for one in cleanness.listings],
         "open": [asdict(one) | {"advice": compare.advice(one.problem or "")} for one in cleanness.open],
+        "waitingForMilestones": [asdict(one) for one in cleanness.waiting],
     }
+
+
+def _charge_as_json(charge: UnknownCharge) -> Mapping[str, Any]:
+    return {
+        "reference": charge.reference,
+        "dealId": str(charge.deal_id),
+        "amountCents": charge.amount_cents,
+        "currency": charge.currency,
+        "madeAt": charge.made_at.isoformat(),
+        "problem": charge.problem,
+        "advice": ADVICE_ON_CHARGES[charge.problem],
+    }
+
+
+def check_past(restored_to: datetime) -> None:
+    """Raise UsageError for a time that is not over: a list since then would leave out what was paid before it."""
+    if restored_to > clock.now():
+        raise click.UsageError(
+            f"{restored_to:%Y-%m-%dT%H:%MZ} is not over yet. A time without an offset is UTC: write yours as"
+            " 2026-05-04T12:00+02:00."
+        )
 
 
 def print_cleanness(cleanness: Cleanness, *, is_held: bool) -> None:
     """Print which transfers wait for a decision and, while payouts are held, what is not compared yet."""
     for one in cleanness.open:
-        amount = Decimal(one.amount_cents).scaleb(-currencies.exponent(one.currency))
-        whom = f" to {one.account}" if one.account else ""
-        click.echo(f"{one.method} {one.reference}: {amount} {one.currency}{whom}, {one.made_at:%Y-%m-%d %H:%M}")
+        click.echo(_line_of(one))
         click.echo(f"    {one.problem}: {compare.advice(one.problem or '')}")
+    for one in cleanness.waiting:
+        click.echo(_line_of(one))
+        click.echo("    waits for its milestone, which it pays when that is approved here; it holds nothing")
     if is_held and cleanness.missing:
         click.echo(
             f"Not compared yet: {', '.join(cleanness.missing)}. Next: flask restore reconcile --restored-to MOMENT"
         )
 
 
+def _line_of(one: RestoredTransfer) -> str:
+    amount = Decimal(one.amount_cents).scaleb(-currencies.exponent(one.currency))
+    whom = f" to {one.account}" if one.account else ""
+    return f"{one.method} {one.reference}: {amount} {one.currency}{whom}, {one.made_at:%Y-%m-%d %H:%M}"
+
+
+def _span(restored_to: datetime) -> Span:
+    """Return since when rails are asked: also from the last transfer that is known, should the moment be too late."""
+    newest = listings.any_org_newest_attempt_at()
+    listed_since = min(restored_to, newest) if newest is not None else restored_to
+    return Span(restored_to, restored_to - _MARGIN, listed_since - _MARGIN)
+
+
+def _compare_charges(span: Span) -> ChargesSince:
+    """Return the charges for deals that these books do not have, or why the processor did not list them."""
+    source = registry_of_sources.configured()
+    if source is None:
+        return ChargesSince([], None)
+    found = []
+    try:
+        for charge in source.list_charges(span.listed_since):
+            with output.reaching_the_database(), db.any_org_work():
+                if (unknown := charges.any_org_unknown(charge)) is not None:
+                    found.append(unknown)
+    except (base.CannotList, base.RailMisconfigured) as error:
+        return ChargesSince(found, str(error))
+    return ChargesSince(found, None)
+
+
 def _compare_method(
-    method: str, given: Sequence[RailTransfer] | None, is_none: bool, restored_to: datetime, *, is_dry: bool
+    method: str, given: Sequence[RailTransfer] | None, is_none: bool, span: Span, *, is_dry: bool
 ) -> Tally | None:
     """Compare one method's payments; None where nobody can say what they are."""
     rail = registry.configured(Method(method)) if method != BY_HAND else None
@@ -178,31 +205,32 @@ def _compare_method(
     if source == "rail" and rail is None:
         return None if method == BY_HAND else Tally(method, source, failed_because="it is not set up here any more")
     tally = Tally(method, source)
+    since = span.restored_to
+    if not is_dry:
+        with output.every_tenant():
+            listing_id = listings.stage_begin(method=method, since=since, source=source)
     try:
-        if source == "rail":
-            assert rail is not None
-            _compare_all(tally, rail.list_since(restored_to - _MARGIN), is_dry=is_dry)
-        else:
-            _compare_all(tally, iter(given or ()), is_dry=is_dry)
+        listed = rail.list_since(span.listed_since) if rail is not None and source == "rail" else iter(given or ())
+        _compare_all(tally, listed, since=span.forgotten_since, is_dry=is_dry)
     except (base.CannotList, base.RailMisconfigured) as error:
         tally.failed_because = str(error)
         return tally
     if not is_dry:
         with output.every_tenant():
-            listings.stage(method=method, since=restored_to, source=source, transfers=tally.transfers)
-            said = {"method": method, "since": restored_to.isoformat(), "source": source, "outcomes": tally.outcomes}
-            trail.record("restore.reconciled", said, about=method)
+            listings.stage_finish(listing_id, transfers=tally.transfers)
+            result = {"method": method, "since": since.isoformat(), "source": source, "outcomes": tally.outcomes}
+            trail.record("restore.reconciled", result, about=method)
     return tally
 
 
-def _compare_all(tally: Tally, transfers: Iterator[RailTransfer], *, is_dry: bool) -> None:
+def _compare_all(tally: Tally, transfers: Iterator[RailTransfer], *, since: datetime, is_dry: bool) -> None:
     """Compare transfers as they come; the rail is asked for the next ones between transactions."""
     for transfer in transfers:
         with output.reaching_the_database(), db.any_org_work():
             if is_dry:
-                tally.count(transfer, compare.any_org_preview(transfer).outcome, is_new=True)
+                tally.count(transfer, compare.any_org_preview(transfer, since=since).outcome, is_new=True)
             else:
-                compared = compare.any_org_compare(transfer, now=clock.now())
+                compared = compare.any_org_compare(transfer, since=since, now=clock.now())
                 tally.count(transfer, compared.outcome, is_new=compared.is_new)
         if tally.transfers % _PROGRESS_EVERY == 0:
             progress(f"{tally.method}: {tally.transfers} transfers compared")
@@ -223,42 +251,15 @@ def _read(path: Path, method: str) -> list[RailTransfer]:
         raise click.ClickException(f"{path}: {error}. Nothing was changed.") from error
 
 
-def _sums(typed: Sequence[str], cents: int, on: date) -> tuple[NativeSum, ...]:
-    """Return the sums that were typed, valued so that they come to `cents` US cents together."""
-    if not typed:
-        return natives.in_usd(cents, on=on)
-    amounts = dict(map(_amount, typed))
-    if len(amounts) > 1 and {"USD"} - {*amounts}:
-        raise click.UsageError("Of several currencies one must be USD: the other has what is left of the amount.")
-    usd = amounts.pop("USD", 0)
-    if len(amounts) > 1 or usd > cents or (amounts and usd == cents) or (not amounts and usd != cents):
-        raise click.UsageError(f"Write at most one currency besides USD; USD alone is {cents}.")
-    parts = [*natives.in_usd(usd, on=on)] if usd else []
-    for currency, native in amounts.items():
-        rate = (Decimal(native).scaleb(-currencies.exponent(currency)) / Decimal(cents - usd).scaleb(-2)).quantize(
-            Decimal("1e-12")
-        )
-        parts.append(NativeSum(currency, native, cents - usd, rate, on))
-    return tuple(parts)
-
-
-def _amount(typed: str) -> tuple[str, int]:
-    currency, _, cents = typed.partition("=")
-    try:
-        if currency.upper() not in currencies.EXPONENTS or int(cents) <= 0:
-            raise ValueError
-    except (ValueError, InvalidOperation):
-        raise click.UsageError(f"{typed!r}: write CUR=CENTS, for example EUR=1840.") from None
-    return currency.upper(), int(cents)
-
-
-def _print(tallies: Sequence[Tally], cleanness: Cleanness, *, is_dry: bool) -> None:
+def _print(tallies: Sequence[Tally], charges_since: ChargesSince, cleanness: Cleanness, *, is_dry: bool) -> None:
     output.table(
-        ("method", "by", "transfers", "known", "marked paid", "booked", "US cents booked", "moved nothing", "open"),
+        ("method", "by", "transfers", "known", "marked paid", "booked", "US cents booked", "moved nothing", "waiting",
+         "accepted", "open"),
         [
             (one.method, one.source, one.transfers, one.outcomes.get(TransferOutcome.Known, 0),
              one.outcomes.get(TransferOutcome.Resumed, 0), one.outcomes.get(TransferOutcome.Booked, 0),
              one.booked_cents, one.outcomes.get(TransferOutcome.MovedNothing, 0),
+             one.outcomes.get(TransferOutcome.Waiting, 0), one.outcomes.get(TransferOutcome.LeftOut, 0),
              one.outcomes.get(TransferOutcome.Undecided, 0)) for one in tallies
         ],
         empty="Nothing was compared.",
@@ -266,6 +267,14 @@ def _print(tallies: Sequence[Tally], cleanness: Cleanness, *, is_dry: bool) -> N
     for one in tallies:
         if one.failed_because:
             click.echo(f"{one.method}: {one.failed_because}. Next: --list {one.method}=FILE, or --none {one.method}")
+    for charge in charges_since.found:
+        amount = Decimal(charge.amount_cents).scaleb(-currencies.exponent(charge.currency))
+        click.echo(f"charge {charge.reference}: {amount} {charge.currency} for deal {charge.deal_id}")
+        click.echo(f"    {charge.problem}: {ADVICE_ON_CHARGES[charge.problem]}")
+    if charges_since.failed_because:
+        click.echo(
+            f"charges for deals: {charges_since.failed_because}. Next: reconcile again, or look at the processor"
+        )
     if is_dry:
         click.echo("Nothing was written.")
         return

@@ -13,7 +13,7 @@ from adapters.backups import restoring, store
 from adapters.embedded import places
 from commands import output, trail
 from commands.moments import moment
-from commands.service import reconcile
+from commands.service import listed_transfers, reconcile
 from commands.service.backup import failing_in_a_line, folder_argument, progress, shown
 from models.upkeep import known_servers
 from pipelines.operating import restored
@@ -102,6 +102,7 @@ def release(restored_to: datetime, why: str, without_reconcile: bool, as_json: b
 
     What could be sent at that time is looked up at its rail by its key first.
     """
+    reconcile.check_past(restored_to)
     with output.every_tenant():
         released = restored.any_org_release(
             restored_to=restored_to, is_compared=not without_reconcile, by="flask", now=clock.now()
@@ -124,7 +125,7 @@ def release(restored_to: datetime, why: str, without_reconcile: bool, as_json: b
     )
 
 
-for _command in reconcile.COMMANDS:
+for _command in (reconcile.reconcile, *listed_transfers.COMMANDS):
     group.add_command(_command)
 
 

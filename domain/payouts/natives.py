@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from domain.money import currencies
+
 #: The longest text that every rail with labels stores.
 MAX_CHARACTERS = 500
 
@@ -38,7 +40,10 @@ def to_text(sums: Sequence[NativeSum]) -> str:
 def from_text(text: str | None, *, total_cents: int) -> tuple[NativeSum, ...] | None:
     """Return the sums that a text names; None unless it is well-formed and they add up to `total_cents` US cents."""
     parts = [_PART.fullmatch(part) for part in (text or "").split(",")]
-    sums = tuple(_sum(part) for part in parts if part is not None)
+    try:
+        sums = tuple(_sum(part) for part in parts if part is not None)
+    except ValueError:  # it was changed on the rail's side
+        return None
     is_whole = len(sums) == len(parts) and len({one.currency for one in sums}) == len(sums)
     return sums if is_whole and sum(one.cents for one in sums) == total_cents else None
 
@@ -50,4 +55,6 @@ def in_usd(cents: int, *, on: date) -> tuple[NativeSum, ...]:
 
 def _sum(part: re.Match[str]) -> NativeSum:
     currency, native, cents, rate, day = part.groups()
+    if currency not in currencies.EXPONENTS or not Decimal(rate):
+        raise ValueError(f"{part[0]} is no sum")
     return NativeSum(currency, int(native), int(cents), Decimal(rate), date.fromisoformat(day))

@@ -1,11 +1,14 @@
 """Decides what a transfer on a rail's list is here: known, of a payout that is known, forgotten, or unclear.
 
 Ids decide first, as they were sent with the transfer. Without an affiliate's id the account decides, where exactly one
-affiliate of the organization is paid to it.
+affiliate of the organization is paid to it. What was paid before the restore was known when it was made, so a transfer
+of then that is not known is no forgotten one.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 from uuid import UUID
 
 from domain.payouts import natives
@@ -36,19 +39,31 @@ class KnownPayout:
     external_transaction_id: str | None
 
 
+class MilestonePlace(StrEnum):
+    """How a milestone that a transfer names can be paid: now, later, or not at all, for another payout pays it."""
+
+    ready = "ready"
+    too_early = "too_early"
+    taken = "taken"
+
+
 @dataclass(frozen=True, slots=True)
 class MatchingFacts:
-    """What is known here about a transfer. `has_affiliate`: the affiliate that it names exists in the organization.
+    """What is known here about a transfer. `payout` is the one that it names, or that was paid under its reference.
 
-    `paid_to_account` are the affiliates of the organization that are paid to the transfer's account.
-    `is_milestone_ready`: the milestone that it names waits to be paid.
+    `has_affiliate`: the affiliate that it names exists in the organization.
+
+    `paid_to_account` are the affiliates of the organization that are paid to the transfer's account. `milestone` is how
+    the one that it names can be paid; None: it is not here. `has_unpaid_milestones`: those that it may have paid have
+    deals that are not paid.
     """
 
     payout: KnownPayout | None
     has_organization: bool
     has_affiliate: bool
     paid_to_account: Sequence[UUID]
-    is_milestone_ready: bool
+    milestone: MilestonePlace | None
+    has_unpaid_milestones: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +76,17 @@ class Match:
     natives: tuple[NativeSum, ...] = ()
 
 
-def match(transfer: RailTransfer, facts: MatchingFacts) -> Match:
-    """Return what a transfer is here."""
-    if transfer.state == TransferState.returned:
-        return Match(TransferOutcome.MovedNothing)
+def match(transfer: RailTransfer, facts: MatchingFacts, *, since: datetime) -> Match:
+    """Return what a transfer is here; `since` is the earliest time at which a forgotten one can have been made."""
     payout = facts.payout
+    if transfer.state == TransferState.returned:
+        is_paid_by_it = payout is not None and _is_paid_by(payout, transfer)
+        return _open(Problem.known_came_back) if is_paid_by_it else Match(TransferOutcome.MovedNothing)
+    if transfer.returned_cents:
+        return _open(Problem.partly_returned)
     if payout is not None and not _was_netted(payout):
         return _match_known(transfer, payout)
-    return _match_forgotten(transfer, facts)
+    return _match_forgotten(transfer, facts, since)
 
 
 def _was_netted(payout: KnownPayout) -> bool:
@@ -78,13 +96,14 @@ def _was_netted(payout: KnownPayout) -> bool:
 def _match_known(transfer: RailTransfer, payout: KnownPayout) -> Match:
     if transfer.organization_id not in (None, payout.organization_id):
         return _open(Problem.organization_differs)
+    if transfer.payout_id not in (None, payout.id):  # known by its reference alone
+        return _open(Problem.paid_twice)
     if transfer.method == BY_HAND:
         return _match_by_hand(transfer, payout)
     key = read_key(transfer.key)
     number = key[1] if key else payout.attempt
     if payout.status == PayoutStatus.Paid:
-        is_it = payout.attempt == number and payout.method == transfer.method
-        return Match(TransferOutcome.Known) if is_it else _open(Problem.paid_twice)
+        return Match(TransferOutcome.Known) if _is_paid_by(payout, transfer) else _open(Problem.paid_twice)
     if payout.is_voided:
         return _open(Problem.payout_voided)
     if not _is_amount_of(transfer, payout):
@@ -99,33 +118,62 @@ def _match_known(transfer: RailTransfer, payout: KnownPayout) -> Match:
 
 def _match_by_hand(transfer: RailTransfer, payout: KnownPayout) -> Match:
     if payout.status == PayoutStatus.Paid:
-        is_it = payout.external_transaction_id == transfer.reference
-        return Match(TransferOutcome.Known) if is_it else _open(Problem.paid_twice)
+        return Match(TransferOutcome.Known) if _is_paid_by(payout, transfer) else _open(Problem.paid_twice)
     if payout.is_voided:
         return _open(Problem.payout_voided)
     if payout.status == PayoutStatus.Processing:
         return _open(Problem.payout_processing)
+    if transfer.state == TransferState.in_flight:
+        return _open(Problem.in_flight)
     return Match(TransferOutcome.Resumed) if _is_amount_of(transfer, payout) else _open(Problem.amount_differs)
+
+
+def _is_paid_by(payout: KnownPayout, transfer: RailTransfer) -> bool:
+    """Return whether a transfer is the one that has paid a payout. By hand a brand may pay in any currency."""
+    if payout.status != PayoutStatus.Paid or payout.method != transfer.method:
+        return False
+    if transfer.method == BY_HAND:
+        is_named = payout.external_transaction_id == transfer.reference
+        return is_named and (transfer.currency != _USD or _is_amount_of(transfer, payout))
+    key = read_key(transfer.key)
+    return (key is None or key[1] == payout.attempt) and _is_amount_of(transfer, payout)
 
 
 def _is_amount_of(transfer: RailTransfer, payout: KnownPayout) -> bool:
     return (transfer.amount_cents, transfer.currency) == (payout.amount_cents, _USD)
 
 
-def _match_forgotten(transfer: RailTransfer, facts: MatchingFacts) -> Match:
+def _match_forgotten(transfer: RailTransfer, facts: MatchingFacts, since: datetime) -> Match:
     if not facts.has_organization:
         return _open(Problem.unknown_organization)
+    if transfer.made_at < since:
+        return _open(Problem.before_restore)
     if transfer.currency != _USD:
         return _open(Problem.not_in_usd)
     if transfer.milestone_id is not None:
-        return Match(TransferOutcome.Resumed) if facts.is_milestone_ready else _open(Problem.milestone_not_ready)
+        return _match_milestone(facts.milestone)
     affiliate_id = _affiliate(transfer, facts)
     if isinstance(affiliate_id, Problem):
         return _open(affiliate_id)
     if transfer.state == TransferState.in_flight:
         return _open(Problem.in_flight)
-    sums = transfer.natives or natives.in_usd(transfer.amount_cents, on=transfer.made_at.date())
+    if transfer.natives is not None:
+        return Match(TransferOutcome.Booked, affiliate_id=affiliate_id, natives=transfer.natives)
+    if facts.has_unpaid_milestones:
+        return _open(Problem.milestone_unclear)
+    sums = natives.in_usd(transfer.amount_cents, on=transfer.made_at.date())
     return Match(TransferOutcome.Booked, affiliate_id=affiliate_id, natives=sums)
+
+
+def _match_milestone(milestone: MilestonePlace | None) -> Match:
+    match milestone:
+        case MilestonePlace.ready:
+            return Match(TransferOutcome.Resumed)
+        case MilestonePlace.too_early:
+            return Match(TransferOutcome.Waiting)
+        case MilestonePlace.taken:
+            return _open(Problem.milestone_paid)
+    return _open(Problem.unknown_milestone)
 
 
 def _affiliate(transfer: RailTransfer, facts: MatchingFacts) -> UUID | Problem:

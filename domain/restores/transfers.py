@@ -25,7 +25,8 @@ class TransferOutcome(StrEnum):
 
     Known: the books have it. Resumed: its payout is here and was marked as paid, or its rail is asked about it again.
     Booked: its payout was forgotten and is booked as paid. MovedNothing: there is nothing to book. Undecided: an
-    operator has to decide. LeftOut: an operator decided that it stays unbooked.
+    operator has to decide. Waiting: it paid a milestone that is not to be paid yet here, and counts when it is.
+    LeftOut: an operator decided that it stays as it is.
     """
 
     Known = "Known"
@@ -33,6 +34,7 @@ class TransferOutcome(StrEnum):
     Booked = "Booked"
     MovedNothing = "MovedNothing"
     Undecided = "Undecided"
+    Waiting = "Waiting"
     LeftOut = "LeftOut"
 
 
@@ -50,8 +52,16 @@ class Problem(StrEnum):
     payout_voided = "payout_voided"
     held_as_failed = "held_as_failed"
     payout_processing = "payout_processing"
-    milestone_not_ready = "milestone_not_ready"
+    before_restore = "before_restore"
+    unknown_milestone = "unknown_milestone"
+    milestone_paid = "milestone_paid"
+    milestone_differs = "milestone_differs"
+    milestone_unclear = "milestone_unclear"
+    partly_returned = "partly_returned"
     came_back = "came_back"
+    known_came_back = "known_came_back"
+    booked_otherwise = "booked_otherwise"
+    booking_undone = "booking_undone"
 
 
 #: What each problem means and what to do about it, for operators.
@@ -62,13 +72,31 @@ ADVICE: Mapping[Problem, str] = {
     Problem.not_in_usd: "it is not in US dollars; assign it with its amount in US cents",
     Problem.in_flight: "its rail has not settled it; reconcile again later, or assign it as if it were paid",
     Problem.amount_differs: "its payout here is of another amount; assign it, which lets go of that payout",
-    Problem.organization_differs: "its payout here is another organization's; find out whose it is",
+    Problem.organization_differs: "its payout here is another organization's; find out whose it is, then assign it",
     Problem.paid_twice: "its payout is Paid here by another payment; assign it to have it netted, or accept it",
     Problem.payout_voided: "its payout was voided here; assign it to have it netted with what is due again",
     Problem.held_as_failed: "its payout here has failed under that key; assign it, which lets go of that payout",
-    Problem.payout_processing: "its payout waits for a rail here; settle that with flask payout settle first",
-    Problem.milestone_not_ready: "its milestone is not submitted here; accept it once the deal is as it was",
-    Problem.came_back: "it was booked as paid and came back; credit the affiliate with it by hand, then accept it",
+    Problem.payout_processing: "its payout waits for a rail here; settle that with flask payout settle first, then"
+    " reconcile again",
+    Problem.before_restore: "it was made before MOMENT, and these books do not have it: if the books end before the"
+    " MOMENT that you typed, reconcile again with the right one; else assign it, or accept it if it paid nothing of"
+    " this service",
+    Problem.unknown_milestone: "its deal is not here; accept it, and if the deal is made again, leave it out there",
+    Problem.milestone_paid: "another payout here pays its milestone; if that is not Paid, have its Owner void it"
+    " and reconcile again; if it is, the milestone was paid twice: settle that with the affiliate, then accept it",
+    Problem.milestone_differs: "its milestone is worth another amount here; settle the difference with the brand"
+    " and the affiliate, then accept it, and have the deal settled rather than approved: an approval pays the whole"
+    " milestone",
+    Problem.milestone_unclear: "nothing says whether it paid commissions or a milestone that is unpaid here; assign"
+    " it if it paid commissions, else reconcile with a list that has its milestone_id (--list METHOD=FILE)",
+    Problem.partly_returned: "a part of it came back; assign it with --usd-cents for what the affiliate has kept"
+    " (undo the booking first if there is one)",
+    Problem.came_back: "it was booked as paid and came back; undo the booking, and what it paid is due again",
+    Problem.known_came_back: "its payout is Paid here and the money came back; have the Owner add a bonus of what"
+    " it paid to the affiliate, which the next run pays, then accept it",
+    Problem.booked_otherwise: "it was booked with another amount than is listed now; accept it if the booking is"
+    " right, else undo it, reconcile again and assign it",
+    Problem.booking_undone: "its booking was undone; assign it to whom it has paid, or accept it if it paid no one",
 }
 
 
@@ -77,6 +105,7 @@ class RailTransfer:
     """A transfer on a rail's list, or in a file. `amount_cents` are minor units of `currency`.
 
     `reference` is the rail's own name of it. The ids are those that were sent with it, None where the rail has none.
+    `returned_cents` came back of it while the rest stayed.
     `account` does not show in the object's text, so that no log holds it by accident.
     """
 
@@ -94,6 +123,7 @@ class RailTransfer:
     milestone_id: UUID | None = None
     natives: tuple[NativeSum, ...] | None = None
     references: Mapping[str, str] = field(default_factory=dict)
+    returned_cents: int = 0
 
 
 def read_key(key: str | None) -> tuple[UUID, int] | None:

@@ -51,6 +51,12 @@ def change(deal: Deal, changes: Mapping[str, object]) -> Deal:
     return _TABLE.change(deal, changes)
 
 
+def any_org_status(deal_id: UUID) -> str | None:
+    """Return the status of a deal, whosever it is; None where there is none."""
+    row = db.row("select status from deal where id = %s", (deal_id,))
+    return row[0] if row else None
+
+
 _ONE = f"select {_TABLE.columns} from deal where organization_id = %s and id = %s"
 _FIND = Lookup(_ONE)
 _LOCK = Lookup(f"{_ONE} for no key update")

@@ -1,10 +1,12 @@
 """What is known here about a transfer on a rail's list."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
-from domain.restores.matching import KnownPayout, MatchingFacts
+from domain.restores.matching import KnownPayout, MatchingFacts, MilestonePlace
 from domain.restores.transfers import RailTransfer
 from models.db import db
+from models.payouts.payouts import REFERENCE_COLUMNS
 from models.table import Rows, columns
 
 _PAYOUT = f"""
@@ -19,6 +21,28 @@ def any_org_payout(payout_id: UUID | None) -> KnownPayout | None:
     return None if payout_id is None else _payouts.first(_PAYOUT, (payout_id,))
 
 
+# Whom it may have paid comes from the index of their payouts: an organization has many.
+_BY_REFERENCE = f"""
+select {columns(KnownPayout, "p", is_voided="p.voided_at is not null", is_listed="p.exported_at is not null")}
+from payout p where p.organization_id = %(org)s and p.affiliate_id = any(%(affiliates)s::uuid[])
+  and p.voided_at is null
+  and %(reference)s in ({", ".join(f"p.{column}" for column in REFERENCE_COLUMNS.values())})
+order by p.method = %(method)s desc, p.amount_cents = %(cents)s desc, p.id limit 1
+"""
+
+
+def payout_by_reference(transfer: RailTransfer, affiliate_ids: Sequence[UUID]) -> KnownPayout | None:
+    """Return the payout to one of these affiliates that was paid under a transfer's reference; None where none was."""
+    params = {
+        "org": transfer.organization_id,
+        "affiliates": list(affiliate_ids),
+        "reference": transfer.reference,
+        "method": transfer.method,
+        "cents": transfer.amount_cents,
+    }
+    return _payouts.first(_BY_REFERENCE, params)
+
+
 # The account by the method that pays it, as `models.payouts.candidates` has it: what a person says themselves goes
 # before what the brand says, and that before the wallet of an import.
 _PAID_TO_ACCOUNT = """
@@ -30,11 +54,17 @@ where %(method)s = coalesce(k.payout_method, a.payout_method, case when a.wallet
 _FACTS = f"""
 select exists (select from affiliate a where a.organization_id = o.id and a.id = %(affiliate)s),
   array(select a.id {_PAID_TO_ACCOUNT} and a.organization_id = o.id order by a.id),
-  exists (select from deal_milestone m join deal d on d.organization_id = m.organization_id and d.id = m.deal_id
-    where m.organization_id = o.id and m.id = %(milestone)s
-      and d.status = 'Funded' and m.status in ('Submitted', 'Settled') and m.paid_cents = 0
-      and not exists (select from payout p
-        where p.organization_id = m.organization_id and p.milestone_id = m.id and p.voided_at is null))
+  (select case
+      when m.paid_cents > 0 or exists (select from payout p
+        where p.organization_id = m.organization_id and p.milestone_id = m.id and p.voided_at is null) then 'taken'
+      when d.status = 'Funded' and m.status in ('Submitted', 'Settled') then 'ready'
+      else 'too_early' end
+    from deal_milestone m join deal d on d.organization_id = m.organization_id and d.id = m.deal_id
+    where m.organization_id = o.id and m.id = %(milestone)s),
+  exists (select from deal d join deal_milestone m on m.organization_id = d.organization_id and m.deal_id = d.id
+    where d.organization_id = o.id and d.status in ('Accepted', 'Funded') and m.paid_cents = 0
+      and (d.affiliate_id = %(affiliate)s or (%(affiliate)s::uuid is null
+        and d.affiliate_id in (select a.id {_PAID_TO_ACCOUNT} and a.organization_id = o.id))))
 from organization o where o.id = %(org)s
 """
 _WHOSE_ACCOUNT = f"select distinct a.organization_id {_PAID_TO_ACCOUNT} order by 1"
@@ -46,7 +76,10 @@ def any_org_organizations_paying(*, method: str, account: str) -> list[UUID]:
 
 
 def any_org_facts(transfer: RailTransfer, payout: KnownPayout | None) -> MatchingFacts:
-    """Return what matching a transfer asks; `payout` is the one that it names. Budget: 1 statement."""
+    """Return what matching a transfer asks; `payout` is the one that it names.
+
+    Budget: 1 statement, and another one where that payout is not here.
+    """
     row = db.row(
         _FACTS,
         {
@@ -57,11 +90,15 @@ def any_org_facts(transfer: RailTransfer, payout: KnownPayout | None) -> Matchin
             "milestone": transfer.milestone_id,
         },
     )
-    has_affiliate, paid_to_account, is_milestone_ready = row or (False, [], False)
+    has_affiliate, paid_to_account, milestone, has_unpaid = row or (False, [], None, False)
+    if payout is None and transfer.organization_id is not None:
+        whom = [transfer.affiliate_id] if transfer.affiliate_id else paid_to_account
+        payout = payout_by_reference(transfer, whom)
     return MatchingFacts(
         payout=payout,
         has_organization=row is not None,
         has_affiliate=has_affiliate,
         paid_to_account=tuple(paid_to_account),
-        is_milestone_ready=is_milestone_ready,
+        milestone=MilestonePlace(milestone) if milestone else None,
+        has_unpaid_milestones=has_unpaid,
     )

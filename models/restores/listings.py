@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from models.db import db
 from models.ids import new_id
@@ -19,20 +20,33 @@ class RestoreListing:
     listed_at: datetime
 
 
-_INSERT = """
-insert into restore_listing (id, server, method, since, source, transfers) values (%s, this_server(), %s, %s, %s, %s)
+_BEGIN = """
+insert into restore_listing (id, server, method, since, source, transfers, listed_at)
+values (%s, this_server(), %s, %s, %s, 0, clock_timestamp())
 """
+_FINISH = "update restore_listing set transfers = %s, finished_at = clock_timestamp() where id = %s"
 
 
-def stage(*, method: str, since: datetime, source: str, transfers: int) -> None:
-    """Stage that a method's payments since a time were all compared on this server."""
-    db.stage(_INSERT, (new_id(), method, since, source, transfers))
+def stage_begin(*, method: str, since: datetime, source: str) -> UUID:
+    """Stage that a method's payments since a time are being compared on this server; return what to finish it by."""
+    listing_id = new_id()
+    db.stage(_BEGIN, (listing_id, method, since, source))
+    return listing_id
 
 
-# Of several the one that reaches back furthest, then the newest.
+def stage_finish(listing_id: UUID, *, transfers: int) -> None:
+    """Stage that they were all compared."""
+    db.stage(_FINISH, (transfers, listing_id))
+
+
+# Of several the one that reaches back furthest, then the newest. None counts while a later one is at work or was cut
+# off: it may have found what the earlier one did not.
 _OF_SERVER = f"""
-select distinct on (method) {columns(RestoreListing)} from restore_listing where server = this_server()
-order by method, since, listed_at desc
+select distinct on (l.method) {columns(RestoreListing, "l")} from restore_listing l
+where l.server = this_server() and l.finished_at is not null and not exists (select from restore_listing later
+  where later.server = l.server and later.method = l.method and later.finished_at is null
+    and later.listed_at > l.listed_at)
+order by l.method, l.since, l.listed_at desc
 """
 _listings = Rows(RestoreListing)
 
@@ -40,6 +54,15 @@ _listings = Rows(RestoreListing)
 def of_this_server() -> list[RestoreListing]:
     """Return what was compared on this server, one row per method: the one that reaches back furthest."""
     return _listings.all(_OF_SERVER)
+
+
+_NEWEST_ATTEMPT = "select max(created_at) from payout_attempt where books <> 'sandbox'"
+
+
+def any_org_newest_attempt_at() -> datetime | None:
+    """Return when a rail was asked last as these books know it: what is forgotten was asked later."""
+    row = db.row(_NEWEST_ATTEMPT)
+    return row[0] if row else None
 
 
 _USED = """

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from domain.payouts import natives
 from domain.restores.transfers import RailTransfer, TransferOutcome
 from models.db import db
 from models.ids import new_id
@@ -22,6 +23,8 @@ class RestoredTransfer:
     payout_id: UUID | None
     affiliate_id: UUID | None
     amount_cents: int
+    milestone_id: UUID | None
+    native: str | None
     currency: str
     account: str | None
     state: str
@@ -34,38 +37,54 @@ class RestoredTransfer:
 
 _rows = Rows(RestoredTransfer)
 _COLUMNS = columns(RestoredTransfer)
-# The newest state that the rail says; what was made of it before stays until it is matched again.
+# The newest state that the rail says; everything else stays until it is matched again.
 _LOCK = f"""
 insert into restored_transfer (id, organization_id, method, reference, payout_key, payout_id, affiliate_id,
-  amount_cents, currency, account, state, made_at, outcome, problem)
-values (%(id)s, %(org)s, %(method)s, %(reference)s, %(key)s, %(payout)s, %(affiliate)s, %(cents)s, %(currency)s,
-  %(account)s, %(state)s, %(made_at)s, 'Undecided', 'not_compared')
+  milestone_id, native, amount_cents, currency, account, state, made_at, outcome, problem)
+values (%(id)s, %(org)s, %(method)s, %(reference)s, %(key)s, %(payout)s, %(affiliate)s, %(milestone)s, %(native)s,
+  %(cents)s, %(currency)s, %(account)s, %(state)s, %(made_at)s, 'Undecided', 'not_compared')
 on conflict (method, reference) do update set state = excluded.state
 returning {_COLUMNS}
+"""
+_FACTS = """
+update restored_transfer set organization_id = %(org)s, payout_key = %(key)s, payout_id = %(payout)s,
+  affiliate_id = %(affiliate)s, milestone_id = %(milestone)s, native = %(native)s, amount_cents = %(cents)s,
+  currency = %(currency)s, account = %(account)s, made_at = %(made_at)s
+where id = %(id)s
 """
 
 
 def lock(transfer: RailTransfer, *, organization_id: UUID | None, account: str | None) -> RestoredTransfer:
     """Return the row of a transfer, new or as it was, locked until the transaction ends. `account` is masked."""
-    row = _rows.first(
-        _LOCK,
-        {
-            "id": new_id(),
-            "org": organization_id,
-            "method": transfer.method,
-            "reference": transfer.reference,
-            "key": transfer.key,
-            "payout": transfer.payout_id,
-            "affiliate": transfer.affiliate_id,
-            "cents": transfer.amount_cents,
-            "currency": transfer.currency,
-            "account": account,
-            "state": transfer.state,
-            "made_at": transfer.made_at,
-        },
-    )
+    params = _facts(transfer, organization_id, account) | {"id": new_id()}
+    row = _rows.first(_LOCK, params)
     assert row is not None
     return row
+
+
+def stage_facts(
+    row: RestoredTransfer, transfer: RailTransfer, *, organization_id: UUID | None, account: str | None
+) -> None:
+    """Stage what a newer list says of a locked transfer that nothing was booked for."""
+    db.stage(_FACTS, _facts(transfer, organization_id, account) | {"id": row.id})
+
+
+def _facts(transfer: RailTransfer, organization_id: UUID | None, account: str | None) -> dict[str, object]:
+    return {
+        "org": organization_id,
+        "method": transfer.method,
+        "reference": transfer.reference,
+        "key": transfer.key,
+        "payout": transfer.payout_id,
+        "affiliate": transfer.affiliate_id,
+        "milestone": transfer.milestone_id,
+        "native": natives.to_text(transfer.natives) if transfer.natives else None,
+        "cents": transfer.amount_cents,
+        "currency": transfer.currency,
+        "account": account,
+        "state": transfer.state,
+        "made_at": transfer.made_at,
+    }
 
 
 _OUTCOME = """
@@ -102,8 +121,25 @@ def stage_outcome(
     )
 
 
-_OPEN = f"select {_COLUMNS} from restored_transfer where outcome = 'Undecided' order by made_at, id limit %s"
-_BY_REFERENCE = f"select {_COLUMNS} from restored_transfer where reference = %s order by method for update"
+_UNDONE = """
+update restored_transfer set outcome = %s, problem = %s, booked_payout_id = null,
+  affiliate_id = null, decided_because = %s, changed_at = now()
+where id = %s
+"""
+
+
+def stage_undone(row: RestoredTransfer, outcome: TransferOutcome, *, problem: str | None, why: str) -> None:
+    """Stage that nothing is booked for a locked transfer any more."""
+    db.stage(_UNDONE, (outcome, problem, why, row.id))
+
+
+_IN = f"select {_COLUMNS} from restored_transfer where outcome = '{{}}' order by made_at, id limit %s"
+_OPEN, _WAITING = _IN.format(TransferOutcome.Undecided), _IN.format(TransferOutcome.Waiting)
+_WAITING_FOR = f"""
+select {_COLUMNS} from restored_transfer
+where organization_id = %s and milestone_id = %s and outcome = 'Waiting' order by made_at, id for update
+"""
+_BY_REFERENCE = f"select {_COLUMNS} from restored_transfer where reference = %s order by method"
 
 
 def any_org_open(*, limit: int) -> list[RestoredTransfer]:
@@ -111,6 +147,16 @@ def any_org_open(*, limit: int) -> list[RestoredTransfer]:
     return _rows.all(_OPEN, (limit,))
 
 
-def any_org_lock_by_reference(reference: str) -> list[RestoredTransfer]:
-    """Return the transfers that rails call so, locked: one, unless two rails use the same name."""
-    return _rows.all(_BY_REFERENCE, (reference,))
+def any_org_waiting(*, limit: int) -> list[RestoredTransfer]:
+    """Return the transfers that wait for their milestones, oldest first."""
+    return _rows.all(_WAITING, (limit,))
+
+
+def lock_waiting(*, organization_id: UUID, milestone_id: UUID) -> list[RestoredTransfer]:
+    """Return the transfers that have paid a milestone whose time has not come here before, locked."""
+    return _rows.all(_WAITING_FOR, (organization_id, milestone_id))
+
+
+def any_org_by_reference(reference: str, *, is_locked: bool) -> list[RestoredTransfer]:
+    """Return the transfers that rails call so: one, unless two rails use the same name."""
+    return _rows.all(f"{_BY_REFERENCE} for update" if is_locked else _BY_REFERENCE, (reference,))

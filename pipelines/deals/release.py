@@ -28,6 +28,7 @@ from models.payouts import candidates
 from pipelines import whole_books, work
 from pipelines.deals import money, submit
 from pipelines.payouts import funding, rails
+from pipelines.restores import paid_milestones
 from pipelines.webhooks import emit
 
 #: Before the first milestone.
@@ -55,8 +56,13 @@ def approve(deal: Deal, seq: int, *, approved_by: UUID | None, now: datetime) ->
 
 
 def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | None, now: datetime) -> None:
-    """Make a payout of `cents` of a milestone that none pays yet. Raises Refused 409 as `approve` does."""
+    """Make a payout of `cents` of a milestone that none pays yet. Raises Refused 409 as `approve` does.
+
+    What a forgotten payout has paid of it before a restore is that payout, and no new one is made.
+    """
     whole_books.refuse_payouts()
+    if paid_milestones.pay_by_waiting(deal, milestone, cents=cents, now=now):
+        return
     organization = organizations.find(deal.organization_id)
     assert organization is not None
     payee = candidates.payees(organization_id=deal.organization_id, affiliate_ids=[deal.affiliate_id])[

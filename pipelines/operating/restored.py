@@ -63,19 +63,20 @@ class Released:
 def any_org_release(*, restored_to: datetime, is_compared: bool, by: str, now: datetime) -> Released:
     """Let payouts go on.
 
-    Those that could be sent at that time are written down as asked then: the rail is asked by its key whether it has
-    paid them, and they are sent only where it surely has not. Payouts to an affiliate who was paid something that was
-    forgotten are let go of instead: what they were to pay is due again, and the next run nets it.
+    Those that could be sent are from before the restore, for none are made while they are held. They are written down
+    as asked at that time: the rail is asked by its key whether it has paid them, and they are sent only where it surely
+    has not. Payouts to an affiliate who was paid something that was forgotten are let go of instead, unless their brand
+    has listed them to pay by hand: what they were to pay is due again, and the next run nets it.
     `is_compared`: refuse where not everything was compared. Raises Refused 409: not_restored, not_compared.
     """
     if is_compared and not known_servers.is_known():
         _check_compared(restored_to)
     if not known_servers.know(by=by, restored_to=restored_to):
         raise Refused(409, "not_restored", "This server's books are known to be whole: nothing is held.")
-    made_before = [one for one in _pending() if one.created_at <= restored_to]
-    netted = _let_go_to_net(made_before, now)
+    pending = _pending()
+    netted = _let_go_to_net(pending, now)
     _never_send_again()
-    waiting = [one for one in made_before if one.id not in netted]
+    waiting = [one for one in pending if one.id not in netted]
     locked = [payouts.lock(organization_id=one.organization_id, payout_id=one.id) for one in waiting]
     doubtful = [one for one in locked if one is not None and _could_be_sent(one, now)]
     for payout in doubtful:
@@ -107,7 +108,8 @@ def _let_go_to_net(pending: Sequence[desk.DeskPayout], now: datetime) -> set[UUI
     netted = set()
     for one in _of_advanced(pending):
         payout = decisions.lock(organization_id=one.organization_id, payout_id=one.id)
-        if payout.status == PayoutStatus.Pending and payout.milestone_id is None:
+        is_listed = payout.exported_at is not None  # the brand may be paying it by hand, and voids it if not
+        if payout.status == PayoutStatus.Pending and payout.milestone_id is None and not is_listed:
             decisions.let_go_to_net(payout, now=now)
             netted.add(payout.id)
     return netted

@@ -1,10 +1,9 @@
 """Writes down what was forgotten: a payout again, with what it paid as a debt, or that a known payout was paid."""
 
-from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
-from domain.payouts import natives, transfers
 from domain.payouts.natives import NativeSum
 from domain.payouts.states import AttemptState, PayoutStatus
 from domain.payouts.transfers import BY_HAND
@@ -12,15 +11,14 @@ from domain.refused import Refused
 from domain.restores.matching import KnownPayout, Match
 from domain.restores.transfers import Problem, RailTransfer, TransferOutcome, TransferState, read_key
 from models import ids
-from models.deals import deals, milestones, releases
-from models.deals.milestones import Milestone
-from models.deals.releases import Release
-from models.payouts import attempts, candidates, lines, payouts
-from models.payouts.payouts import PaidPayout, Payout
+from models.payouts import attempts, candidates, payouts
+from models.payouts.payouts import Payout
 from models.restores import advances
 from models.restores.advances import ForgottenPayout
 from models.restores.transfers import RestoredTransfer
-from pipelines.payouts import decisions, rails, transfer
+from models.upkeep import known_servers
+from pipelines.payouts import decisions
+from pipelines.restores import listed_attempts, paid_milestones
 
 _NOTES = "Paid before the service was restored from a backup. What it paid is netted in the next payouts."
 
@@ -30,14 +28,14 @@ def any_org_carry_out(found: RailTransfer, known: KnownPayout | None, match: Mat
     if match.outcome == TransferOutcome.Booked:
         assert match.affiliate_id is not None
         assert found.organization_id is not None  # a match that books has both
-        is_own = known is None and found.payout_id is not None and read_key(found.key) is not None
+        is_own = known is None and _has_own_key(found)
         return _book(found, is_own=is_own, affiliate_id=match.affiliate_id, sums=match.natives, now=now)
     if match.outcome != TransferOutcome.Resumed:
         return None
     if known is not None:
         _resume(found, known, now=now)
         return None
-    return _resume_milestone(found, now=now)
+    return paid_milestones.pay_listed(found, now=now)
 
 
 def any_org_assign(
@@ -45,7 +43,7 @@ def any_org_assign(
 ) -> UUID:
     """Book a transfer as an operator says; its payout, if it is here and was not paid, is let go of.
 
-    Raises Refused 409 payout_processing.
+    Raises Refused 409: payout_processing, milestone_paid.
     """
     known = row.payout_id and payouts.any_org_organization_of(row.payout_id)
     if known and row.payout_id is not None:
@@ -53,33 +51,33 @@ def any_org_assign(
         if payout.status == PayoutStatus.Processing:
             message = f"Payout {payout.id} waits for its rail: flask payout settle it as failed first."
             raise Refused(409, Problem.payout_processing, message)
-        if payout.status != PayoutStatus.Paid and payout.voided_at is None:
+        if payout.milestone_id is not None and payout.status != PayoutStatus.Paid:
+            message = (
+                f"Payout {payout.id} pays a milestone, and no run nets what a milestone was paid: settle it with the"
+                " brand and the affiliate, then accept the transfer."
+            )
+            raise Refused(409, Problem.milestone_paid, message)
+        if payout.status != PayoutStatus.Paid and payout.voided_at is None and known == organization_id:
             decisions.let_go_to_net(payout, now=now)
-    found = RailTransfer(
-        method=row.method,
-        reference=row.reference,
+    found = replace(
+        listed_attempts.transfer_from_row(row),
         state=TransferState.paid,
         amount_cents=sum(one.cents for one in sums),
         currency="USD",
-        made_at=row.made_at,
-        account=row.account,
-        key=row.payout_key,
-        payout_id=row.payout_id,
         organization_id=organization_id,
-        references=_references(row),
+        milestone_id=None,
     )
-    is_own = not known and row.payout_id is not None and read_key(row.payout_key) is not None
+    is_own = not known and _has_own_key(found)
     return _book(found, is_own=is_own, affiliate_id=affiliate_id, sums=sums, now=now)
+
+
+def _has_own_key(found: RailTransfer) -> bool:
+    return found.method != BY_HAND and found.payout_id is not None and read_key(found.key) is not None
 
 
 def any_org_organization_of(affiliate_id: UUID) -> UUID | None:
     """Return whose affiliate this is."""
     return advances.any_org_organization_of(affiliate_id)
-
-
-def _references(row: RestoredTransfer) -> dict[str, str]:
-    names = transfers.REFERENCES[transfers.Method(row.method)] if row.method != BY_HAND else ("externalTransactionId",)
-    return dict.fromkeys(names, row.reference)
 
 
 def _book(found: RailTransfer, *, is_own: bool, affiliate_id: UUID, sums: tuple[NativeSum, ...], now: datetime) -> UUID:
@@ -109,9 +107,21 @@ def _book(found: RailTransfer, *, is_own: bool, affiliate_id: UUID, sums: tuple[
     advances.stage_insert(written, sums)
     payout = payouts.lock(**where, payout_id=written.payout_id)
     assert payout is not None
+    _let_go_to_net(payout, now=now)
     references = found.references if key else {"externalTransactionId": found.reference}
-    _mark_paid(payout, references, made_at=made_at, now=now)
+    listed_attempts.mark_paid(payout, references, made_at=made_at, now=now)
     return payout.id
+
+
+def _let_go_to_net(booked: Payout, *, now: datetime) -> None:
+    """Let go of what waits to be sent to a booked payout's affiliate; while payouts are held, the release does."""
+    if not known_servers.is_known():
+        return
+    where = {"organization_id": booked.organization_id}
+    for payout_id in payouts.pending_of_affiliate(**where, affiliate_id=booked.affiliate_id):
+        payout = decisions.lock(**where, payout_id=payout_id)
+        if payout.status == PayoutStatus.Pending and payout.milestone_id is None and payout.exported_at is None:
+            decisions.let_go_to_net(payout, now=now)
 
 
 def _resume(found: RailTransfer, known: KnownPayout, *, now: datetime) -> None:
@@ -124,80 +134,4 @@ def _resume(found: RailTransfer, known: KnownPayout, *, now: datetime) -> None:
     if payout.status == PayoutStatus.Processing:
         later = "the rail carried out a later attempt"
         attempts.stage_answer([payout], state=AttemptState.rejected, detail=later, at=now)
-    _take_up(payout, found, made_at=made_at, now=now)
-
-
-def _resume_milestone(found: RailTransfer, *, now: datetime) -> UUID:
-    """Write the forgotten payout of a milestone again. Raises Refused 409 where it does not pay what is due of it."""
-    assert found.organization_id is not None
-    assert found.milestone_id is not None  # a match without a payout that resumes has both
-    where = {"organization_id": found.organization_id}
-    milestone = milestones.find(**where, milestone_id=found.milestone_id)
-    assert milestone is not None
-    deal = deals.lock(**where, deal_id=milestone.deal_id)
-    assert deal is not None
-    made_at = min(found.made_at, now)
-    sums = found.natives or natives.in_usd(found.amount_cents, on=made_at.date())
-    key = read_key(found.key)
-    due_cents = _due_cents(milestone)
-    if key is None or [(one.currency, one.native_cents) for one in sums] != [(deal.currency, due_cents)]:
-        raise Refused(409, Problem.amount_differs, "The milestone is worth another amount here.")
-    release = Release(
-        run_id=ids.new_id(),
-        payout_id=key[0],
-        organization_id=found.organization_id,
-        milestone_id=milestone.id,
-        program_id=deal.program_id,
-        affiliate_id=deal.affiliate_id,
-        amount_cents=found.amount_cents,
-        native_amount_cents=due_cents,
-        native_currency=deal.currency,
-        fx_rate=sums[0].fx_rate,
-        fx_rate_date=sums[0].fx_rate_date,
-        method=found.method,
-        destination=found.account or "",
-        confirmed_by=None,
-        review_status=None,
-        hold_until=None,
-        day=made_at.astimezone(UTC).date(),
-        created_at=made_at,
-    )
-    releases.stage(release, filters={"dealId": str(deal.id), "milestoneId": str(milestone.id)})
-    payout = payouts.lock(**where, payout_id=release.payout_id)
-    assert payout is not None
-    _take_up(payout, found, made_at=made_at, now=now)
-    return payout.id
-
-
-def _due_cents(milestone: Milestone) -> int:
-    return milestone.amount_cents if milestone.to_affiliate_cents is None else milestone.to_affiliate_cents
-
-
-def _take_up(payout: Payout, found: RailTransfer, *, made_at: datetime, now: datetime) -> None:
-    """Write down the attempt that a rail lists; mark the payout as paid, or have the rail asked what became of it."""
-    key = read_key(found.key)
-    payouts.stage_change(
-        payout,
-        status=PayoutStatus.Processing,
-        attempt=key[1] if key else payout.attempt,
-        method=found.method,
-        destination=found.account or payout.destination,
-        submitted_at=made_at,
-        failed_at=None,
-        failure_code=None,
-        failure_reason=None,
-    )
-    taken = payouts.lock(organization_id=payout.organization_id, payout_id=payout.id)
-    assert taken is not None
-    attempts.stage_possible(taken, key=transfers.key_of(payout_id=taken.id, attempt=taken.attempt), at=made_at)
-    if found.state == TransferState.paid:
-        _mark_paid(taken, found.references, made_at=made_at, now=now)
-    else:
-        rails.enqueue_transfers(organization_id=taken.organization_id, method=taken.method, payout_ids=[taken.id])
-
-
-def _mark_paid(payout: Payout, references: Mapping[str, str], *, made_at: datetime, now: datetime) -> None:
-    deals.stage_lock_of_payouts(organization_id=payout.organization_id, payout_ids=[payout.id])
-    lines.stage_conversions_lock(organization_id=payout.organization_id, payout_ids=[payout.id])
-    attempts.stage_answer([payout], state=AttemptState.paid, detail="listed by its rail after a restore", at=now)
-    transfer.mark_paid([PaidPayout(payout, payout.method, references)], now=now, paid_at=made_at)
+    listed_attempts.take_up(payout, found, made_at=made_at, now=now)

@@ -15,11 +15,15 @@ _MAX_OPEN = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Cleanness:
-    """What is compared on this server, which methods are not, and which transfers wait for an operator."""
+    """What is compared on this server, which methods are not, and which transfers wait for an operator.
+
+    `waiting` wait for their milestones, and hold nothing.
+    """
 
     listings: Sequence[RestoreListing]
     missing: Sequence[str]
     open: Sequence[RestoredTransfer]
+    waiting: Sequence[RestoredTransfer]
 
     @property
     def is_clean(self) -> bool:
@@ -38,4 +42,5 @@ def any_org_cleanness(*, restored_to: datetime | None) -> Cleanness:
     done = listings.of_this_server()
     reaching = {one.method for one in done if restored_to is None or one.since <= restored_to}
     missing = [method for method in any_org_methods() if method not in reaching]
-    return Cleanness(done, missing, transfers.any_org_open(limit=_MAX_OPEN))
+    open_transfers = transfers.any_org_open(limit=_MAX_OPEN)
+    return Cleanness(done, missing, open_transfers, transfers.any_org_waiting(limit=_MAX_OPEN))

@@ -1,13 +1,13 @@
 """The processor as a funding source: one key is one charge or refund, and what is not known is not guessed."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from adapters.funding.base import resolve
 from adapters.funding.processor import ProcessorFunding
-from adapters.rails.base import KeyTaken, RailMisconfigured
+from adapters.rails.base import CannotList, KeyTaken, RailMisconfigured
 from domain.deals.funding import REFERENCE, FundingCall, FundingKind, charge_key, refund_key
 from domain.payouts.transfers import Accepted, NotFound, Paid, Rejected, Unknown
 from models import ids
@@ -192,3 +192,33 @@ def test_an_amount_that_cannot_be_said_is_refused(service, source):
 def test_only_whole_positive_amounts_are_asked_for(cents):
     with pytest.raises(ValueError, match="positive whole"):
         _charge(amount_cents=cents)
+
+
+def test_charges_for_deals_are_listed_over_all_pages_without_what_was_given_back(service, source):
+    calls = [_charge(deal_id=(deal_id := ids.new_id()), key=charge_key(deal_id=deal_id, number=1)) for _ in range(5)]
+    for call in calls:
+        source.ask(call)
+    early, failed, given_back, partly, whole = (service.booked(call.key) for call in calls)
+    early.created -= 7_200
+    failed.status = "failed"
+    given_back.returned = int(given_back.amount)
+    partly.returned = 1
+
+    listed = {one.deal_id: one for one in source.list_charges(datetime.now(UTC) - timedelta(hours=1))}
+
+    assert {*listed} == {calls[3].deal_id, calls[4].deal_id}
+    assert [listed[call.deal_id].amount_cents for call in calls[3:]] == [
+        calls[3].amount_cents - 1,
+        calls[4].amount_cents,
+    ]
+    assert listed[calls[4].deal_id].reference == whole.id
+
+
+def test_list_of_charges_that_breaks_off_is_not_taken_for_the_whole(service, source):
+    for _ in range(3):
+        deal_id = ids.new_id()
+        source.ask(_charge(deal_id=deal_id, key=charge_key(deal_id=deal_id, number=1)))
+    service.page_fault = "500"
+
+    with pytest.raises(CannotList):
+        list(source.list_charges(datetime.now(UTC) - timedelta(hours=1)))

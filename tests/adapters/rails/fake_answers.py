@@ -54,6 +54,21 @@ class Answering(PromptHandler):
             time.sleep(0.2 if fault == "slow" else 0)
             self.answer(status, answer)
 
+    def answer_page(self, page: dict[str, Any]) -> None:
+        """Answer with an object, or a page of a list: from the second page on as the service's `page_fault` says."""
+        fake = self.server.fake  # type: ignore[attr-defined]
+        if not fake.page_fault or "data" not in page:
+            self.answer(200, page)
+        elif not hasattr(fake, "first_page"):
+            fake.first_page = page
+            self.answer(200, page)
+        elif fake.page_fault == "500":
+            self.answer(500, {"error": {"type": "api_error", "message": "sorry"}})
+        elif fake.page_fault == "repeat":
+            self.answer(200, fake.first_page)
+        else:
+            self.answer(200, page | {"data": [{"id": one["id"], "object": one["object"]} for one in page["data"]]})
+
     def answer(self, status: int, answer: Any, *, retry_after: bool = False) -> None:
         """Answer with JSON."""
         self._send(status, json.dumps(answer).encode(), {"Retry-After": "7"} if retry_after else {})

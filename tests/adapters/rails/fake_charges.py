@@ -22,11 +22,16 @@ class Charging(Answering):
         assert (form["confirm"], form["off_session"], form["automatic_payment_methods[enabled]"]) == ("true",) * 3
         assert form["payment_method"].startswith("pm_")
         key = form["metadata[deal_key]"]
-        booked = Booked("", "Charge", key, form["amount"], form["currency"], form["customer"], {"deal_key": key})
+        metadata = {"deal_key": key, "deal_id": form["metadata[deal_id]"]}
+        booked = Booked("", "Charge", key, form["amount"], form["currency"], form["customer"], metadata)
         self._stripe(booked, "pi", charge, self.headers["Idempotency-Key"], self.body.decode())
 
     def list_charges(self) -> None:
-        self._list("Charge", self.query["customer"][0], charge)
+        every = [one for one in reversed(self.fake.books) if one.method == "Charge"]
+        if "customer" in self.query:
+            every = [one for one in every if one.account == self.query["customer"][0]]
+        since = int(self.query.get("created[gte]", ["0"])[0])
+        self._list_page([one for one in every if one.created >= since], charge)
 
     def make_refund(self) -> None:
         form = self._form()

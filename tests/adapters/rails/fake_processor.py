@@ -59,6 +59,7 @@ class FakeProcessor:
     def __init__(self, port: int = 0) -> None:
         self.books: list[Booked] = []
         self.faults: deque[str] = deque()
+        self.page_fault = ""  # of lists, from the second page on: "500", "repeat" or "shapeless"
         self.requests: list[tuple[str, str]] = []
         self.idempotent: dict[str, tuple[str, int, Any]] = {}
         self.lock = threading.RLock()
@@ -306,7 +307,7 @@ class _Handler(Charging):
 
     def _read_only(self, answer: Any) -> None:
         if self._is_let_in(f"Bearer {KEY}", f"Bearer {TOKEN}"):
-            self.answer(200, answer)
+            self.answer_page(answer)
 
     def _fault(self) -> str:
         return self.fake.faults.popleft() if self.fake.faults else ""

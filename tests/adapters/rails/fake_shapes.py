@@ -18,6 +18,7 @@ class Booked:
     account: str
     metadata: dict[str, str] = field(default_factory=dict)
     status: str = "paid"
+    returned: int = 0
     created: int = field(default_factory=lambda: int(time.time()))
 
 
@@ -32,6 +33,7 @@ def transfer(booked: Booked) -> dict[str, Any]:
         "metadata": booked.metadata,
         "transfer_group": booked.key,
         "reversed": booked.status == "returned",
+        "amount_reversed": int(booked.amount) if booked.status == "returned" else booked.returned,
         "created": booked.created,
     }
 
@@ -64,6 +66,8 @@ def charge(booked: Booked) -> dict[str, Any]:
         "metadata": booked.metadata,
         "status": statuses.get(booked.status, "requires_payment_method"),
         "last_payment_error": failed if booked.status == "failed" else None,
+        "created": booked.created,
+        "latest_charge": {"object": "charge", "amount_refunded": booked.returned},
     }
 
 

@@ -96,3 +96,35 @@ def test_unreachable_service_cannot_list():
 
     with pytest.raises(CannotList):
         list(rail.list_since(_since()))
+
+
+@pytest.mark.parametrize("fault", ["500", "repeat", "shapeless"])
+def test_list_whose_second_page_is_no_answer_is_not_taken_for_the_whole(listing, fault):
+    for _ in range(5):
+        listing.rail.send(listing.transfer(payout_id=ids.new_id()))
+    listing.service.page_fault = fault
+
+    with pytest.raises(CannotList):
+        list(listing.rail.list_since(_since()))
+
+
+def test_labels_that_were_changed_at_the_rail_are_left_out(listing):
+    transfer = listing.transfer(labels={"affiliate_id": str(_AFFILIATE), "native": _NATIVE})
+    listing.rail.send(transfer)
+    changed = {"native": "EUR=500/1234@0.8@2026-13-45", "affiliate_id": "ann", "organization_id": ""}
+    listing.service.booked(transfer.key).metadata |= changed
+
+    (listed,) = listing.rail.list_since(_since())
+
+    assert (listed.natives, listed.affiliate_id, listed.organization_id) == (None, None, None)
+
+
+def test_part_of_a_transfer_that_came_back_is_listed(service):
+    place = places.over_http(service, "ProcessorConnect")
+    transfer = place.transfer()
+    place.rail.send(transfer)
+    service.booked(transfer.key).returned = 200
+
+    (listed,) = place.rail.list_since(_since())
+
+    assert (listed.state, listed.amount_cents, listed.returned_cents) == (TransferState.paid, 1234, 200)

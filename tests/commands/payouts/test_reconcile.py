@@ -6,18 +6,10 @@ import pytest
 
 from domain.refused import Refused
 from models import db
+from tests.commands.payouts.transfer_rows import is_whole, outcomes, sent
 from tests.support.draining import drain
 from tests.support.rows.dealing import Dealing
 from tests.support.rows.paying import Payroll
-from tests.support.standby.listed_transfers import listed_transfer
-
-
-def _outcomes(result):
-    return {name: count for one in result["methods"] for name, count in one["outcomes"].items()}
-
-
-def _is_whole(flask, payroll):
-    return flask.json("ledger", "check", "--org", payroll.brand.id)["broken"] == []
 
 
 def test_forgotten_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, flask, server):
@@ -25,11 +17,11 @@ def test_forgotten_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, fl
     payroll.rate("EUR", "0.5")
     payroll.sell("ann", 10_000, "EUR")
     server.forget_server()
-    row = listed_transfer(payroll, amount="50.00", native="EUR=2000/4000@0.5@2026-11-28")
+    row = sent(payroll, amount="50.00", native="EUR=2000/4000@0.5@2026-11-28")
     row["native"] = '"EUR=2000/4000@0.5@2026-11-28,USD=1000/1000@1@2026-11-28"'
 
     result = server.reconcile(row)
-    assert (result["clean"], _outcomes(result)) == (True, {"Booked": 1})
+    assert (result["clean"], outcomes(result)) == (True, {"Booked": 1})
     server.release()
     payroll.run()
     payroll.pay()
@@ -37,7 +29,7 @@ def test_forgotten_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, fl
     # 20.00 USD and 20.00 EUR were earned, of which 10.00 USD and 20.00 EUR were paid
     assert payroll.payouts() == [("Paid", 5_000), ("Paid", 1_000)]
     assert payroll.balance("ann") == {"EUR": 0, "USD": 0}
-    assert _is_whole(flask, payroll)
+    assert is_whole(flask, payroll)
     (key,) = payroll.brand.rows("select key from payout_attempt where state = 'paid' and key = %s", row["key"])
     assert key == (row["key"],)
 
@@ -45,7 +37,7 @@ def test_forgotten_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, fl
 def test_same_list_again_books_nothing_more(app, flask, server):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = listed_transfer(payroll)
+    row = sent(payroll)
 
     first, second = server.reconcile(row), server.reconcile(row)
 
@@ -58,9 +50,9 @@ def test_dry_run_writes_nothing(app, server):
     payroll = Payroll.owing(app)
     server.forget_server()
 
-    result = server.reconcile(listed_transfer(payroll), words=["--dry-run"])
+    result = server.reconcile(sent(payroll), words=["--dry-run"])
 
-    assert _outcomes(result) == {"Booked": 1}
+    assert outcomes(result) == {"Booked": 1}
     assert "Manual" in result["missing"]
     assert payroll.payouts() == []
     with db.any_org_work():
@@ -73,12 +65,12 @@ def test_known_payouts_are_marked_as_paid_by_the_attempt_that_the_rail_lists(app
     ((payout_id,),) = payroll.payouts("id")
     server.forget_server()
 
-    result = server.reconcile(listed_transfer(payroll, key=f"payout:{payout_id}:3"))
+    result = server.reconcile(sent(payroll, key=f"payout:{payout_id}:3"))
 
-    assert _outcomes(result) == {"Resumed": 1}
+    assert outcomes(result) == {"Resumed": 1}
     assert payroll.payouts("status, attempt") == [("Paid", 3)]
     assert server.release()["lookedUp"] == 0
-    assert _is_whole(flask, payroll)
+    assert is_whole(flask, payroll)
 
 
 def test_payment_by_hand_marks_its_payout_as_paid(app, flask, server):
@@ -86,31 +78,31 @@ def test_payment_by_hand_marks_its_payout_as_paid(app, flask, server):
     payroll.run()
     ((payout_id,),) = payroll.payouts("id::text")
     server.forget_server()
-    row = listed_transfer(payroll, reference=f"wire {payout_id}", key="", payout_id=payout_id)
+    row = sent(payroll, reference=f"wire {payout_id}", key="", payout_id=payout_id)
 
     result = server.reconcile(row, method="Manual")
 
-    assert _outcomes(result) == {"Resumed": 1}
+    assert outcomes(result) == {"Resumed": 1}
     assert payroll.payouts("status, method, external_transaction_id") == [("Paid", "Manual", row["reference"])]
-    assert _is_whole(flask, payroll)
+    assert is_whole(flask, payroll)
 
 
 def test_forgotten_payment_by_hand_is_booked(app, flask, server):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = listed_transfer(payroll, reference=f"wire {uuid4()}", key="", organization_id="")
+    row = sent(payroll, reference=f"wire {uuid4()}", key="", organization_id="")
 
-    assert _outcomes(server.reconcile(row, method="Manual")) == {"Booked": 1}
+    assert outcomes(server.reconcile(row, method="Manual")) == {"Booked": 1}
 
     assert payroll.payouts("status, method, external_transaction_id") == [("Paid", "Manual", row["reference"])]
-    assert _is_whole(flask, payroll)
+    assert is_whole(flask, payroll)
 
 
 def test_payout_of_a_netted_affiliate_is_let_go_of_and_paid_as_a_difference(app, flask, server):
     payroll = Payroll.owing(app)
     payroll.run()
     server.forget_server()
-    server.reconcile(listed_transfer(payroll, amount="15.00"))
+    server.reconcile(sent(payroll, amount="15.00"))
 
     assert server.release() | {"why": "", "restoredTo": ""} == {
         "restoredTo": "",
@@ -127,7 +119,7 @@ def test_payout_of_a_netted_affiliate_is_let_go_of_and_paid_as_a_difference(app,
     payroll.pay()
     assert sorted(payroll.payouts()) == [("Failed", 2_000), ("Paid", 500), ("Paid", 1_500)]
     assert payroll.balance("ann") == {"USD": 0}
-    assert _is_whole(flask, payroll)
+    assert is_whole(flask, payroll)
 
 
 def test_failed_payout_of_a_netted_affiliate_is_not_retried(app, server):
@@ -137,7 +129,7 @@ def test_failed_payout_of_a_netted_affiliate_is_not_retried(app, server):
     payroll.pay()
     ((payout_id,),) = payroll.payouts("id")
     server.forget_server()
-    server.reconcile(listed_transfer(payroll))
+    server.reconcile(sent(payroll))
     server.release()
 
     answer = payroll.brand.person().post(f"/api/v1/payouts/{payout_id}/retry")
@@ -174,7 +166,7 @@ _STRANGE = [
 def test_strange_transfer_holds_payouts_until_it_is_accepted(app, server, columns, problem):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = listed_transfer(payroll, **columns)
+    row = sent(payroll, **columns)
 
     result = server.reconcile(row, code=1)
 
@@ -193,7 +185,7 @@ def test_assigned_transfer_is_netted_in_the_currency_that_the_operator_names(app
     payroll = Payroll.owing(app)
     payroll.sell("ann", 10_000, "EUR")
     server.forget_server()
-    row = listed_transfer(payroll, amount="25.00", affiliate_id=str(uuid4()))
+    row = sent(payroll, amount="25.00", affiliate_id=str(uuid4()))
 
     assert [one["problem"] for one in server.reconcile(row, code=1)["open"]] == ["unknown_affiliate"]
     words = (
@@ -211,7 +203,7 @@ def test_assigned_transfer_is_netted_in_the_currency_that_the_operator_names(app
     assert server.audit("restore.assigned", row["reference"]) == [(payroll.brand.id, "asked the brand")]
     assert server.flask(*words)[0] == 1
     assert server.reconcile(row)["clean"]
-    assert _is_whole(flask, payroll)
+    assert is_whole(flask, payroll)
 
 
 def test_transfer_of_another_amount_than_its_payout_is_assigned_and_lets_go_of_it(app, flask, server):
@@ -219,7 +211,7 @@ def test_transfer_of_another_amount_than_its_payout_is_assigned_and_lets_go_of_i
     payroll.run()
     ((payout_id,),) = payroll.payouts("id")
     server.forget_server()
-    row = listed_transfer(payroll, amount="12.00", key=f"payout:{payout_id}:1")
+    row = sent(payroll, amount="12.00", key=f"payout:{payout_id}:1")
 
     assert [one["problem"] for one in server.reconcile(row, code=1)["open"]] == ["amount_differs"]
     server.flask.json(
@@ -229,13 +221,13 @@ def test_transfer_of_another_amount_than_its_payout_is_assigned_and_lets_go_of_i
     assert sorted(payroll.payouts()) == [("Failed", 2_000), ("Paid", 1_200)]
     assert payroll.balance("ann") == {"USD": 800}
     assert server.reconcile(row)["clean"]
-    assert _is_whole(flask, payroll)
+    assert is_whole(flask, payroll)
 
 
 def test_transfer_that_was_booked_and_came_back_waits_for_a_decision(app, server):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = listed_transfer(payroll)
+    row = sent(payroll)
     server.reconcile(row)
 
     result = server.reconcile(row | {"state": "returned"}, code=1)
@@ -250,9 +242,9 @@ def test_transfers_of_a_former_release_are_matched_by_their_account(app, server)
     )
     server.forget_server()
 
-    result = server.reconcile(listed_transfer(payroll, affiliate_id="", account="acct_only_ann"))
+    result = server.reconcile(sent(payroll, affiliate_id="", account="acct_only_ann"))
 
-    assert _outcomes(result) == {"Booked": 1}
+    assert outcomes(result) == {"Booked": 1}
     assert payroll.balance("ann") == {"USD": 0}
 
 
@@ -263,10 +255,10 @@ def test_forgotten_payout_of_a_milestone_pays_it_and_never_again(app, flask, ser
     ((milestone_id,),) = dealing.brand.rows("select id::text from deal_milestone")
     server.forget_server()
     payroll = Payroll(dealing.brand, {"cleo": dealing.affiliate_id})
-    row = listed_transfer(payroll, "cleo", amount="500.00", milestone_id=milestone_id, account="cleo@example.com")
+    row = sent(payroll, "cleo", amount="500.00", milestone_id=milestone_id, account="cleo@example.com")
 
     assert dealing.approve(deal_id).json["error"] == "payouts_on_hold"
-    assert _outcomes(server.reconcile(row, method="Wallet")) == {"Resumed": 1}
+    assert outcomes(server.reconcile(row, method="Wallet")) == {"Resumed": 1}
 
     assert dealing.payouts() == [("Paid", 50_000)]
     assert dealing.shown(deal_id)["status"] == "Completed"
@@ -274,14 +266,14 @@ def test_forgotten_payout_of_a_milestone_pays_it_and_never_again(app, flask, ser
     dealing.tick()
     drain("payouts")
     assert dealing.payouts() == [("Paid", 50_000)]
-    assert _is_whole(flask, payroll)
+    assert is_whole(flask, payroll)
 
 
 def test_brand_and_affiliate_read_what_a_booked_payout_is(app, server):
     payroll = Payroll.owing(app)
     other = Payroll.create(app)
     server.forget_server()
-    row = listed_transfer(payroll)
+    row = sent(payroll)
     server.reconcile(row)
     payout_id = UUID(row["key"].split(":")[1])
 

@@ -1,6 +1,7 @@
 """Lists of payments as CSV: which columns count, and what makes a list unreadable."""
 
 from datetime import UTC, datetime
+from time import process_time
 from uuid import UUID
 
 import pytest
@@ -54,9 +55,83 @@ def test_payment_by_hand_is_known_by_its_payout_and_reference():
         (["reference,amount,paid_at,currency", "a,1,2026-11-28,XXX"], "line 2"),
         (["reference,amount,paid_at,state", "a,1,2026-11-28,lost"], "line 2"),
         (["reference,amount,paid_at,payout_id", "a,1,2026-11-28,7"], "line 2"),
-        (["reference,amount,paid_at", "a,1,2026-11-28", "a,1,2026-11-28"], "there twice"),
+        (["reference,amount,paid_at", "a,1,2026-11-28", "a,1,2026-11-28"], "there 2 times"),
     ],
 )
 def test_unreadable_list_is_refused_with_its_line(lines, complaint):
     with pytest.raises(lists.UnreadableList, match=complaint):
         _read(*lines)
+
+
+_HEAD = "reference,amount,paid_at"
+
+
+@pytest.mark.parametrize(
+    ("typed", "cents"),
+    [("19.7", 1_970), ("19", 1_900), ("0.01", 1), ('"1,840.00"', 184_000), ('"1,840,000.5"', 184_000_050)],
+)
+def test_amount_of_one_meaning_is_read(typed, cents):
+    assert _read(_HEAD, f"a,{typed},2026-11-28")[0].amount_cents == cents
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        '"12,50"', '"1.234,56"', '"1,84"', '"1,8400.00"', '",5"', "1e3", "1E+3", "NaN", "sNaN", "Infinity", "-Infinity",
+        "1e999999999", "0", "0.00", "-1", "+1", "1_000", "٢٠", "$20", "20 USD", "0.001", "=20", "20.", ".5", "",
+        "9" * 18, "9" * 40, "0x10",
+    ],
+)  # fmt: skip
+def test_amount_of_two_meanings_or_none_is_refused(typed):
+    with pytest.raises(lists.UnreadableList, match=r"line 2: .* is no amount of USD"):
+        _read(_HEAD, f"a,{typed},2026-11-28")
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        (["reference;amount;paid_at", "a;1;2026-11-28"], "with commas between the columns"),
+        (["reference,amount,Amount,paid_at", "a,1,2,2026-11-28"], "the column amount more than once"),
+        (["reference,paid_at,amount", "a,2026-11-28,1,840.00"], "line 2: it has more cells"),
+        ([f"{_HEAD},key", "a,1,2026-11-28"], "line 2: it has fewer cells"),
+        ([f"{_HEAD},key", f"a,1,2026-11-28,payout:{_PAYOUT}"], "line 2: .* is no key of a payout"),
+        ([f"{_HEAD},key,payout_id", f"a,1,2026-11-28,payout:{_PAYOUT}:1,{UUID(int=6)}"], "different payouts"),
+        ([f"{_HEAD},native", "a,1,2026-11-28,EUR=92/100@0.92"], "line 2: native .* cannot be read"),
+        ([f"{_HEAD},native", "a,1,2026-11-28,EUR=92/99@0.92@2026-11-27"], "line 2: native .* does not add up"),
+        ([f"{_HEAD},native", "a,1,2026-11-28,EUR=92/100@0@2026-11-27"], "line 2: native .* cannot be read"),
+        ([f"{_HEAD},native", "a,1,2026-11-28,XXQ=92/100@0.92@2026-11-27"], "line 2: native .* cannot be read"),
+        ([f"{_HEAD},native", "a,1,2026-11-28,EUR=92/100@0.92@2026-13-27"], "line 2: native .* cannot be read"),
+        ([_HEAD, "a\x00b,1,2026-11-28"], "line 2: reference has a line break or another control"),
+        ([_HEAD, '"a\nb",1,2026-11-28'], "line 2: reference has a line break or another control"),
+        ([_HEAD, f"{'a' * 501},1,2026-11-28"], "line 2: reference is longer than"),
+        ([_HEAD, f"{'a' * 200_000},1,2026-11-28"], "field larger than field limit"),
+        ([_HEAD, '"a,1,2026-11-28'], "unexpected end of data"),
+        ([_HEAD, "a,1,0001-01-01T00:00+14:00"], "line 2: paid_at .* is no time"),
+        ([f"{_HEAD},currency", "a,1,2026-11-28,XXX"], "line 2: 'XXX' is no currency"),
+        ([f"{_HEAD},state", "a,1,2026-11-28,Completed"], "line 2: the state 'Completed' is none of paid, in_flight"),
+        ([f"{_HEAD},affiliate_id", "a,1,2026-11-28,7"], "line 2: affiliate_id '7' is no id"),
+    ],
+)
+def test_list_of_unclear_cells_is_refused_with_its_line(lines, complaint):
+    with pytest.raises(lists.UnreadableList, match=complaint):
+        _read(*lines)
+
+
+def test_every_unreadable_line_is_reported_at_once():
+    with pytest.raises(lists.UnreadableList) as refusal:
+        _read(_HEAD, *[f"r{number},x,2026-11-28" for number in range(50)])
+
+    assert "line 2: " in str(refusal.value)
+    assert "line 21: " in str(refusal.value)
+    assert str(refusal.value).endswith("and 30 more")
+
+
+def test_list_of_100_000_payments_costs_in_proportion_to_its_lines():
+    def cost(number):
+        rows = [f"r{row},1.00,2026-11-28" for row in range(number)]
+        before = process_time()
+        assert len(_read(_HEAD, *rows)) == number
+        return process_time() - before
+
+    few = cost(5_000)
+    assert cost(100_000) < 20 * few * 6

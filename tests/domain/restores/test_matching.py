@@ -1,18 +1,19 @@
 """What a transfer on a rail's list is here, decided by the ids that were sent with it and by what is known."""
 
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
 import pytest
 
 from domain.payouts.natives import NativeSum
-from domain.restores.matching import NETTED, KnownPayout, MatchingFacts, match
+from domain.restores.matching import NETTED, KnownPayout, MatchingFacts, MilestonePlace, match
 from domain.restores.transfers import ADVICE, Problem, RailTransfer, TransferOutcome, TransferState, read_key
 
 _ORGANIZATION, _PAYOUT, _ANN, _BEN, _MILESTONE = map(UUID, (f"{n:032x}" for n in range(1, 6)))
 _AT = datetime(2026, 11, 28, 12, tzinfo=UTC)
+_SINCE = _AT - timedelta(hours=1)
 _NATIVES = (NativeSum("EUR", 1840, 2000, Decimal("0.92"), date(2026, 11, 27)),)
 
 TRANSFER = RailTransfer(
@@ -46,12 +47,18 @@ FORGOTTEN = MatchingFacts(
     has_organization=True,
     has_affiliate=True,
     paid_to_account=(_ANN,),
-    is_milestone_ready=False,
+    milestone=None,
+    has_unpaid_milestones=False,
 )
 
 _KNOWN, _RESUMED, _OPEN = TransferOutcome.Known, TransferOutcome.Resumed, TransferOutcome.Undecided
 _SECOND = {"key": f"payout:{_PAYOUT}:2"}
 _BY_HAND = {"method": "Manual", "key": None, "reference": "wire 7"}
+_PAID_BY_WIRE = {"status": "Paid", "method": "Manual", "external_transaction_id": "wire 7"}
+
+
+def _match(transfer, facts):
+    return match(transfer, facts, since=_SINCE)
 
 
 @pytest.mark.parametrize(
@@ -78,15 +85,24 @@ _BY_HAND = {"method": "Manual", "key": None, "reference": "wire 7"}
         (_BY_HAND, {"status": "Failed"}, _RESUMED, None),
         (_BY_HAND, {"status": "Pending", "is_listed": True}, _RESUMED, None),
         (_BY_HAND, {"status": "Processing"}, _OPEN, Problem.payout_processing),
-        (_BY_HAND, {"status": "Paid", "external_transaction_id": "wire 7"}, _KNOWN, None),
+        (_BY_HAND, _PAID_BY_WIRE, _KNOWN, None),
         (_BY_HAND, {"status": "Paid", "external_transaction_id": "wire 6"}, _OPEN, Problem.paid_twice),
         (_BY_HAND | {"amount_cents": 1}, {"status": "Pending"}, _OPEN, Problem.amount_differs),
+        (_BY_HAND | {"state": TransferState.in_flight}, {"status": "Pending"}, _OPEN, Problem.in_flight),
+        (_BY_HAND | {"amount_cents": 1}, _PAID_BY_WIRE, _OPEN, Problem.paid_twice),
+        (_BY_HAND | {"amount_cents": 1, "currency": "EUR"}, _PAID_BY_WIRE, _KNOWN, None),
+        (_BY_HAND | {"state": TransferState.returned}, _PAID_BY_WIRE, _OPEN, Problem.known_came_back),
+        ({"amount_cents": 1999}, {"status": "Paid"}, _OPEN, Problem.paid_twice),
+        ({"state": TransferState.returned}, {"status": "Paid"}, _OPEN, Problem.known_came_back),
+        (_SECOND | {"state": TransferState.returned}, {"status": "Paid"}, TransferOutcome.MovedNothing, None),
+        ({"key": None, "payout_id": None}, {"status": "Paid"}, _KNOWN, None),
+        ({}, {"id": _BEN, "status": "Paid"}, _OPEN, Problem.paid_twice),
     ],
 )
 def test_transfer_of_a_known_payout(transfer, payout, outcome, problem):
     facts = replace(FORGOTTEN, payout=replace(PAYOUT, **payout))
 
-    decided = match(replace(TRANSFER, **transfer), facts)
+    decided = _match(replace(TRANSFER, **transfer), facts)
 
     assert (decided.outcome, decided.problem) == (outcome, problem)
 
@@ -104,36 +120,46 @@ def test_transfer_of_a_known_payout(transfer, payout, outcome, problem):
         ({"currency": "EUR"}, {}, None, Problem.not_in_usd),
         ({"state": TransferState.in_flight}, {}, None, Problem.in_flight),
         ({"natives": None}, {}, _ANN, None),
-        ({"milestone_id": _MILESTONE}, {}, None, Problem.milestone_not_ready),
+        ({"milestone_id": _MILESTONE}, {}, None, Problem.unknown_milestone),
+        ({"milestone_id": _MILESTONE}, {"milestone": MilestonePlace.taken}, None, Problem.milestone_paid),
+        ({"natives": None}, {"has_unpaid_milestones": True}, None, Problem.milestone_unclear),
+        ({}, {"has_unpaid_milestones": True}, _ANN, None),
+        ({"made_at": _SINCE - timedelta(seconds=1)}, {}, None, Problem.before_restore),
+        ({"made_at": _SINCE}, {}, _ANN, None),
+        ({"returned_cents": 1}, {}, None, Problem.partly_returned),
     ],
 )
 def test_transfer_of_a_forgotten_payout(transfer, facts, affiliate, problem):
-    decided = match(replace(TRANSFER, **transfer), replace(FORGOTTEN, **facts))
+    decided = _match(replace(TRANSFER, **transfer), replace(FORGOTTEN, **facts))
 
     expected = TransferOutcome.Booked if problem is None else TransferOutcome.Undecided
     assert (decided.outcome, decided.problem, decided.affiliate_id) == (expected, problem, affiliate)
 
 
 def test_forgotten_payout_is_booked_in_the_currencies_that_it_was_earned_in():
-    assert match(TRANSFER, FORGOTTEN).natives == _NATIVES
+    assert _match(TRANSFER, FORGOTTEN).natives == _NATIVES
 
 
 def test_transfer_without_currencies_is_booked_in_us_dollars():
-    decided = match(replace(TRANSFER, natives=None), FORGOTTEN)
+    decided = _match(replace(TRANSFER, natives=None), FORGOTTEN)
 
     assert [(one.currency, one.native_cents, one.cents) for one in decided.natives] == [("USD", 2000, 2000)]
 
 
-def test_forgotten_payout_of_a_milestone_that_waits_is_resumed():
-    decided = match(replace(TRANSFER, milestone_id=_MILESTONE), replace(FORGOTTEN, is_milestone_ready=True))
+@pytest.mark.parametrize(
+    ("place", "outcome"),
+    [(MilestonePlace.ready, TransferOutcome.Resumed), (MilestonePlace.too_early, TransferOutcome.Waiting)],
+)
+def test_forgotten_payout_of_a_milestone_pays_it_now_or_later(place, outcome):
+    decided = _match(replace(TRANSFER, milestone_id=_MILESTONE), replace(FORGOTTEN, milestone=place))
 
-    assert decided.outcome == TransferOutcome.Resumed
+    assert decided.outcome == outcome
 
 
 def test_payout_that_was_let_go_of_to_be_netted_is_booked_when_its_rail_lists_it_after_all():
     netted = replace(PAYOUT, status="Failed", is_voided=True, failure_code=NETTED)
 
-    assert match(TRANSFER, replace(FORGOTTEN, payout=netted)).outcome == TransferOutcome.Booked
+    assert _match(TRANSFER, replace(FORGOTTEN, payout=netted)).outcome == TransferOutcome.Booked
 
 
 def test_every_problem_has_advice():

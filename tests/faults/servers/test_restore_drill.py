@@ -149,6 +149,7 @@ def _type_reconcile(
         machine.until_waiting(1, about="restored_transfer")
         killed.kill()
         killed.wait()
+    assert "GlobalPayouts" in operator("restore", "status")["missing"]  # compared before, and now cut off
     at_once = [operator.start(*words, log=machine.home / f"reconcile-{number}.out") for number in range(2)]
     codes = [process.wait() for process in at_once]
     assert codes == [0, 0]  # the wallet's report says no currency, and this affiliate sells in two
@@ -179,7 +180,11 @@ def test_forgotten_charge_of_a_deal_is_found_when_it_is_funded_again(
     # when
     with restored(machine, tmp_path / "backups", tmp_path / "again", moment) as operator:
         words = ("--restored-to", moment.isoformat())
-        assert operator("restore", "reconcile", *words, "--none", "Wallet", "--none", "Manual")["clean"]
+        words_of_reconcile = ("restore", "reconcile", *words, "--none", "Wallet", "--none", "Manual")
+        result = operator(*words_of_reconcile)
+        assert result["clean"]
+        assert {one["dealId"] for one in result["charges"]} == {str(deal_id) for deal_id in deals.ids}
+        assert {one["problem"] for one in result["charges"]} == {"deal_not_funded"}
         operator("restore", "release", *words, "--why", "compared")
         deals.fund()
         machine.settle()
@@ -188,4 +193,5 @@ def test_forgotten_charge_of_a_deal_is_found_when_it_is_funded_again(
         funded = "select status, count(*) from deal where organization_id = %s group by status"
         assert machine.rows(funded, str(shop.id)) == [("Funded", len(deals.ids))]
         assert sorted(one.id for one in service.books) == charges
+        assert operator(*words_of_reconcile)["charges"] == []
         assert operator("ledger", "check")["broken"] == []

@@ -1,13 +1,11 @@
-"""Transfers as a rail lists them after a restore."""
+"""Rows of a rail's list, and what a reconcile says of them."""
 
-from typing import Any
 from uuid import uuid4
 
 from adapters import clock
-from tests.support.rows.paying import Payroll
 
 
-def listed_transfer(payroll: Payroll, slug: str = "ann", *, amount: str = "20.00", **more: Any) -> dict[str, Any]:
+def sent(payroll, slug="ann", *, amount="20.00", **more):
     """Return a transfer that a forgotten payout has made, as its rail lists it."""
     payout_id = uuid4()
     return {
@@ -19,3 +17,13 @@ def listed_transfer(payroll: Payroll, slug: str = "ann", *, amount: str = "20.00
         "affiliate_id": str(payroll.affiliates[slug]),
         "account": f"acct_{slug}",
     } | more
+
+
+def outcomes(result):
+    """Return how many transfers came to what."""
+    return {name: count for one in result["methods"] for name, count in one["outcomes"].items()}
+
+
+def is_whole(flask, payroll):
+    """Return whether no rule about the money is broken."""
+    return flask.json("ledger", "check", "--org", payroll.brand.id)["broken"] == []

@@ -1,0 +1,64 @@
+"""Takes back what was booked for a forgotten payout: its money came back, or it was booked to the wrong affiliate."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from models.db import db
+from models.ledger import entries
+from models.payouts.payouts import Payout
+from models.restores.advances import SOURCE
+from models.table import Rows, columns
+
+
+@dataclass(frozen=True, slots=True)
+class BookedSum:
+    """What a booked payout paid in one currency, native minor units. `is_netted`: a later payout holds it back."""
+
+    currency: str
+    cents: int
+    is_netted: bool
+
+
+_SUMS = f"""
+select {
+    columns(
+        BookedSum,
+        "l",
+        currency="l.native_currency",
+        cents="l.native_amount_cents",
+        is_netted=f'''c.source <> '{SOURCE}' or c.paid_cents <> l.native_amount_cents or exists (
+    select from payout_line open where open.organization_id = c.organization_id and open.conversion_id = c.id
+      and open.is_open)''',
+    )
+}
+from payout_line l join conversion c on c.organization_id = l.organization_id and c.id = l.conversion_id
+where l.organization_id = %s and l.payout_id = %s order by l.native_currency
+"""
+_sums = Rows(BookedSum)
+
+
+def sums(payout: Payout) -> list[BookedSum]:
+    """Return what a locked payout that was booked has paid, by currency."""
+    return _sums.all(_SUMS, (payout.organization_id, payout.id))
+
+
+_ENTRIES = entries.insertion(
+    kind="'clawback'", cents="l.native_amount_cents", cause="l.payout_id", at="%(at)s::timestamptz"
+)
+_UNBOOK = f"""
+with given_back as (
+  {_ENTRIES}
+  from payout_line l join conversion c on c.organization_id = l.organization_id and c.id = l.conversion_id
+  where l.organization_id = %(org)s and l.payout_id = %(payout)s
+)
+update conversion c set paid_cents = c.paid_cents - l.native_amount_cents from payout_line l
+where l.organization_id = %(org)s and l.payout_id = %(payout)s
+  and c.organization_id = l.organization_id and c.id = l.conversion_id
+"""
+_RELEASED = "update payout_line set released_at = %s where organization_id = %s and payout_id = %s"
+
+
+def stage_taken_back(payout: Payout, *, at: datetime) -> None:
+    """Stage that a locked payout, whose conversions are locked, has paid nothing of what `sums` says."""
+    db.stage(_UNBOOK, {"org": payout.organization_id, "payout": payout.id, "at": at})
+    db.stage(_RELEASED, (at, payout.organization_id, payout.id))

@@ -1,0 +1,70 @@
+"""Writes the attempt that a rail lists to its payout: paid, or still on its way."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from domain.payouts import natives, transfers
+from domain.payouts.states import AttemptState, PayoutStatus
+from domain.payouts.transfers import BY_HAND
+from domain.restores.transfers import RailTransfer, TransferState, read_key
+from models.deals import deals
+from models.payouts import attempts, lines, payouts
+from models.payouts.payouts import PaidPayout, Payout
+from models.restores.transfers import RestoredTransfer
+from pipelines.payouts import rails, transfer
+
+
+def transfer_from_row(row: RestoredTransfer) -> RailTransfer:
+    """Return a transfer as it was listed last; its account is masked."""
+    return RailTransfer(
+        method=row.method,
+        reference=row.reference,
+        state=TransferState(row.state),
+        amount_cents=row.amount_cents,
+        currency=row.currency,
+        made_at=row.made_at,
+        account=row.account,
+        key=row.payout_key,
+        payout_id=row.payout_id,
+        organization_id=row.organization_id,
+        affiliate_id=row.affiliate_id,
+        milestone_id=row.milestone_id,
+        natives=natives.from_text(row.native, total_cents=row.amount_cents),
+        references=_references(row),
+    )
+
+
+def _references(row: RestoredTransfer) -> dict[str, str]:
+    names = transfers.REFERENCES[transfers.Method(row.method)] if row.method != BY_HAND else ("externalTransactionId",)
+    return dict.fromkeys(names, row.reference)
+
+
+def take_up(payout: Payout, found: RailTransfer, *, made_at: datetime, now: datetime) -> None:
+    """Write down the attempt that a rail lists; mark the payout as paid, or have the rail asked what became of it."""
+    key = read_key(found.key)
+    payouts.stage_change(
+        payout,
+        status=PayoutStatus.Processing,
+        attempt=key[1] if key else payout.attempt,
+        method=found.method,
+        destination=found.account or payout.destination,
+        submitted_at=made_at,
+        failed_at=None,
+        failure_code=None,
+        failure_reason=None,
+    )
+    taken = payouts.lock(organization_id=payout.organization_id, payout_id=payout.id)
+    assert taken is not None
+    attempts.stage_possible(taken, key=transfers.key_of(payout_id=taken.id, attempt=taken.attempt), at=made_at)
+    if found.state == TransferState.paid:
+        mark_paid(taken, found.references, made_at=made_at, now=now)
+    else:
+        rails.enqueue_transfers(organization_id=taken.organization_id, method=taken.method, payout_ids=[taken.id])
+
+
+def mark_paid(payout: Payout, references: Mapping[str, str], *, made_at: datetime, now: datetime) -> None:
+    """Stage that a payout was paid as its rail lists it, or by hand under a reference of the brand's."""
+    deals.stage_lock_of_payouts(organization_id=payout.organization_id, payout_ids=[payout.id])
+    lines.stage_conversions_lock(organization_id=payout.organization_id, payout_ids=[payout.id])
+    attempts.stage_answer([payout], state=AttemptState.paid, detail="listed by its rail after a restore", at=now)
+    transfer.mark_paid([PaidPayout(payout, payout.method, references)], now=now, paid_at=made_at)

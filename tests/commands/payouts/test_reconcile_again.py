@@ -1,0 +1,245 @@
+"""Transfers that are listed twice, otherwise than before, or under another name than the books have: paid once."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from adapters import clock
+from tests.commands.payouts.transfer_rows import is_whole, outcomes, sent
+from tests.support.rows.paying import Payroll
+
+
+def _problems(result):
+    return [one["problem"] for one in result["open"]]
+
+
+def _paid_by_hand(app, reference):
+    """Make a brand that has paid ann by hand, under a reference, before the restore."""
+    payroll = Payroll.owing(app)
+    payroll.run()
+    ((payout_id,),) = payroll.payouts("id")
+    answer = payroll.brand.person().post(f"/api/v1/payouts/{payout_id}/mark-paid", {"externalTransactionId": reference})
+    assert answer.status_code == 200, answer.json
+    return payroll
+
+
+def test_known_payment_by_hand_that_names_no_payout_is_not_booked_again(app, flask, server):
+    reference = f"wire {uuid4()}"
+    payroll = _paid_by_hand(app, reference)
+    server.forget_server()
+    row = sent(payroll, reference=reference, key="")
+
+    assert outcomes(server.reconcile(row, method="Manual")) == {"Known": 1}
+
+    assert payroll.payouts() == [("Paid", 2_000)]
+    assert payroll.balance("ann") == {"USD": 0}
+    assert _problems(server.reconcile(row | {"reference": reference, "amount": "19.00"}, method="Manual", code=1)) == [
+        "paid_twice"
+    ]
+
+
+def test_known_payment_by_a_rail_without_its_key_is_not_booked_again(app, server):
+    payroll = Payroll.owing(app)
+    payroll.run()
+    payroll.pay()
+    ((reference,),) = payroll.payouts("processor_transfer_id")
+    server.forget_server()
+
+    for named in ({}, {"affiliate_id": ""}):
+        assert outcomes(server.reconcile(sent(payroll, reference=reference, key="", **named))) == {"Known": 1}
+
+    assert payroll.payouts() == [("Paid", 2_000)]
+
+
+@pytest.mark.parametrize("first", ["Manual", "ProcessorConnect"])
+def test_one_transfer_in_the_lists_of_two_methods_is_booked_once(app, flask, server, first):
+    payroll = Payroll.owing(app)
+    server.forget_server()
+    rows = {"ProcessorConnect": sent(payroll)}
+    rows["Manual"] = rows["ProcessorConnect"] | {"key": ""}
+    (second,) = {*rows} - {first}
+
+    assert outcomes(server.reconcile(rows[first], method=first)) == {"Booked": 1}
+    assert _problems(server.reconcile(rows[second], method=second, code=1)) == ["paid_twice"]
+
+    assert payroll.payouts() == [("Paid", 2_000)]
+    assert is_whole(flask, payroll)
+
+
+def test_payment_from_before_the_restore_that_no_payout_has_waits_for_a_decision(app, server):
+    payroll = Payroll.owing(app)
+    server.forget_server()
+    row = sent(payroll, key="", paid_at=(clock.now() - timedelta(hours=2)).isoformat())
+
+    assert _problems(server.reconcile(row, method="Manual", code=1)) == ["before_restore"]
+    assert payroll.payouts() == []
+
+    # the moment that was typed was too late: with the right one it is a forgotten payment
+    server.moment = (clock.now() - timedelta(hours=3)).isoformat()
+    assert outcomes(server.reconcile(row, method="Manual")) == {"Booked": 1}
+
+
+def test_transfer_that_was_accepted_on_its_way_is_booked_once_it_is_paid(app, server):
+    payroll = Payroll.owing(app)
+    server.forget_server()
+    row = sent(payroll)
+    server.reconcile(row | {"state": "in_flight"}, code=1)
+    server.flask.json("restore", "accept", row["reference"], "--why", "it is slow")
+    assert server.reconcile(row | {"state": "in_flight"})["clean"]
+    assert payroll.payouts() == []
+
+    assert outcomes(server.reconcile(row)) == {"Booked": 1}
+    assert payroll.balance("ann") == {"USD": 0}
+
+
+def test_corrected_list_decides_what_an_open_transfer_is_assigned_as(app, flask, server):
+    payroll = Payroll.owing(app)
+    server.forget_server()
+    row = sent(payroll, affiliate_id=str(uuid4()), amount="1.00")
+    server.reconcile(row, code=1)
+    server.reconcile(row | {"amount": "12.00"}, code=1)
+
+    server.flask.json("restore", "assign", row["reference"], "--affiliate", payroll.affiliates["ann"], "--why", "hers")
+
+    assert payroll.payouts() == [("Paid", 1_200)]
+    assert payroll.balance("ann") == {"USD": 800}
+
+
+def test_transfer_that_is_listed_with_another_amount_than_was_booked_is_reopened(app, flask, server):
+    payroll = Payroll.owing(app)
+    server.forget_server()
+    row = sent(payroll, amount="2.00")
+    server.reconcile(row)
+
+    right = row | {"amount": "20.00"}
+    assert _problems(server.reconcile(right, code=1)) == ["booked_otherwise"]
+    server.flask.json("restore", "undo", row["reference"], "--why", "a typing error")
+    assert _problems(server.reconcile(right, code=1)) == ["payout_voided"]
+    server.flask.json("restore", "assign", row["reference"], "--affiliate", payroll.affiliates["ann"], "--why", "hers")
+
+    assert server.reconcile(right)["clean"]
+    assert payroll.balance("ann") == {"USD": 0}
+    assert is_whole(flask, payroll)
+
+
+@pytest.mark.parametrize("state", ["came_back", "booked_otherwise"])
+def test_reopened_booking_stays_open_when_it_is_compared_again(app, flask, server, state):
+    payroll = Payroll.owing(app)
+    server.forget_server()
+    row = sent(payroll, key="")
+    server.reconcile(row, method="Manual")
+    if state == "came_back":
+        row |= {"state": "returned"}
+    else:
+        row |= {"amount": "21.00"}
+
+    for _ in range(3):
+        assert _problems(server.reconcile(row, method="Manual", code=1)) == [state]
+
+    assert payroll.payouts() == [("Paid", 2_000)]
+    server.flask.json("restore", "accept", row["reference"], "--why", "as it is")
+    assert server.reconcile(row, method="Manual")["clean"]
+
+
+def test_assigned_transfer_is_netted_in_the_currencies_that_its_rail_names(app, flask, server):
+    payroll = Payroll.create(app)
+    payroll.affiliate("ann")
+    payroll.rate("EUR", "0.5")
+    payroll.sell("ann", 10_000, "EUR")
+    server.forget_server()
+    row = sent(payroll, affiliate_id=str(uuid4()), amount="40.00", native="EUR=2000/4000@0.5@2026-11-28")
+    server.reconcile(row, code=1)
+
+    server.flask.json("restore", "assign", row["reference"], "--affiliate", payroll.affiliates["ann"], "--why", "hers")
+
+    assert payroll.balance("ann") == {"EUR": 0}
+    assert is_whole(flask, payroll)
+
+
+def test_transfer_of_one_organization_is_not_assigned_to_an_affiliate_of_another(app, flask, server):
+    payroll, other = Payroll.owing(app), Payroll.owing(app)
+    payroll.run()
+    ((payout_id,),) = payroll.payouts("id")
+    server.forget_server()
+    forgotten = sent(payroll, affiliate_id=str(uuid4()))
+    known = sent(payroll, amount="1.00", key=f"payout:{payout_id}:1", organization_id="")
+    server.reconcile(forgotten, known, code=1)
+
+    for row in (forgotten, known):
+        words = ("restore", "assign", row["reference"], "--affiliate", other.affiliates["ann"], "--why", "a slip")
+        code, message = server.flask(*words)
+        assert (code, f"organization {payroll.brand.id}" in message) == (1, True)
+
+    assert (payroll.payouts(), other.payouts()) == ([("Pending", 2_000)], [])
+
+
+def test_known_payout_that_came_back_is_reported(app, server):
+    payroll = Payroll.owing(app)
+    payroll.run()
+    payroll.pay()
+    ((payout_id, reference),) = payroll.payouts("id, processor_transfer_id")
+    server.forget_server()
+    row = sent(payroll, reference=reference, key=f"payout:{payout_id}:1", state="returned")
+
+    assert _problems(server.reconcile(row, code=1)) == ["known_came_back"]
+    server.flask.json("restore", "accept", reference, "--why", "the Owner added a bonus")
+    assert server.reconcile(row)["clean"]
+
+
+def test_moment_that_is_not_over_is_refused(flask, server):
+    server.forget_server()
+    for command in (("reconcile",), ("release", "--why", "x", "--without-reconcile")):
+        code, message = flask("restore", *command, "--restored-to", (clock.now() + timedelta(hours=5)).isoformat())
+        assert (code, "is not over yet" in message) == (2, True)
+
+
+def test_payouts_that_wait_are_looked_up_whatever_moment_is_typed(app, server):
+    payroll = Payroll.owing(app)
+    payroll.run()
+    server.forget_server()
+    server.moment = (clock.now() - timedelta(days=1)).isoformat()
+    server.reconcile()
+
+    assert server.release()["lookedUp"] >= 1
+
+    assert payroll.payouts("status") == [("Processing",)]
+
+
+def test_payout_that_the_brand_has_listed_to_pay_by_hand_is_not_let_go_of(app, server):
+    payroll = Payroll.owing(app)
+    payroll.run()
+    payroll.execute("update payout set exported_at = now() where organization_id = %s", payroll.brand.id)
+    server.forget_server()
+    server.reconcile(sent(payroll, amount="5.00"))
+
+    server.release()
+
+    assert sorted(payroll.payouts()) == [("Paid", 500), ("Pending", 2_000)]
+
+
+def test_transfer_that_is_booked_after_the_release_lets_go_of_what_waits_to_be_sent(app, flask, server):
+    payroll = Payroll.owing(app)
+    server.forget_server()
+    server.reconcile()
+    server.release()
+    payroll.run()
+
+    server.reconcile(sent(payroll, amount="15.00"))
+    payroll.pay()
+    payroll.run()
+    payroll.pay()
+
+    assert sorted(payroll.payouts()) == [("Failed", 2_000), ("Paid", 500), ("Paid", 1_500)]
+    assert is_whole(flask, payroll)
+
+
+def test_deleted_affiliate_keeps_what_a_forgotten_payout_has_paid(app, flask, server):
+    payroll = Payroll.owing(app)
+    payroll.execute("update affiliate set deleted_at = now() where organization_id = %s", payroll.brand.id)
+    server.forget_server()
+
+    assert outcomes(server.reconcile(sent(payroll, amount="25.00"))) == {"Booked": 1}
+
+    assert payroll.balance("ann") == {"USD": -500}
+    assert is_whole(flask, payroll)

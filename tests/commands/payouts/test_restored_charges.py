@@ -1,0 +1,67 @@
+"""Charges for deals that a restored server has forgotten are named, so that no brand pays for nothing."""
+
+import pytest
+
+from adapters.funding.processor import ProcessorFunding
+from domain.deals.funding import FundingCall, FundingKind, charge_key
+from models import ids
+from tests.adapters.rails import fake_processor as fake
+from tests.support.rows.dealing import Dealing
+
+
+@pytest.fixture
+def service():
+    started = fake.FakeProcessor()
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def source(service, monkeypatch):
+    """Return the processor as the funding source of this process."""
+    configured = ProcessorFunding(url=service.url, key=fake.KEY)
+    monkeypatch.setattr("adapters.funding.registry.configured", lambda: configured)
+    return configured
+
+
+def _charge(source, deal_id, organization_id):
+    source.ask(
+        FundingCall(
+            kind=FundingKind.charge,
+            key=charge_key(deal_id=deal_id, number=1),
+            organization_id=organization_id,
+            deal_id=deal_id,
+            amount_cents=51_250,
+            currency="USD",
+            source="cus_1/pm_1",
+        )
+    )
+
+
+def test_charges_whose_deal_is_not_here_or_not_funded_are_named(app, server, source):
+    dealing = Dealing.create(app)
+    funded, accepted, unknown = dealing.funded(50_000), dealing.accepted(50_000), str(ids.new_id())
+    server.forget_server()
+    for deal_id in (funded, accepted, unknown):
+        _charge(source, deal_id, dealing.brand.id)
+
+    result = server.reconcile()
+
+    assert {one["dealId"]: one["problem"] for one in result["charges"]} == {
+        accepted: "deal_not_funded",
+        unknown: "deal_unknown",
+    }
+    assert all(one["advice"] for one in result["charges"])
+    assert {(one["amountCents"], one["currency"]) for one in result["charges"]} == {(51_250, "USD")}
+    assert result["clean"]  # a charge holds no payout
+    words = ("restore", "reconcile", "--restored-to", server.moment, "--dry-run")
+    assert f"512.5 USD for deal {unknown}" in server.flask(*words)[1].replace("512.50", "512.5")
+
+
+def test_list_of_charges_that_cannot_be_read_is_reported(app, server, source, service):
+    for _ in range(3):
+        _charge(source, ids.new_id(), ids.new_id())
+    service.page_fault = "500"
+    server.forget_server()
+
+    assert "500" in server.reconcile()["chargesFailedBecause"]
