@@ -57,7 +57,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ListingSpan:
     """The time that the books were restored to, since when a forgotten transfer can be, and since when rails list."""
 
     restored_to: datetime
@@ -173,14 +173,14 @@ def _line_of(one: RestoredTransfer) -> str:
     return f"{one.method} {one.reference}: {amount} {one.currency}{whom}, {one.made_at:%Y-%m-%d %H:%M}"
 
 
-def _span(restored_to: datetime) -> Span:
+def _span(restored_to: datetime) -> ListingSpan:
     """Return since when rails are asked: also from the last transfer that is known, should the moment be too late."""
     newest = listings.any_org_newest_attempt_at()
     listed_since = min(restored_to, newest) if newest is not None else restored_to
-    return Span(restored_to, restored_to - _MARGIN, listed_since - _MARGIN)
+    return ListingSpan(restored_to, restored_to - _MARGIN, listed_since - _MARGIN)
 
 
-def _compare_charges(span: Span) -> ChargesSince:
+def _compare_charges(span: ListingSpan) -> ChargesSince:
     """Return the charges for deals that these books do not have, or why the processor did not list them."""
     source = registry_of_sources.configured()
     if source is None:
@@ -197,7 +197,7 @@ def _compare_charges(span: Span) -> ChargesSince:
 
 
 def _compare_method(
-    method: str, given: Sequence[RailTransfer] | None, is_none: bool, span: Span, *, is_dry: bool
+    method: str, given: Sequence[RailTransfer] | None, is_none: bool, span: ListingSpan, *, is_dry: bool
 ) -> Tally | None:
     """Compare one method's payments; None where nobody can say what they are."""
     rail = registry.configured(Method(method)) if method != BY_HAND else None

@@ -39,7 +39,7 @@ class KnownPayout:
     external_transaction_id: str | None
 
 
-class MilestonePlace(StrEnum):
+class MilestoneReadiness(StrEnum):
     """How a milestone that a transfer names can be paid: now, later, or not at all, for another payout pays it."""
 
     ready = "ready"
@@ -62,7 +62,7 @@ class MatchingFacts:
     has_organization: bool
     has_affiliate: bool
     paid_to_account: Sequence[UUID]
-    milestone: MilestonePlace | None
+    milestone: MilestoneReadiness | None
     has_unpaid_milestones: bool
 
 
@@ -165,13 +165,13 @@ def _match_forgotten(transfer: RailTransfer, facts: MatchingFacts, since: dateti
     return Match(TransferOutcome.Booked, affiliate_id=affiliate_id, natives=sums)
 
 
-def _match_milestone(milestone: MilestonePlace | None) -> Match:
+def _match_milestone(milestone: MilestoneReadiness | None) -> Match:
     match milestone:
-        case MilestonePlace.ready:
+        case MilestoneReadiness.ready:
             return Match(TransferOutcome.Resumed)
-        case MilestonePlace.too_early:
+        case MilestoneReadiness.too_early:
             return Match(TransferOutcome.Waiting)
-        case MilestonePlace.taken:
+        case MilestoneReadiness.taken:
             return _open(Problem.milestone_paid)
     return _open(Problem.unknown_milestone)
 

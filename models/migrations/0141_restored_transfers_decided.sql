@@ -11,5 +11,6 @@ create index restored_transfer_waiting on restored_transfer (organization_id, mi
 
 -- Null: it is at work, or ended before its list did.
 alter table restore_listing add column finished_at timestamptz;
+set local app.any_org = 'on';
 update restore_listing set finished_at = listed_at;
 grant update on restore_listing to finderfee_app;

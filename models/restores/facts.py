@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from domain.restores.matching import KnownPayout, MatchingFacts, MilestonePlace
+from domain.restores.matching import KnownPayout, MatchingFacts, MilestoneReadiness
 from domain.restores.transfers import RailTransfer
 from models.db import db
 from models.payouts.payouts import REFERENCE_COLUMNS
@@ -99,6 +99,6 @@ def any_org_facts(transfer: RailTransfer, payout: KnownPayout | None) -> Matchin
         has_organization=row is not None,
         has_affiliate=has_affiliate,
         paid_to_account=tuple(paid_to_account),
-        milestone=MilestonePlace(milestone) if milestone else None,
+        milestone=MilestoneReadiness(milestone) if milestone else None,
         has_unpaid_milestones=has_unpaid,
     )

@@ -8,8 +8,7 @@ from domain.money import currencies
 from domain.payouts.states import AttemptState, PayoutStatus
 from domain.refused import Refused
 from domain.restores.transfers import Problem, TransferOutcome, TransferState
-from models.payouts import attempts
-from models.payouts import payouts as payout_rows
+from models.payouts import attempts, payouts
 from models.payouts.payouts import Payout
 from models.restores import bookings, transfers
 from models.restores.bookings import BookedSum
@@ -67,7 +66,7 @@ def _stage_failed(payout: Payout, code: str, *, why: str, now: datetime) -> None
     attempts.stage_answer(
         [payout], state=AttemptState.rejected, detail=f"booked after a restore, undone: {why}", at=now
     )
-    payout_rows.stage_change(
+    payouts.stage_change(
         payout, status=PayoutStatus.Failed, paid_at=None, failed_at=now, failure_reason=why, voided_at=now
     )
     transfer.fail(payout, code=code, reason=why, now=now)

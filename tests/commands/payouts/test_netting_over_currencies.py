@@ -3,7 +3,7 @@
 import pytest
 
 from domain.refused import Refused
-from tests.commands.payouts.transfer_rows import is_whole, sent
+from tests.commands.payouts.transfer_rows import is_whole, make_row
 from tests.support.api.payouts import owner
 from tests.support.rows.paying import Payroll
 
@@ -16,7 +16,7 @@ def test_payment_without_currencies_is_netted_with_sales_in_any(app, flask, serv
     payroll.affiliate("ann", method="Wallet")
     payroll.rate("EUR", "0.5")
     server.forget_server()
-    row = sent(payroll, amount=amount)
+    row = make_row(payroll, amount=amount)
 
     def sell():
         payroll.sell("ann")
@@ -55,7 +55,7 @@ def test_total_below_nought_is_confirmed_as_0(app, flask, server):
     payroll.affiliate("ann", method="Wallet")
     payroll.rate("EUR", "0.5")
     server.forget_server()
-    server.reconcile(sent(payroll, amount="100.00"), method="Wallet")
+    server.reconcile(make_row(payroll, amount="100.00"), method="Wallet")
     server.release()
     payroll.sell("ann", 35_000, "EUR")
 

@@ -6,7 +6,7 @@ import pytest
 
 from domain.refused import Refused
 from models import db
-from tests.commands.payouts.transfer_rows import is_whole, outcomes, sent
+from tests.commands.payouts.transfer_rows import is_whole, make_row, outcomes
 from tests.support.draining import drain
 from tests.support.rows.dealing import Dealing
 from tests.support.rows.paying import Payroll
@@ -17,7 +17,7 @@ def test_forgotten_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, fl
     payroll.rate("EUR", "0.5")
     payroll.sell("ann", 10_000, "EUR")
     server.forget_server()
-    row = sent(payroll, amount="50.00", native="EUR=2000/4000@0.5@2026-11-28")
+    row = make_row(payroll, amount="50.00", native="EUR=2000/4000@0.5@2026-11-28")
     row["native"] = '"EUR=2000/4000@0.5@2026-11-28,USD=1000/1000@1@2026-11-28"'
 
     result = server.reconcile(row)
@@ -37,7 +37,7 @@ def test_forgotten_payout_is_netted_in_its_currency_and_the_rest_is_paid(app, fl
 def test_same_list_again_books_nothing_more(app, flask, server):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = sent(payroll)
+    row = make_row(payroll)
 
     first, second = server.reconcile(row), server.reconcile(row)
 
@@ -50,7 +50,7 @@ def test_dry_run_writes_nothing(app, server):
     payroll = Payroll.owing(app)
     server.forget_server()
 
-    result = server.reconcile(sent(payroll), words=["--dry-run"])
+    result = server.reconcile(make_row(payroll), words=["--dry-run"])
 
     assert outcomes(result) == {"Booked": 1}
     assert "Manual" in result["missing"]
@@ -65,7 +65,7 @@ def test_known_payouts_are_marked_as_paid_by_the_attempt_that_the_rail_lists(app
     ((payout_id,),) = payroll.payouts("id")
     server.forget_server()
 
-    result = server.reconcile(sent(payroll, key=f"payout:{payout_id}:3"))
+    result = server.reconcile(make_row(payroll, key=f"payout:{payout_id}:3"))
 
     assert outcomes(result) == {"Resumed": 1}
     assert payroll.payouts("status, attempt") == [("Paid", 3)]
@@ -78,7 +78,7 @@ def test_payment_by_hand_marks_its_payout_as_paid(app, flask, server):
     payroll.run()
     ((payout_id,),) = payroll.payouts("id::text")
     server.forget_server()
-    row = sent(payroll, reference=f"wire {payout_id}", key="", payout_id=payout_id)
+    row = make_row(payroll, reference=f"wire {payout_id}", key="", payout_id=payout_id)
 
     result = server.reconcile(row, method="Manual")
 
@@ -90,7 +90,7 @@ def test_payment_by_hand_marks_its_payout_as_paid(app, flask, server):
 def test_forgotten_payment_by_hand_is_booked(app, flask, server):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = sent(payroll, reference=f"wire {uuid4()}", key="", organization_id="")
+    row = make_row(payroll, reference=f"wire {uuid4()}", key="", organization_id="")
 
     assert outcomes(server.reconcile(row, method="Manual")) == {"Booked": 1}
 
@@ -102,7 +102,7 @@ def test_payout_of_a_netted_affiliate_is_let_go_of_and_paid_as_a_difference(app,
     payroll = Payroll.owing(app)
     payroll.run()
     server.forget_server()
-    server.reconcile(sent(payroll, amount="15.00"))
+    server.reconcile(make_row(payroll, amount="15.00"))
 
     assert server.release() | {"why": "", "restoredTo": ""} == {
         "restoredTo": "",
@@ -129,7 +129,7 @@ def test_failed_payout_of_a_netted_affiliate_is_not_retried(app, server):
     payroll.pay()
     ((payout_id,),) = payroll.payouts("id")
     server.forget_server()
-    server.reconcile(sent(payroll))
+    server.reconcile(make_row(payroll))
     server.release()
 
     answer = payroll.brand.person().post(f"/api/v1/payouts/{payout_id}/retry")
@@ -166,7 +166,7 @@ _STRANGE = [
 def test_strange_transfer_holds_payouts_until_it_is_accepted(app, server, columns, problem):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = sent(payroll, **columns)
+    row = make_row(payroll, **columns)
 
     result = server.reconcile(row, code=1)
 
@@ -185,7 +185,7 @@ def test_assigned_transfer_is_netted_in_the_currency_that_the_operator_names(app
     payroll = Payroll.owing(app)
     payroll.sell("ann", 10_000, "EUR")
     server.forget_server()
-    row = sent(payroll, amount="25.00", affiliate_id=str(uuid4()))
+    row = make_row(payroll, amount="25.00", affiliate_id=str(uuid4()))
 
     assert [one["problem"] for one in server.reconcile(row, code=1)["open"]] == ["unknown_affiliate"]
     words = (
@@ -211,7 +211,7 @@ def test_transfer_of_another_amount_than_its_payout_is_assigned_and_lets_go_of_i
     payroll.run()
     ((payout_id,),) = payroll.payouts("id")
     server.forget_server()
-    row = sent(payroll, amount="12.00", key=f"payout:{payout_id}:1")
+    row = make_row(payroll, amount="12.00", key=f"payout:{payout_id}:1")
 
     assert [one["problem"] for one in server.reconcile(row, code=1)["open"]] == ["amount_differs"]
     server.flask.json(
@@ -227,7 +227,7 @@ def test_transfer_of_another_amount_than_its_payout_is_assigned_and_lets_go_of_i
 def test_transfer_that_was_booked_and_came_back_waits_for_a_decision(app, server):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = sent(payroll)
+    row = make_row(payroll)
     server.reconcile(row)
 
     result = server.reconcile(row | {"state": "returned"}, code=1)
@@ -242,7 +242,7 @@ def test_transfers_of_a_former_release_are_matched_by_their_account(app, server)
     )
     server.forget_server()
 
-    result = server.reconcile(sent(payroll, affiliate_id="", account="acct_only_ann"))
+    result = server.reconcile(make_row(payroll, affiliate_id="", account="acct_only_ann"))
 
     assert outcomes(result) == {"Booked": 1}
     assert payroll.balance("ann") == {"USD": 0}
@@ -255,7 +255,7 @@ def test_forgotten_payout_of_a_milestone_pays_it_and_never_again(app, flask, ser
     ((milestone_id,),) = dealing.brand.rows("select id::text from deal_milestone")
     server.forget_server()
     payroll = Payroll(dealing.brand, {"cleo": dealing.affiliate_id})
-    row = sent(payroll, "cleo", amount="500.00", milestone_id=milestone_id, account="cleo@example.com")
+    row = make_row(payroll, "cleo", amount="500.00", milestone_id=milestone_id, account="cleo@example.com")
 
     assert dealing.approve(deal_id).json["error"] == "payouts_on_hold"
     assert outcomes(server.reconcile(row, method="Wallet")) == {"Resumed": 1}
@@ -273,7 +273,7 @@ def test_brand_and_affiliate_read_what_a_booked_payout_is(app, server):
     payroll = Payroll.owing(app)
     other = Payroll.create(app)
     server.forget_server()
-    row = sent(payroll)
+    row = make_row(payroll)
     server.reconcile(row)
     payout_id = UUID(row["key"].split(":")[1])
 

@@ -6,12 +6,8 @@ from uuid import uuid4
 import pytest
 
 from adapters import clock
-from tests.commands.payouts.transfer_rows import is_whole, outcomes, sent
+from tests.commands.payouts.transfer_rows import is_whole, make_row, outcomes, problems
 from tests.support.rows.paying import Payroll
-
-
-def _problems(result):
-    return [one["problem"] for one in result["open"]]
 
 
 def _paid_by_hand(app, reference):
@@ -28,13 +24,13 @@ def test_known_payment_by_hand_that_names_no_payout_is_not_booked_again(app, fla
     reference = f"wire {uuid4()}"
     payroll = _paid_by_hand(app, reference)
     server.forget_server()
-    row = sent(payroll, reference=reference, key="")
+    row = make_row(payroll, reference=reference, key="")
 
     assert outcomes(server.reconcile(row, method="Manual")) == {"Known": 1}
 
     assert payroll.payouts() == [("Paid", 2_000)]
     assert payroll.balance("ann") == {"USD": 0}
-    assert _problems(server.reconcile(row | {"reference": reference, "amount": "19.00"}, method="Manual", code=1)) == [
+    assert problems(server.reconcile(row | {"reference": reference, "amount": "19.00"}, method="Manual", code=1)) == [
         "paid_twice"
     ]
 
@@ -47,7 +43,7 @@ def test_known_payment_by_a_rail_without_its_key_is_not_booked_again(app, server
     server.forget_server()
 
     for named in ({}, {"affiliate_id": ""}):
-        assert outcomes(server.reconcile(sent(payroll, reference=reference, key="", **named))) == {"Known": 1}
+        assert outcomes(server.reconcile(make_row(payroll, reference=reference, key="", **named))) == {"Known": 1}
 
     assert payroll.payouts() == [("Paid", 2_000)]
 
@@ -56,12 +52,12 @@ def test_known_payment_by_a_rail_without_its_key_is_not_booked_again(app, server
 def test_one_transfer_in_the_lists_of_two_methods_is_booked_once(app, flask, server, first):
     payroll = Payroll.owing(app)
     server.forget_server()
-    rows = {"ProcessorConnect": sent(payroll)}
+    rows = {"ProcessorConnect": make_row(payroll)}
     rows["Manual"] = rows["ProcessorConnect"] | {"key": ""}
     (second,) = {*rows} - {first}
 
     assert outcomes(server.reconcile(rows[first], method=first)) == {"Booked": 1}
-    assert _problems(server.reconcile(rows[second], method=second, code=1)) == ["paid_twice"]
+    assert problems(server.reconcile(rows[second], method=second, code=1)) == ["paid_twice"]
 
     assert payroll.payouts() == [("Paid", 2_000)]
     assert is_whole(flask, payroll)
@@ -70,9 +66,9 @@ def test_one_transfer_in_the_lists_of_two_methods_is_booked_once(app, flask, ser
 def test_payment_from_before_the_restore_that_no_payout_has_waits_for_a_decision(app, server):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = sent(payroll, key="", paid_at=(clock.now() - timedelta(hours=2)).isoformat())
+    row = make_row(payroll, key="", paid_at=(clock.now() - timedelta(hours=2)).isoformat())
 
-    assert _problems(server.reconcile(row, method="Manual", code=1)) == ["before_restore"]
+    assert problems(server.reconcile(row, method="Manual", code=1)) == ["before_restore"]
     assert payroll.payouts() == []
 
     # the moment that was typed was too late: with the right one it is a forgotten payment
@@ -83,7 +79,7 @@ def test_payment_from_before_the_restore_that_no_payout_has_waits_for_a_decision
 def test_transfer_that_was_accepted_on_its_way_is_booked_once_it_is_paid(app, server):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = sent(payroll)
+    row = make_row(payroll)
     server.reconcile(row | {"state": "in_flight"}, code=1)
     server.flask.json("restore", "accept", row["reference"], "--why", "it is slow")
     assert server.reconcile(row | {"state": "in_flight"})["clean"]
@@ -96,7 +92,7 @@ def test_transfer_that_was_accepted_on_its_way_is_booked_once_it_is_paid(app, se
 def test_corrected_list_decides_what_an_open_transfer_is_assigned_as(app, flask, server):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = sent(payroll, affiliate_id=str(uuid4()), amount="1.00")
+    row = make_row(payroll, affiliate_id=str(uuid4()), amount="1.00")
     server.reconcile(row, code=1)
     server.reconcile(row | {"amount": "12.00"}, code=1)
 
@@ -109,13 +105,13 @@ def test_corrected_list_decides_what_an_open_transfer_is_assigned_as(app, flask,
 def test_transfer_that_is_listed_with_another_amount_than_was_booked_is_reopened(app, flask, server):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = sent(payroll, amount="2.00")
+    row = make_row(payroll, amount="2.00")
     server.reconcile(row)
 
     right = row | {"amount": "20.00"}
-    assert _problems(server.reconcile(right, code=1)) == ["booked_otherwise"]
+    assert problems(server.reconcile(right, code=1)) == ["booked_otherwise"]
     server.flask.json("restore", "undo", row["reference"], "--why", "a typing error")
-    assert _problems(server.reconcile(right, code=1)) == ["payout_voided"]
+    assert problems(server.reconcile(right, code=1)) == ["payout_voided"]
     server.flask.json("restore", "assign", row["reference"], "--affiliate", payroll.affiliates["ann"], "--why", "hers")
 
     assert server.reconcile(right)["clean"]
@@ -127,7 +123,7 @@ def test_transfer_that_is_listed_with_another_amount_than_was_booked_is_reopened
 def test_reopened_booking_stays_open_when_it_is_compared_again(app, flask, server, state):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = sent(payroll, key="")
+    row = make_row(payroll, key="")
     server.reconcile(row, method="Manual")
     if state == "came_back":
         row |= {"state": "returned"}
@@ -135,7 +131,7 @@ def test_reopened_booking_stays_open_when_it_is_compared_again(app, flask, serve
         row |= {"amount": "21.00"}
 
     for _ in range(3):
-        assert _problems(server.reconcile(row, method="Manual", code=1)) == [state]
+        assert problems(server.reconcile(row, method="Manual", code=1)) == [state]
 
     assert payroll.payouts() == [("Paid", 2_000)]
     server.flask.json("restore", "accept", row["reference"], "--why", "as it is")
@@ -148,7 +144,7 @@ def test_assigned_transfer_is_netted_in_the_currencies_that_its_rail_names(app, 
     payroll.rate("EUR", "0.5")
     payroll.sell("ann", 10_000, "EUR")
     server.forget_server()
-    row = sent(payroll, affiliate_id=str(uuid4()), amount="40.00", native="EUR=2000/4000@0.5@2026-11-28")
+    row = make_row(payroll, affiliate_id=str(uuid4()), amount="40.00", native="EUR=2000/4000@0.5@2026-11-28")
     server.reconcile(row, code=1)
 
     server.flask.json("restore", "assign", row["reference"], "--affiliate", payroll.affiliates["ann"], "--why", "hers")
@@ -162,8 +158,8 @@ def test_transfer_of_one_organization_is_not_assigned_to_an_affiliate_of_another
     payroll.run()
     ((payout_id,),) = payroll.payouts("id")
     server.forget_server()
-    forgotten = sent(payroll, affiliate_id=str(uuid4()))
-    known = sent(payroll, amount="1.00", key=f"payout:{payout_id}:1", organization_id="")
+    forgotten = make_row(payroll, affiliate_id=str(uuid4()))
+    known = make_row(payroll, amount="1.00", key=f"payout:{payout_id}:1", organization_id="")
     server.reconcile(forgotten, known, code=1)
 
     for row in (forgotten, known):
@@ -180,9 +176,9 @@ def test_known_payout_that_came_back_is_reported(app, server):
     payroll.pay()
     ((payout_id, reference),) = payroll.payouts("id, processor_transfer_id")
     server.forget_server()
-    row = sent(payroll, reference=reference, key=f"payout:{payout_id}:1", state="returned")
+    row = make_row(payroll, reference=reference, key=f"payout:{payout_id}:1", state="returned")
 
-    assert _problems(server.reconcile(row, code=1)) == ["known_came_back"]
+    assert problems(server.reconcile(row, code=1)) == ["known_came_back"]
     server.flask.json("restore", "accept", reference, "--why", "the Owner added a bonus")
     assert server.reconcile(row)["clean"]
 
@@ -211,7 +207,7 @@ def test_payout_that_the_brand_has_listed_to_pay_by_hand_is_not_let_go_of(app, s
     payroll.run()
     payroll.execute("update payout set exported_at = now() where organization_id = %s", payroll.brand.id)
     server.forget_server()
-    server.reconcile(sent(payroll, amount="5.00"))
+    server.reconcile(make_row(payroll, amount="5.00"))
 
     server.release()
 
@@ -225,7 +221,7 @@ def test_transfer_that_is_booked_after_the_release_lets_go_of_what_waits_to_be_s
     server.release()
     payroll.run()
 
-    server.reconcile(sent(payroll, amount="15.00"))
+    server.reconcile(make_row(payroll, amount="15.00"))
     payroll.pay()
     payroll.run()
     payroll.pay()
@@ -239,7 +235,7 @@ def test_deleted_affiliate_keeps_what_a_forgotten_payout_has_paid(app, flask, se
     payroll.execute("update affiliate set deleted_at = now() where organization_id = %s", payroll.brand.id)
     server.forget_server()
 
-    assert outcomes(server.reconcile(sent(payroll, amount="25.00"))) == {"Booked": 1}
+    assert outcomes(server.reconcile(make_row(payroll, amount="25.00"))) == {"Booked": 1}
 
     assert payroll.balance("ann") == {"USD": -500}
     assert is_whole(flask, payroll)

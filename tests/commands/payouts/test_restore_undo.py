@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.commands.payouts.transfer_rows import is_whole, sent
+from tests.commands.payouts.transfer_rows import is_whole, make_row
 from tests.support.rows.paying import Payroll
 
 
@@ -13,7 +13,7 @@ def test_transfer_that_came_back_is_undone_and_what_it_paid_is_paid_again(app, f
     payroll.rate("EUR", "0.5")
     payroll.sell("ann", 10_000, "EUR")
     server.forget_server()
-    row = sent(payroll, amount="50.00", native='"EUR=2000/4000@0.5@2026-11-28,USD=1000/1000@1@2026-11-28"')
+    row = make_row(payroll, amount="50.00", native='"EUR=2000/4000@0.5@2026-11-28,USD=1000/1000@1@2026-11-28"')
     server.reconcile(row)
     server.reconcile(row | {"state": "returned"}, code=1)
 
@@ -39,7 +39,7 @@ def test_transfer_that_was_booked_to_the_wrong_affiliate_is_undone_and_assigned(
     payroll.affiliate("ben")
     payroll.sell("ben")
     server.forget_server()
-    row = sent(payroll, "ann", amount="15.00") | ({} if key is None else {"key": key})
+    row = make_row(payroll, "ann", amount="15.00") | ({} if key is None else {"key": key})
     server.reconcile(row)
 
     assert "flask restore undo" in server.flask(*_assign(row, payroll, "ben"))[1]
@@ -56,7 +56,7 @@ def test_transfer_that_was_booked_to_the_wrong_affiliate_is_undone_and_assigned(
 def test_booking_that_a_later_payout_has_netted_is_made_good_by_a_bonus(app, flask, server):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = sent(payroll, amount="15.00")
+    row = make_row(payroll, amount="15.00")
     server.reconcile(row)
     server.release()
     payroll.run()
@@ -79,7 +79,7 @@ def test_booking_that_a_later_payout_has_netted_is_made_good_by_a_bonus(app, fla
 def test_transfer_that_is_not_booked_is_not_undone(app, server):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = sent(payroll, affiliate_id=str(uuid4()))
+    row = make_row(payroll, affiliate_id=str(uuid4()))
     server.reconcile(row, code=1)
 
     assert "Nothing is booked" in server.flask("restore", "undo", row["reference"], "--why", "x")[1]
@@ -89,7 +89,7 @@ def test_transfer_that_is_not_booked_is_not_undone(app, server):
 def test_undone_payout_is_failed_for_the_brand_and_cannot_be_retried(app, server):
     payroll = Payroll.owing(app)
     server.forget_server()
-    row = sent(payroll)
+    row = make_row(payroll)
     server.reconcile(row)
     server.flask.json("restore", "undo", row["reference"], "--why", "it was another's")
     ((payout_id,),) = payroll.payouts("id")

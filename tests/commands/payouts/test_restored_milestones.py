@@ -4,14 +4,10 @@ from uuid import uuid4
 
 import pytest
 
-from tests.commands.payouts.transfer_rows import is_whole, outcomes, sent
+from tests.commands.payouts.transfer_rows import is_whole, make_row, outcomes, problems
 from tests.support.draining import drain
 from tests.support.rows.dealing import Dealing
 from tests.support.rows.paying import Payroll
-
-
-def _problems(result):
-    return [one["problem"] for one in result["open"]]
 
 
 class _PaidDeal:
@@ -25,7 +21,7 @@ class _PaidDeal:
 
     def transfer(self, **more):
         milestone = {"milestone_id": self.milestone_id, "account": "cleo@example.com"}
-        return sent(self.payroll, "cleo", amount="500.00", **(milestone | more))
+        return make_row(self.payroll, "cleo", amount="500.00", **(milestone | more))
 
     def fund_and_submit(self):
         answer = self.dealing.act(self.id, "fund")
@@ -91,7 +87,7 @@ def test_transfer_of_a_milestone_that_is_not_here_waits_for_a_decision(server, d
 
     result = server.reconcile(deal.transfer(milestone_id=str(uuid4())), method="Wallet", code=1)
 
-    assert _problems(result) == ["unknown_milestone"]
+    assert problems(result) == ["unknown_milestone"]
 
 
 @pytest.mark.parametrize("affiliate", ["named", "by account"])
@@ -100,7 +96,7 @@ def test_transfer_that_may_have_paid_a_milestone_is_not_booked_as_commissions(se
     named = {} if affiliate == "named" else {"affiliate_id": ""}
     row = deal.transfer(milestone_id="", **named)
 
-    assert _problems(server.reconcile(row, method="Wallet", code=1)) == ["milestone_unclear"]
+    assert problems(server.reconcile(row, method="Wallet", code=1)) == ["milestone_unclear"]
 
     row["milestone_id"] = deal.milestone_id
     assert outcomes(server.reconcile(row, method="Wallet")) == {"Waiting": 1}

@@ -1,10 +1,10 @@
-"""What was earned is what was paid before and after a restore, to the cent, in whichever order it comes to light."""
+"""Affiliates are paid exactly what they earned before and after a restore, in any order in which it comes to light."""
 
 import random
 
 import pytest
 
-from tests.commands.payouts.transfer_rows import is_whole, sent
+from tests.commands.payouts.transfer_rows import is_whole, make_row
 from tests.support.rows.paying import Payroll
 
 _SLUGS = ("ann", "ben", "cid")
@@ -12,7 +12,7 @@ _RATE = {"USD": 1, "EUR": 2}  # US cents for a native cent
 
 
 class _World:
-    """What affiliates have earned and rails have paid, by affiliate and currency, whatever the books know of it."""
+    """Earnings and payments by affiliate and currency, whether or not the books know of them."""
 
     def __init__(self, app, seed):
         self.random = random.Random(seed)
@@ -42,7 +42,7 @@ class _World:
             if native and self.random.random() < 0.7:
                 cents = native * _RATE[currency]
                 rate = {"USD": "1", "EUR": "0.5"}[currency]
-                row = sent(
+                row = make_row(
                     self.payroll,
                     slug,
                     amount=f"{cents // 100}.{cents % 100:02d}",
@@ -82,7 +82,7 @@ def test_everyone_is_paid_what_they_earned_and_no_cent_more(app, flask, server, 
     world.payroll.run()
     world.payroll.pay()
 
-    made = world.payroll.brand.rows(
+    new_payments = world.payroll.brand.rows(
         "select p.affiliate_id, l.native_currency, sum(l.native_amount_cents)::bigint from payout p"
         " join payout_line l on l.payout_id = p.id"
         " where p.status = 'Paid' and p.organization_id = %s and not (p.processor_transfer_id = any(%s))"
@@ -91,7 +91,7 @@ def test_everyone_is_paid_what_they_earned_and_no_cent_more(app, flask, server, 
         [row["reference"] for row in rows],
     )
     slugs = {affiliate_id: slug for slug, affiliate_id in world.payroll.affiliates.items()}
-    for affiliate_id, currency, cents in made:
+    for affiliate_id, currency, cents in new_payments:
         world.paid[slugs[affiliate_id], currency] += cents
     assert world.paid == world.earned
     assert is_whole(flask, world.payroll)

@@ -5,7 +5,7 @@ from uuid import uuid4
 from adapters import clock
 
 
-def sent(payroll, slug="ann", *, amount="20.00", **more):
+def make_row(payroll, slug="ann", *, amount="20.00", **more):
     """Return a transfer that a forgotten payout has made, as its rail lists it."""
     payout_id = uuid4()
     return {
@@ -27,3 +27,8 @@ def outcomes(result):
 def is_whole(flask, payroll):
     """Return whether no rule about the money is broken."""
     return flask.json("ledger", "check", "--org", payroll.brand.id)["broken"] == []
+
+
+def problems(result):
+    """Return the problems of the transfers that wait for a decision."""
+    return [transfer["problem"] for transfer in result["open"]]

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from domain.payouts.natives import NativeSum
-from domain.restores.matching import NETTED, KnownPayout, MatchingFacts, MilestonePlace, match
+from domain.restores.matching import NETTED, KnownPayout, MatchingFacts, MilestoneReadiness, match
 from domain.restores.transfers import ADVICE, Problem, RailTransfer, TransferOutcome, TransferState, read_key
 
 _ORGANIZATION, _PAYOUT, _ANN, _BEN, _MILESTONE = map(UUID, (f"{n:032x}" for n in range(1, 6)))
@@ -121,7 +121,7 @@ def test_transfer_of_a_known_payout(transfer, payout, outcome, problem):
         ({"state": TransferState.in_flight}, {}, None, Problem.in_flight),
         ({"natives": None}, {}, _ANN, None),
         ({"milestone_id": _MILESTONE}, {}, None, Problem.unknown_milestone),
-        ({"milestone_id": _MILESTONE}, {"milestone": MilestonePlace.taken}, None, Problem.milestone_paid),
+        ({"milestone_id": _MILESTONE}, {"milestone": MilestoneReadiness.taken}, None, Problem.milestone_paid),
         ({"natives": None}, {"has_unpaid_milestones": True}, None, Problem.milestone_unclear),
         ({}, {"has_unpaid_milestones": True}, _ANN, None),
         ({"made_at": _SINCE - timedelta(seconds=1)}, {}, None, Problem.before_restore),
@@ -148,7 +148,7 @@ def test_transfer_without_currencies_is_booked_in_us_dollars():
 
 @pytest.mark.parametrize(
     ("place", "outcome"),
-    [(MilestonePlace.ready, TransferOutcome.Resumed), (MilestonePlace.too_early, TransferOutcome.Waiting)],
+    [(MilestoneReadiness.ready, TransferOutcome.Resumed), (MilestoneReadiness.too_early, TransferOutcome.Waiting)],
 )
 def test_forgotten_payout_of_a_milestone_pays_it_now_or_later(place, outcome):
     decided = _match(replace(TRANSFER, milestone_id=_MILESTONE), replace(FORGOTTEN, milestone=place))
