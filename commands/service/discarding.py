@@ -13,6 +13,7 @@ from domain.money import wording
 from domain.refused import Refused
 from models.jobs import desk
 from models.jobs.desk import DeadFilters, JobRow
+from models.jobs.losses import Leaves
 from pipelines.operating import discarding
 from pipelines.operating.discarding import DiscardedKind, leaves_json, summarize
 
@@ -41,11 +42,16 @@ def describe(job: JobRow) -> str:
     """Return what a discard of a job leaves undone, as a line for people."""
     if job.leaves is None:
         return "nothing undone: its work is done, or what it is about is gone."
-    about = [f"sale or event {job.leaves.external_event_id}"] if job.leaves.external_event_id else []
-    if job.leaves.amount_cents is not None and job.leaves.currency:
-        about.append(wording.money(job.leaves.amount_cents, job.leaves.currency))
+    return describe_leaves(job.leaves)
+
+
+def describe_leaves(leaves: Leaves) -> str:
+    """Return what a job leaves undone and how to have it done after all, as a line for people."""
+    about = [f"sale or event {leaves.external_event_id}"] if leaves.external_event_id else []
+    if leaves.amount_cents is not None and leaves.currency:
+        about.append(wording.money(leaves.amount_cents, leaves.currency))
     details = f" ({', '.join(about)})" if about else ""
-    return f"{job.leaves.text}{details}. {job.leaves.remedy}"
+    return f"{leaves.text}{details}. {leaves.remedy}"
 
 
 def by_id(job_ids: Sequence[int], why: str, *, dry_run: bool, as_json: bool) -> None:
@@ -61,7 +67,9 @@ def by_id(job_ids: Sequence[int], why: str, *, dry_run: bool, as_json: bool) -> 
             if job.leaves:
                 click.echo(f"It leaves {describe(job)}")
 
-    documents = [{"would_discard" if dry_run else "discarded": job.id, "leaves": leaves_json(job)} for job in dead]
+    documents = [
+        {"would_discard" if dry_run else "discarded": job.id, "leaves": leaves_json(job.leaves)} for job in dead
+    ]
     output.show(documents[0] if len(documents) == 1 else documents, as_json=as_json, person=person)
 
 

@@ -9,7 +9,7 @@ import click
 from flask.cli import AppGroup
 
 from commands import output, trail
-from commands.service import discarding
+from commands.service import discarding, losses
 from domain.jobs import QUEUES
 from domain.refused import Refused
 from models.jobs import desk
@@ -20,6 +20,8 @@ from pipelines.operating.discarding import leaves_json
 _MAX_REASON = 120
 
 group = AppGroup("jobs", help="Queues and dead letters.")
+group.add_command(losses.losses)
+group.add_command(losses.accept_loss)
 
 
 @group.command("queues")
@@ -234,7 +236,7 @@ def _as_json(job: JobRow) -> dict[str, object]:
         "error": job.last_error,
         "error_line": job.error_line,
         "waits_for": job.waits_for,
-        "leaves": leaves_json(job),
+        "leaves": leaves_json(job.leaves),
     }
 
 
