@@ -47,7 +47,7 @@ def describe(job: JobRow) -> str:
 
 def describe_leaves(leaves: Leaves) -> str:
     """Return what a job leaves undone and how to have it done after all, as a line for people."""
-    about = [f"sale or event {leaves.external_event_id}"] if leaves.external_event_id else []
+    about = [f"sale or event {output.clean_line(leaves.external_event_id)}"] if leaves.external_event_id else []
     if leaves.amount_cents is not None and leaves.currency:
         about.append(wording.money(leaves.amount_cents, leaves.currency))
     details = f" ({', '.join(about)})" if about else ""

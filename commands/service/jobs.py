@@ -116,10 +116,10 @@ def show(job_id: int, as_json: bool) -> None:
     def person() -> None:
         for name, value in _as_json(found).items():
             if name != "error":
-                click.echo(f"{name:15} {value}")
-        click.echo(f"\n{found.last_error or 'No error so far.'}")
+                click.echo(f"{name:15} {output.clean_line(str(value))}")
+        click.echo(f"\n{output.clean_text(found.last_error or 'No error so far.')}")
         if found.waits_for:
-            click.echo(f"\nIt waits until {_second(found.run_at)}: {found.waits_for}")
+            click.echo(f"\nIt waits until {_second(found.run_at)}: {output.clean_line(found.waits_for)}")
         if found.failed_at:
             click.echo(f"\nA discard leaves {discarding.describe(found)}")
             click.echo(f"\nNext: flask jobs replay {found.id}   or   flask jobs discard {found.id} --why '...'")
