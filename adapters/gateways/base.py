@@ -96,6 +96,10 @@ class GatewayAccount:
         """Return the values that a secret may have now, the present one first; none that is empty."""
         return tuple(value for values in self.sets if (value := values.get(name)))
 
+    def has_changed(self, name: str) -> bool:
+        """Return whether a credential was another one within the last hour."""
+        return any(values.get(name, self.credentials.get(name)) != self.credentials.get(name) for values in self.former)
+
 
 @dataclass(frozen=True, slots=True)
 class Inbound:
@@ -135,8 +139,8 @@ class ProvedRequest:
 class Known:
     """What a check learned: what the gateway calls the account, and whether it is a live one (None: not told).
 
-    `identity` is what the gateway knows the account by for ever, then the app whose webhooks come, where the app has
-    credentials to rotate: neither changes while it is connected. Nothing where that is not told.
+    `identity` is what the gateway knows the account by for ever, which does not change while it is connected: of a
+    store the store, whatever app of it the credentials are of. Nothing where that is not told.
     """
 
     account: str
