@@ -61,6 +61,7 @@ class Capabilities:
     `disputes` are the states that it tells or that are found; `leaves` says that it tells when our access is taken, and
     `own_ids` that the ids of its payments and customers are unique within one account only. Webhooks are those of the
     credential `webhooks_belong_to`, where that may change without another account: they are then created again.
+    `own_servers`: every account has a server of its own, so that one that is slow is slow for nobody else.
     """
 
     coupons: bool = False
@@ -69,6 +70,7 @@ class Capabilities:
     trials: bool = False
     own_ids: bool = False
     webhooks_belong_to: str | None = None
+    own_servers: bool = False
     disputes: tuple[DisputeState, ...] = ()
     leaves: bool = False
     lacks: tuple[str, ...] = ()
