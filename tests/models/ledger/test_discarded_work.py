@@ -111,9 +111,14 @@ def pair(brand):
     return Recruits.create(brand)
 
 
-@pytest.mark.parametrize("job", _TRACED, ids=lambda job: job.name)
-def test_discarded_work_is_named_until_its_loss_is_accepted(pair, brand, rival, drain, flask, job):
-    job_id, named = _bury_one(pair, brand, drain, job)
+@pytest.fixture(params=_TRACED, ids=lambda job: job.name)
+def buried(request, pair, brand, drain):
+    """Return a traced kind of job, the id of a dead letter of it, and what the check must say of it."""
+    return request.param, *_bury_one(pair, brand, drain, request.param)
+
+
+def test_discarded_work_is_named_until_its_loss_is_accepted(buried, brand, rival, flask):
+    job, job_id, named = buried
     before = _broken(brand)
 
     flask.json("jobs", "discard", str(job_id), "--why", "by mistake")
@@ -132,9 +137,8 @@ def test_discarded_work_is_named_until_its_loss_is_accepted(pair, brand, rival, 
     assert (where, after["why"], after["leaves"]) == (brand.id, "a test shop", listed["leaves"])
 
 
-@pytest.mark.parametrize("job", _TRACED, ids=lambda job: job.name)
-def test_what_a_visitor_sent_is_not_kept_with_a_discard(pair, brand, drain, flask, job):
-    job_id, _ = _bury_one(pair, brand, drain, job)
+def test_what_a_visitor_sent_is_not_kept_with_a_discard(buried, brand, flask):
+    _, job_id, _ = buried
 
     flask.json("jobs", "discard", str(job_id), "--why", "by mistake")
 
