@@ -77,9 +77,14 @@ def by_filter(filters: DeadFilters, limit: int, why: str, *, dry_run: bool, is_c
     """Discard the dead letters of a filter once their count was confirmed; nothing where there are others by then."""
     with output.every_tenant():
         planned = desk.any_org_lock_dead(filters, limit=limit)
+        more = desk.any_org_count_dead(filters) - len(planned)
     kinds = summarize(planned)
     if not as_json:
         _show(kinds)
+        if more > 0:
+            click.echo(
+                f"{more} more dead {'letter matches' if more == 1 else 'letters match'}: --limit takes them too."
+            )
     if not dry_run and planned:
         _confirm(len(planned), is_confirmed)
         with output.every_tenant():
@@ -94,6 +99,7 @@ def by_filter(filters: DeadFilters, limit: int, why: str, *, dry_run: bool, is_c
     output.show(
         {
             "count": len(ids),
+            "more": max(more, 0),
             "discarded": [] if dry_run else ids,
             "would_discard": ids if dry_run else [],
             "kinds": [_kind_json(kind) for kind in kinds],

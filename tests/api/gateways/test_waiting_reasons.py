@@ -115,7 +115,7 @@ def test_event_that_was_booked_stays_so_when_an_old_letter_of_it_is_discarded(sh
 
 @pytest.fixture
 def crowded_gateway(monkeypatch):
-    """Let calls to one server have one slot, and hold that of stripe."""
+    """Limit calls to one server to one slot, and hold that of stripe."""
     slots = CallSlots(waits_s=0.05)
     slots.limit_to(lambda: 1)
     monkeypatch.setattr(call_slots, "gateways", slots)

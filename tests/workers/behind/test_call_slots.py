@@ -1,4 +1,4 @@
-"""Calls to one gateway hold the share of one server, whoever's events need them; others are called meanwhile."""
+"""Calls to one gateway hold the share of one server, for whatever organizations; others are called meanwhile."""
 
 import threading
 
