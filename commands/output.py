@@ -13,7 +13,10 @@ from rich.table import Table
 import settings
 from adapters import servers
 from domain.refused import Refused
+from domain.text import one_line
 from models import db, migrate
+
+_MAX_LINE = 2_000
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 
@@ -33,9 +36,19 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: st
         return
     printed = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for row in rows:
-        printed.add_row(*("" if cell is None else str(cell) for cell in row))
+        printed.add_row(*("" if cell is None else clean_line(str(cell)) for cell in row))
     width = None if sys.stdout.isatty() else 200
     Console(width=width, markup=False, emoji=False, highlight=False).print(printed)  # names and errors are not markup
+
+
+def clean_line(text: str) -> str:
+    """Return text by strangers as one line for a terminal, without escape sequences and direction marks."""
+    return one_line.displayed(text, max_length=_MAX_LINE)
+
+
+def clean_text(text: str) -> str:
+    """Return text by strangers for a terminal: its line breaks stay, escape sequences and direction marks do not."""
+    return "\n".join(one_line.cleaned(line) for line in text.split("\n"))
 
 
 @contextmanager

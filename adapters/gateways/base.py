@@ -61,6 +61,7 @@ class Capabilities:
     `disputes` are the states that it tells or that are found; `leaves` says that it tells when our access is taken, and
     `own_ids` that the ids of its payments and customers are unique within one account only. Webhooks are those of the
     credential `webhooks_belong_to`, where that may change without another account: they are then created again.
+    `own_servers`: every account has a server of its own, so that one that is slow is slow for nobody else.
     """
 
     coupons: bool = False
@@ -69,6 +70,7 @@ class Capabilities:
     trials: bool = False
     own_ids: bool = False
     webhooks_belong_to: str | None = None
+    own_servers: bool = False
     disputes: tuple[DisputeState, ...] = ()
     leaves: bool = False
     lacks: tuple[str, ...] = ()
@@ -95,6 +97,10 @@ class GatewayAccount:
     def secrets(self, name: str) -> tuple[str, ...]:
         """Return the values that a secret may have now, the present one first; none that is empty."""
         return tuple(value for values in self.sets if (value := values.get(name)))
+
+    def has_changed(self, name: str) -> bool:
+        """Return whether a credential was another one within the last hour."""
+        return any(values.get(name, self.credentials.get(name)) != self.credentials.get(name) for values in self.former)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +141,8 @@ class ProvedRequest:
 class Known:
     """What a check learned: what the gateway calls the account, and whether it is a live one (None: not told).
 
-    `identity` is what the gateway knows the account by for ever, then the app whose webhooks come, where the app has
-    credentials to rotate: neither changes while it is connected. Nothing where that is not told.
+    `identity` is what the gateway knows the account by for ever, which does not change while it is connected: of a
+    store the store, whatever app of it the credentials are of. Nothing where that is not told.
     """
 
     account: str

@@ -137,7 +137,7 @@ def change_connection(connection_id: str) -> Response:
     answer = answers.once(lambda: _rotate(connection_id, tried))
     wake_relay()
     if tried.made is not None:
-        connect.unsubscribe(connection, former)
+        connect.unsubscribe_replaced(connection, former, made=tried.made)
     return answer
 
 
@@ -147,7 +147,7 @@ def _rotate(connection_id: str, tried: connect.TriedCredentials) -> tuple[int, M
     after = connect.rotate(before, tried, now=now)
     record = shown(after)
     audit.record("connection.changed", after.id, before=_audited(shown(before)), after=_audited(record), now=now)
-    return 200, {**record, "setup": _setup(Setup())}
+    return 200, {**record, "setup": _setup(tried.setup)}
 
 
 @blueprint.post("/api/v1/connections/<connection_id>/check")

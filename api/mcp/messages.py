@@ -13,6 +13,8 @@ UNSUPPORTED_VERSION = -32022
 
 # It is answered as it was sent.
 _MAX_ID_CHARACTERS = 255
+# What a user can have done with a question (MCP, elicitation).
+_ACTIONS = ("accept", "decline", "cancel")
 
 RpcId = str | int | float
 
@@ -62,10 +64,14 @@ def read(sent: object, raw: bytes) -> RpcMessage:
 
 
 def _check_input_responses(params: Mapping[str, Any]) -> None:
-    """Raise RpcError for what a client brings back of its user, where it cannot be that of any method."""
+    """Raise RpcError for what a client brings back of its user, where it cannot be an answer to a question of ours."""
     responses = an_object(params, "inputResponses")
     for name in responses:
-        an_object(responses, name)
+        response = an_object(responses, name)
+        if response.get("action", "accept") not in _ACTIONS:
+            raise RpcError(INVALID_PARAMS, f"The action of {name} must be accept, decline or cancel.")
+        if response.get("content") is not None:
+            an_object(response, "content")
     if not isinstance(params.get("requestState", ""), str):
         raise RpcError(INVALID_PARAMS, "requestState must be a text.")
 

@@ -33,7 +33,7 @@ def check(organization: UUID | None, limit: int, as_json: bool) -> None:
 
     def person() -> None:
         for one in found:
-            click.echo(f"{one['organization']}  {one['rule']}\n    {one['exception']}")
+            click.echo(f"{one['organization']}  {one['rule']}\n    {output.clean_line(one['exception'])}")
         whose = "1 organization" if len(checked) == 1 else f"{len(checked)} organizations"
         click.echo(f"{whose}, {len(rules.RULES)} rules, {len(found)} exceptions")
         if found:

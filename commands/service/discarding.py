@@ -13,6 +13,7 @@ from domain.money import wording
 from domain.refused import Refused
 from models.jobs import desk
 from models.jobs.desk import DeadFilters, JobRow
+from models.jobs.losses import Leaves
 from pipelines.operating import discarding
 from pipelines.operating.discarding import DiscardedKind, leaves_json, summarize
 
@@ -41,11 +42,16 @@ def describe(job: JobRow) -> str:
     """Return what a discard of a job leaves undone, as a line for people."""
     if job.leaves is None:
         return "nothing undone: its work is done, or what it is about is gone."
-    about = [f"sale or event {job.leaves.external_event_id}"] if job.leaves.external_event_id else []
-    if job.leaves.amount_cents is not None and job.leaves.currency:
-        about.append(wording.money(job.leaves.amount_cents, job.leaves.currency))
+    return describe_leaves(job.leaves)
+
+
+def describe_leaves(leaves: Leaves) -> str:
+    """Return what a job leaves undone and how to have it done after all, as a line for people."""
+    about = [f"sale or event {output.clean_line(leaves.external_event_id)}"] if leaves.external_event_id else []
+    if leaves.amount_cents is not None and leaves.currency:
+        about.append(wording.money(leaves.amount_cents, leaves.currency))
     details = f" ({', '.join(about)})" if about else ""
-    return f"{job.leaves.text}{details}. {job.leaves.remedy}"
+    return f"{leaves.text}{details}. {leaves.remedy}"
 
 
 def by_id(job_ids: Sequence[int], why: str, *, dry_run: bool, as_json: bool) -> None:
@@ -61,7 +67,9 @@ def by_id(job_ids: Sequence[int], why: str, *, dry_run: bool, as_json: bool) -> 
             if job.leaves:
                 click.echo(f"It leaves {describe(job)}")
 
-    documents = [{"would_discard" if dry_run else "discarded": job.id, "leaves": leaves_json(job)} for job in dead]
+    documents = [
+        {"would_discard" if dry_run else "discarded": job.id, "leaves": leaves_json(job.leaves)} for job in dead
+    ]
     output.show(documents[0] if len(documents) == 1 else documents, as_json=as_json, person=person)
 
 
@@ -69,9 +77,14 @@ def by_filter(filters: DeadFilters, limit: int, why: str, *, dry_run: bool, is_c
     """Discard the dead letters of a filter once their count was confirmed; nothing where there are others by then."""
     with output.every_tenant():
         planned = desk.any_org_lock_dead(filters, limit=limit)
+        more = desk.any_org_count_dead(filters) - len(planned)
     kinds = summarize(planned)
     if not as_json:
         _show(kinds)
+        if more > 0:
+            click.echo(
+                f"{more} more dead {'letter matches' if more == 1 else 'letters match'}: --limit takes them too."
+            )
     if not dry_run and planned:
         _confirm(len(planned), is_confirmed)
         with output.every_tenant():
@@ -86,6 +99,7 @@ def by_filter(filters: DeadFilters, limit: int, why: str, *, dry_run: bool, is_c
     output.show(
         {
             "count": len(ids),
+            "more": max(more, 0),
             "discarded": [] if dry_run else ids,
             "would_discard": ids if dry_run else [],
             "kinds": [_kind_json(kind) for kind in kinds],

@@ -9,7 +9,7 @@ import click
 from flask.cli import AppGroup
 
 from commands import output, trail
-from commands.service import discarding
+from commands.service import discarding, losses
 from domain.jobs import QUEUES
 from domain.refused import Refused
 from models.jobs import desk
@@ -20,6 +20,8 @@ from pipelines.operating.discarding import leaves_json
 _MAX_REASON = 120
 
 group = AppGroup("jobs", help="Queues and dead letters.")
+group.add_command(losses.losses)
+group.add_command(losses.accept_loss)
 
 
 @group.command("queues")
@@ -114,10 +116,10 @@ def show(job_id: int, as_json: bool) -> None:
     def person() -> None:
         for name, value in _as_json(found).items():
             if name != "error":
-                click.echo(f"{name:15} {value}")
-        click.echo(f"\n{found.last_error or 'No error so far.'}")
+                click.echo(f"{name:15} {output.clean_line(str(value))}")
+        click.echo(f"\n{output.clean_text(found.last_error or 'No error so far.')}")
         if found.waits_for:
-            click.echo(f"\nIt waits until {_second(found.run_at)}: {found.waits_for}")
+            click.echo(f"\nIt waits until {_second(found.run_at)}: {output.clean_line(found.waits_for)}")
         if found.failed_at:
             click.echo(f"\nA discard leaves {discarding.describe(found)}")
             click.echo(f"\nNext: flask jobs replay {found.id}   or   flask jobs discard {found.id} --why '...'")
@@ -234,7 +236,7 @@ def _as_json(job: JobRow) -> dict[str, object]:
         "error": job.last_error,
         "error_line": job.error_line,
         "waits_for": job.waits_for,
-        "leaves": leaves_json(job),
+        "leaves": leaves_json(job.leaves),
     }
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain.jobs import GATEWAY_EVENT, OVERRIDE_WRITE, WEBHOOK_DELIVER
+from domain.jobs import GATEWAY_EVENT, WEBHOOK_DELIVER
 from models.db import db
 from models.jobs import losses
 from models.jobs.error_line import error_line
@@ -228,22 +228,6 @@ def any_org_replay(job_ids: Sequence[int]) -> list[int]:
     """Make dead letters wait again with a fresh count of attempts; returns the ids that were dead, in order."""
     rows = db.run(f"{REPLAY} and id = any(%s) returning id", (list(job_ids),))
     return sorted(job_id for (job_id,) in rows)
-
-
-_DISCARD = f"""
-with gone as (
-  delete from job where id = any(%(ids)s) and failed_at is not null returning id, organization_id, name, args
-), owed as (
-  insert into discarded_job (id, organization_id, name, args)
-  select id, organization_id, name, args from gone where name = '{OVERRIDE_WRITE.name}'
-)
-select id from gone order by id
-"""
-
-
-def any_org_discard(job_ids: Sequence[int]) -> list[int]:
-    """Delete dead letters for good and return their ids; what only an override's arguments say is kept."""
-    return [id for (id,) in db.run(_DISCARD, {"ids": list(job_ids)})]
 
 
 def pause(queue: str, *, why: str) -> None:

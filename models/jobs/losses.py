@@ -12,7 +12,7 @@ from domain.jobs import Job
 
 #: Rules of the ledger check about work that a job owes.
 UNSETTLED_SALE = "an accepted sale has its conversion, an uncredited row or a job that settles it"
-DISCARDED_OVERRIDE = "an override whose job was discarded is written, or asked for again"
+DISCARDED_WORK = "work on money whose job was discarded is done, asked for again or accepted as lost"
 UNCASCADED_REFUND = "a refund of a sale has reached its override, or a job takes it there"
 _UNPAID_PAYOUT = "somebody sends a payout that may be sent"
 _UNASKED_DEAL = "somebody asks about a charge or a refund that is on its way"
@@ -26,7 +26,8 @@ class Loss:
     the kind never ends by age, since money or a promise would be lost without a decision. `rule` is the rule of the
     ledger check that names what is left. `is_revived`: sending the same sale or event again has the work done. `facts`
     selects external event id, amount in minor units and currency of what a job `j` is about, and no row where nothing
-    of it is left to do.
+    of it is left to do. `is_traced`: a discard keeps what names the work in `discarded_job`, so that the loss is listed
+    until it is made up for or accepted.
     """
 
     leaves: str
@@ -35,6 +36,7 @@ class Loss:
     rule: str | None = None
     is_revived: bool = False
     facts: str | None = None
+    is_traced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,8 @@ _SHARE = f"""select p.external_event_id, (floor(share.exact) + case when share.e
     or share.exact - floor(share.exact) = 0.5 and mod(floor(share.exact), 2) = 1 then 1 else 0 end)::bigint, p.currency
   from conversion p
   cross join lateral (select p.commission_cents * (j.args ->> 'percent')::numeric / 100 as exact) share
-  where p.organization_id = j.organization_id and p.id = {id_of("conversion_id")} and not exists (
+  where p.organization_id = j.organization_id and p.id = {id_of("conversion_id")} and share.exact > 0.5
+  and not exists (
     select from conversion c where c.organization_id = p.organization_id and c.parent_id = p.id)"""
 _REFUNDS = f"""select p.external_event_id, (select sum(r.amount_cents)::bigint from refund r
     where r.organization_id = p.organization_id and r.conversion_id = p.id and not exists (
@@ -93,12 +96,38 @@ _REQUEST = f"select null, r.amount_cents, r.currency {_of('deal_request', 'r', '
 _MILESTONE = f"""select null, m.amount_cents, d.currency from deal_milestone m
   join deal d on d.organization_id = m.organization_id and d.id = m.deal_id
   where m.organization_id = j.organization_id and m.id = {id_of("milestone_id")}"""
+# A click earns, or may, where the organization pays for clicks.
+_CLICK = """select null, null::bigint, null from (
+    select from program p where p.organization_id = j.organization_id
+    and (p.default_commission_model = 'Cpc' or p.click_reward_cents is not null) limit 1) paying"""
+_CLICKS = """select null, null::bigint, null from (select from click c where c.organization_id = j.organization_id
+    and c.outcome = 'unscored' and c.id in (select (regexp_matches(j.args ->> 'clicks',
+      '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'g'))[1]::uuid) limit 1) waiting"""
 
 _NEXT_TICK = "Nothing to do: the schedule asks for it again."
 
 
 def _tick(leaves: str, *, is_kept: bool = False) -> Loss:
     return Loss(leaves, _NEXT_TICK, is_kept=is_kept)
+
+
+def _lost_lead() -> Loss:
+    return Loss(
+        "a lead that is not recorded; it names its sender and cannot be read here",
+        "The person can send the form again.",
+        rule=DISCARDED_WORK,
+        is_traced=True,
+    )
+
+
+def _lost_click() -> Loss:
+    return Loss(
+        "a click that is not counted and may have earned",
+        "None: the arguments stay in the audit log.",
+        rule=DISCARDED_WORK,
+        facts=_CLICK,
+        is_traced=True,
+    )
 
 
 LOSSES: Mapping[Job, Loss] = {
@@ -108,13 +137,15 @@ LOSSES: Mapping[Job, Loss] = {
         rule=UNSETTLED_SALE,
         is_revived=True,
         facts=_SALE,
+        is_traced=True,
     ),
     jobs.OVERRIDE_WRITE: Loss(
         "a recruiter's override that is not written",
         "Send the sale it belongs to again.",
-        rule=DISCARDED_OVERRIDE,
+        rule=DISCARDED_WORK,
         is_revived=True,
         facts=_SHARE,
+        is_traced=True,
     ),
     jobs.REFUND_CASCADE: Loss(
         "refunds that are not taken from the recruiter's override",
@@ -122,6 +153,7 @@ LOSSES: Mapping[Job, Loss] = {
         rule=UNCASCADED_REFUND,
         is_revived=True,
         facts=_REFUNDS,
+        is_traced=True,
     ),
     jobs.WEBHOOK_DELIVER: Loss(
         "a webhook delivery that is marked Failed", "The brand can redeliver it from the delivery log.", is_kept=False
@@ -135,8 +167,10 @@ LOSSES: Mapping[Job, Loss] = {
     jobs.GATEWAY_EVENT: Loss(
         "a gateway event that is not booked; the connection's inbox lists it as Failed",
         "Replay the event from the connection's inbox, or have the gateway send it again.",
+        rule=DISCARDED_WORK,
         is_revived=True,
         facts=_EVENT,
+        is_traced=True,
     ),
     jobs.GATEWAY_RECONCILE: Loss(
         "payments that the gateway lists and that never arrived", "The next nightly run covers the last days again."
@@ -187,20 +221,18 @@ LOSSES: Mapping[Job, Loss] = {
         "pending conversions that keep their former hold", "Save the organization's grace days again."
     ),
     jobs.HOLD_RELEASE: _tick("conversions past their hold that are not approved yet"),
-    jobs.LEAD_CAPTURE: Loss(
-        "a lead that is not recorded; it names its sender and cannot be read here",
-        "The person can send the form again.",
-    ),
-    jobs.LEAD_RECORD: Loss(
-        "a lead that is not recorded; it names its sender and cannot be read here",
-        "The person can send the form again.",
-    ),
+    jobs.LEAD_CAPTURE: _lost_lead(),
+    jobs.LEAD_RECORD: _lost_lead(),
     jobs.LEADS_EXPIRE: _tick("leads past their time"),
     jobs.CLICKS_RESCORE: Loss(
-        "clicks that wait for their fraud score and earn nothing", "None: the arguments stay in the audit log."
+        "clicks that wait for their fraud score and earn nothing",
+        "None: the arguments stay in the audit log.",
+        rule=DISCARDED_WORK,
+        facts=_CLICKS,
+        is_traced=True,
     ),
-    jobs.CLICK_UNREADABLE: Loss("a click that is not counted", "None: the arguments stay in the audit log."),
-    jobs.CLICK_LATE: Loss("a click that is not counted", "None: the arguments stay in the audit log."),
+    jobs.CLICK_UNREADABLE: _lost_click(),
+    jobs.CLICK_LATE: _lost_click(),
     jobs.CLICKS_FORGET: _tick("hashes of visitors past their time"),
     jobs.RETENTION: _tick("rows past their time"),
     jobs.RETENTION_SLICE: _tick("rows past their time"),
@@ -221,6 +253,8 @@ ENDING_NAMES = "({})".format(", ".join(f"'{name}'" for name in ENDING))
 ENDING_QUEUES = tuple(
     queue for queue in jobs.QUEUES if any(job.queue == queue and job.name in ENDING for job in LOSSES)
 )
+#: The names of kinds of which a discard keeps what names the work.
+TRACED = tuple(job.name for job, loss in LOSSES.items() if loss.is_traced)
 _BY_NAME = {job.name: loss for job, loss in LOSSES.items()}
 _UNKNOWN = Loss("work of a kind that this release does not know", "Start a release that knows it before you discard.")
 
@@ -251,3 +285,7 @@ FACTS = """left join lateral (
         if loss.facts
     )
 )
+
+_FACTLESS = ", ".join(f"'{job.name}'" for job, loss in LOSSES.items() if loss.is_traced and loss.facts is None)
+#: Whether a job `j`, joined with `FACTS`, has anything left to do.
+IS_LEFT = f"fact.is_found or j.name in ({_FACTLESS})"

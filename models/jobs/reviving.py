@@ -39,10 +39,9 @@ with dead as (
     and not exists (select from dead where name = %(settle)s)
     and not {_LIVING.format(queue="%(settle_queue)s", name="%(settle)s", key="sale_id", since="s.accepted_at")}
 ), discarded as (
-  delete from discarded_job where organization_id = %(org)s and name = %(override)s
-    and args ->> 'conversion_id' = %(sale)s::text returning args
+  delete from discarded_job where organization_id = %(org)s and {_OF_SALE} returning name, args
 ), override as (
-  {_INSERT} select {_job("override", "args")} from discarded
+  {_INSERT} select {_job("override", "args")} from discarded where name = %(override)s
 ), cascade as (
   {_INSERT} select {_job("cascade", "jsonb_build_object('conversion_id', c.parent_id)")} from conversion c
   where c.organization_id = %(org)s and c.parent_id = %(sale)s and c.status <> 'Paid'

@@ -7,7 +7,7 @@ the connection cannot be written after all. Source: tracking spec, section 7 (`<
 import hashlib
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
@@ -40,6 +40,9 @@ from pipelines.gateways import accounts, web_pixel
 _TOKEN_BYTES = 32
 
 Answer = TypeVar("Answer")
+
+# What adapters store the ids of the webhooks under that they made, with spaces in between.
+_WEBHOOKS = "webhooks"
 
 _log = structlog.get_logger(__name__)
 
@@ -143,10 +146,14 @@ def already_connected(gateway: str, mode: str) -> Refused:
 
 @dataclass(frozen=True, slots=True)
 class TriedCredentials:
-    """Credentials that the gateway took; `made` are webhooks that had to be created again, None where none had."""
+    """Credentials that the gateway took; `made` are webhooks that had to be created again, None where none had.
+
+    `setup` is what is left for the brand to do, where its webhooks are made by hand.
+    """
 
     credentials: Mapping[str, str]
     made: Mapping[str, str] | None = None
+    setup: Setup = field(default_factory=Setup)
 
 
 def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime) -> TriedCredentials:
@@ -157,16 +164,20 @@ def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, no
     adapter = registry.named(connection.gateway)
     credentials = typed(adapter.label, adapter.fields, credentials, is_whole=False)
     before = accounts.of(connection, now=now)
+    owner = adapter.capabilities.webhooks_belong_to
+    is_other_app = owner is not None and credentials.get(owner, "") not in ("", before.credentials.get(owner))
+    if is_other_app:  # what the former app could be left without is not the other one's
+        optional = {field.name for field in adapter.fields if not field.required}
+        credentials = dict.fromkeys(optional & before.credentials.keys(), "") | credentials
     account = GatewayAccount(before.mode, {**before.credentials, **credentials}, before.made)
     known = _asked(adapter, lambda: checked(adapter, account))
     # An earlier release stored more of it for some gateways.
     if connection.identity and known.identity and known.identity != tuple(connection.identity)[: len(known.identity)]:
         raise _of_another(adapter, connection)
-    owner = adapter.capabilities.webhooks_belong_to
-    if owner is None or account.credentials.get(owner) == before.credentials.get(owner):
+    if not is_other_app:
         return TriedCredentials(credentials)
     subscribed = _asked(adapter, lambda: adapter.subscribe(account, address_of(connection)))
-    return TriedCredentials(credentials, subscribed.made)
+    return TriedCredentials(credentials, subscribed.made, subscribed.setup)
 
 
 def rotate(connection: GatewayConnection, tried: TriedCredentials, *, now: datetime) -> GatewayConnection:
@@ -239,6 +250,14 @@ def unsubscribe(connection: GatewayConnection, account: GatewayAccount) -> None:
         _log.warning("gateway.not_taken_back", gateway=connection.gateway, why=str(error))
 
 
+def unsubscribe_replaced(connection: GatewayConnection, former: GatewayAccount, *, made: Mapping[str, str]) -> None:
+    """Take back webhooks that others replaced, but for those that were kept. What fails is only logged. Calls it."""
+    kept = made.get(_WEBHOOKS, "").split()
+    replaced = [hook for hook in former.made.get(_WEBHOOKS, "").split() if hook not in kept]
+    if replaced:
+        unsubscribe(connection, replace(former, made={**former.made, _WEBHOOKS: " ".join(replaced)}))
+
+
 def address(gateway: str, token: str) -> str:
     """Return where a gateway sends the events of one connection."""
     return f"{settings.current().web.url}/api/gateways/{gateway}/{token}"
@@ -274,7 +293,7 @@ def checked(adapter: GatewayAdapter, account: GatewayAccount) -> Known:
 
 def _of_another(adapter: GatewayAdapter, connection: GatewayConnection) -> Refused:
     message = (
-        f"These credentials are of another account or app of {adapter.label} than {connection.account}, which is"
+        f"These credentials are of another account of {adapter.label} than {connection.account}, which is"
         " connected. Disconnect it and connect the other one."
     )
     return Refused(422, "gateway_credentials_refused", message)

@@ -37,6 +37,8 @@ from pipelines.gateways.booking.desk import NO_REFUND, UNKNOWN, BookingDesk
 PARKED_FOR = timedelta(days=7)
 # While a gateway is away, and while it refuses the credentials.
 _AGAIN_AFTER = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2))
+# While other calls hold a gateway's share of the threads.
+_CROWDED_FOR = timedelta(seconds=10)
 _WAITED_FOR = {UNKNOWN: "the payment that it names did not come", NO_REFUND: "the refund that it names did not come"}
 _CLEARED = "nobody could say how much it is"
 _DONE = (EventStatus.Processed, EventStatus.Ignored)
@@ -53,16 +55,25 @@ class PreparedEvent:
     parameters: Sequence[str]
     has_lookups: bool
 
+    @property
+    def server(self) -> str:
+        """The server that is called for it: the gateway's, or the account's own."""
+        return str(self.connection.id) if self.gateway.capabilities.own_servers else self.gateway.name
+
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """What an event means; or why it cannot be read (`error`), or not now: the gateway is away, or refuses us."""
+    """What an event means; or why it cannot be read (`error`), or not now: the gateway is away, or refuses us.
+
+    `is_crowded`: it was not called, because as many other calls to it are on their way as may be.
+    """
 
     facts: Sequence[Fact] = ()
     reason: str | None = None
     error: str | None = None
     is_to_wait: bool = False
     is_refused: bool = False
+    is_crowded: bool = False
 
 
 def read(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEvent | None:
@@ -166,6 +177,11 @@ def translate(prepared: PreparedEvent) -> Translated:
         return Translated(error=str(error), is_to_wait=True, is_refused=isinstance(error, CredentialsRefused))
 
 
+def crowded() -> Translated:
+    """Return that an event is put off for a moment, because its gateway is slow and holds its share of the threads."""
+    return Translated(error="it is slow, and other calls to it hold its share of the threads", is_crowded=True)
+
+
 def _within(prepared: PreparedEvent, facts: Iterable[Fact]) -> list[Fact]:
     return [scopes.within(fact, prepared.connection.id_prefix) for fact in facts]
 
@@ -241,6 +257,8 @@ def _put_off(prepared: PreparedEvent, translated: Translated, now: datetime) -> 
     status = inbox.lock_status(event)
     if status in _DONE:
         return None
+    if translated.is_crowded:
+        return now + _CROWDED_FOR
     if not translated.is_to_wait:
         _give_up(prepared, translated.reason, error, now)
         return None

@@ -54,6 +54,16 @@ def any_org_forward(*, sealed: str, at: str) -> None:
     )
 
 
+def any_org_owner(sealed: str) -> UUID | None:
+    """Return whose lead this is; None where its slug cannot earn now, or it cannot be read."""
+    try:
+        lead = _unsealed(sealed)
+    except (work.NotReadable, ValueError):
+        return None
+    link = public_links.find(lead["slug"], lead["program_id"])
+    return link.organization_id if link is not None and link.can_earn else None
+
+
 def record(
     *, organization_id: UUID, program_id: UUID, affiliate_id: UUID, sealed: str, at: datetime, now: datetime
 ) -> None:

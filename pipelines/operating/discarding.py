@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from domain import jobs
+from domain.refused import Refused
 from models.gateways import discarded_events
-from models.jobs import desk, losses
+from models.jobs import desk, discarded, losses
 from models.jobs.desk import DeadFilters, JobRow
+from models.jobs.discarded import OpenLoss
+from models.jobs.losses import Leaves
 from models.webhooks import given_up
+from pipelines.leads import captured
 from pipelines.operating import queue_desk
 
 
@@ -75,15 +79,43 @@ def any_org_discard_all(filters: DeadFilters, *, confirmed: int) -> Sequence[Job
 def any_org_discard(dead: Sequence[JobRow]) -> None:
     """Delete dead letters that are locked. Their deliveries and gateway events are Failed from now on.
 
-    A delivery can be redelivered then, and an event replayed; the owners of both see why.
+    A delivery can be redelivered then, and an event replayed; the owners of both see why. A loss of money is listed
+    until it is made up for or accepted.
     """
-    desk.any_org_discard([job.id for job in dead])
+    owners = {job.id: owner for job in dead if (owner := _any_org_owner(job)) is not None}
+    discarded.any_org_discard([job.id for job in dead], owners=owners)
+    deliveries = [job for job in dead if job.name == jobs.WEBHOOK_DELIVER.name and _id_of(job, "delivery_id")]
     given_up.any_org_stage_by_jobs(
-        [{"name": job.name, "organization_id": job.organization_id, "args": dict(job.args)} for job in dead]
+        [{"name": job.name, "organization_id": job.organization_id, "args": dict(job.args)} for job in deliveries]
     )
-    discarded_events.any_org_stage_failed(
-        [UUID(job.args["event_id"]) for job in dead if job.name == jobs.GATEWAY_EVENT.name and "event_id" in job.args]
-    )
+    events = [_id_of(job, "event_id") for job in dead if job.name == jobs.GATEWAY_EVENT.name]
+    discarded_events.any_org_stage_failed([event_id for event_id in events if event_id is not None])
+
+
+def _any_org_owner(job: JobRow) -> UUID | None:
+    if job.name == jobs.LEAD_CAPTURE.name:
+        return captured.any_org_owner(job.args.get("sealed", ""))
+    return job.organization_id
+
+
+def _id_of(job: JobRow, argument: str) -> UUID | None:
+    try:
+        return UUID(job.args.get(argument, ""))
+    except ValueError:
+        return None
+
+
+def any_org_accept_losses(job_ids: Sequence[int], *, why: str, is_dry: bool = False) -> Sequence[OpenLoss]:
+    """Mark the losses of discarded jobs as accepted and return them. Raises Refused 404 not_found, and accepts none."""
+    ids = sorted(set(job_ids))
+    open_losses = discarded.any_org_open(job_ids=ids)
+    accepted = [loss.id for loss in open_losses]
+    if accepted == ids and not is_dry:
+        accepted = discarded.any_org_accept(ids, why=why)
+    if missing := ", ".join(str(job_id) for job_id in ids if job_id not in accepted):
+        message = f"Job {missing} has no open loss: it was made up for or accepted. Next: flask jobs losses"
+        raise Refused(404, "not_found", message)
+    return open_losses
 
 
 def audited(job: JobRow) -> dict[str, object]:
@@ -98,19 +130,19 @@ def audited(job: JobRow) -> dict[str, object]:
         "arguments": dict(job.args),
         "attempts": job.attempt,
         "createdAt": job.created_at.isoformat(),
-        "leaves": leaves_json(job),
+        "leaves": leaves_json(job.leaves),
     }
 
 
-def leaves_json(job: JobRow) -> dict[str, object] | None:
+def leaves_json(leaves: Leaves | None) -> dict[str, object] | None:
     """Return what a job leaves undone under the keys of the wire; None for nothing."""
-    if job.leaves is None:
+    if leaves is None:
         return None
     return {
-        "kind": job.leaves.kind,
-        "externalEventId": job.leaves.external_event_id,
-        "amountCents": job.leaves.amount_cents,
-        "currency": job.leaves.currency,
+        "kind": leaves.kind,
+        "externalEventId": leaves.external_event_id,
+        "amountCents": leaves.amount_cents,
+        "currency": leaves.currency,
     }
 
 

@@ -5,14 +5,14 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load
 
 from domain.programs.assets import LONGEST_TEXT, AssetKind
-from schemas.base import Instant, Wire, from_base64, not_blank, one_of, text
+from schemas.base import Instant, Wire, from_base64, line, not_blank, one_of, text
 from schemas.paging import PageQuery
 
 
 class AssetBody(Wire):
     """A new text, or a new image in standard base64. Loads to columns by name, with `content` in bytes or None."""
 
-    name = text(longest=120, required=True, validate=[not_blank])
+    name = line(longest=120, required=True, validate=[not_blank])
     program_id = fields.UUID(load_default=None, allow_none=True)
     words = text(longest=LONGEST_TEXT, load_default=None, allow_none=True, data_key="text", validate=[not_blank])
     data_base64 = fields.String(load_default=None, allow_none=True)

@@ -21,7 +21,7 @@ _DAMAGE = {
     " select row_number() over (), organization_id, 'override.write',"
     " jsonb_build_object('conversion_id', parent_id, 'recruiter_id', affiliate_id, 'percent', '10')"
     " from conversion where parent_id is not null; delete from conversion where parent_id is not null":
-        "an override whose job was discarded is written",
+        "work on money whose job was discarded is done",
     "delete from ledger_entry where kind = 'earn'": "the ledger earned what",
     "insert into click (id, organization_id, program_id, affiliate_id, slug, occurred_at, outcome)"
     " select gen_random_uuid(), organization_id, program_id, id, slug, now(), 'earned'"

@@ -36,7 +36,6 @@ _OWN_FORM = {
     **dict.fromkeys(("ReplayBody.name", "DiscardBody.name"), "the name of a kind of job, which is looked up"),
     **dict.fromkeys(("ReplayBody.error", "DiscardBody.error"), "a part of an error's text, which is looked for"),
     **dict.fromkeys(("body",), "the message of MCP, a webhook of a gateway or a file, each read by its own rules"),
-    **dict.fromkeys(("AssetBody.name",), "the name of a file for its own brand, quoted where it is sent"),
 }
 # What programs send on is cleaned and never a reason to refuse.
 _CLEANED = {

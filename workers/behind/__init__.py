@@ -2,4 +2,5 @@
 
 alone        which kinds go alone for a while, because a batch failed
 calls        several calls to the outside, one after another
+call_slots   how many calls to one server are made at a time, so that a slow one leaves threads to others
 """

@@ -13,7 +13,8 @@ from typing import Any
 
 from dramatiq.middleware import Middleware
 
-from domain.thread_slots import ThreadSlots, Work, server_of
+from domain.thread_slots import ThreadSlots, Work, server_limit, server_of
+from workers.behind import call_slots
 
 
 class FairQueue(queue.Queue[Any]):
@@ -102,4 +103,6 @@ class FairThreads(Middleware):
     """Puts the fair queue between the consumers and the threads of a worker before it starts."""
 
     def before_worker_boot(self, broker: Any, worker: Any) -> None:
-        worker.work_queue = FairQueue(threads=worker.worker_threads, queues=worker.consumers)
+        threads, queues = worker.worker_threads, worker.consumers
+        worker.work_queue = FairQueue(threads=threads, queues=queues)
+        call_slots.gateways.limit_to(lambda: server_limit(threads=threads, queues=len(queues)))

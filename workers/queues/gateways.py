@@ -15,6 +15,7 @@ from pipelines.coupons import ending, families, minting, places
 from pipelines.coupons.calls import Made
 from pipelines.gateways import check, process, web_pixel
 from workers.actor import calling_job
+from workers.behind import call_slots
 
 _AWAY = "the gateway is away, or refuses our credentials"
 
@@ -40,10 +41,15 @@ def _why(prepared: process.PreparedEvent, translated: process.Translated) -> str
     return f"{prepared.connection.gateway}: {translated.error}" if translated.error else None
 
 
+def _translate(prepared: process.PreparedEvent) -> process.Translated:
+    with call_slots.gateways.hold(prepared.server) as is_held:
+        return process.translate(prepared) if is_held else process.crowded()
+
+
 calling_job(
     jobs.GATEWAY_EVENT,
     prepare=_prepare,
-    call=process.translate,
+    call=_translate,
     record=_record,
     why=_why,
     uncalled=_book_several,

@@ -105,7 +105,11 @@ class BigCommerce:
             proofs.require_match((digest for version, _, digest in sent if version == "v1"), expected)
         elif not words:
             raise NotProved
-        return ProvedRequest((_delivery(request.body, webhook_id),))
+        delivery = _delivery(request.body, webhook_id)
+        word = request.headers.get("X-Hook-Token", "")
+        if delivery.type == _UNINSTALLED and account.has_changed("clientId") and word != account.made.get("hookToken"):
+            return ProvedRequest(())  # a former API account left the store
+        return ProvedRequest((delivery,))
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Read at the store what a callback is about, as it is now."""

@@ -3,6 +3,7 @@
 A sale's id is its order's. Refunds are counted by the order's running total in the shop's currency, read at the shop.
 """
 
+import hmac
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -28,6 +29,7 @@ from adapters.gateways.storefront import shopify_api, shopify_facts
 from adapters.gateways.wire import dumped
 from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact
 
+_UNINSTALLED = "app/uninstalled"
 _NEEDED = ("ORDERS_PAID", "REFUNDS_CREATE", "APP_UNINSTALLED")
 _DISPUTES = ("DISPUTES_CREATE", "DISPUTES_UPDATE")
 _NO_DISPUTES = (
@@ -65,6 +67,7 @@ class Shopify:
         coupons=True,
         disputes=tuple(DisputeState),
         leaves=True,
+        webhooks_belong_to="clientId",
         lacks=(
             "Trials of subscription apps are not told.",
             "Orders of more than 60 days ago are read only with the scope read_all_orders.",
@@ -83,7 +86,7 @@ class Shopify:
         if not scopes & {"read_orders", "write_orders"}:
             raise CredentialsRefused("the app lacks the scope read_orders")
         domain = shapes.needed(data, "shop", "myshopifyDomain")
-        return Known(domain, identity=(domain, account.credentials.get("clientId", "")))
+        return Known(domain, identity=(domain,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Have a webhook for each topic; one that is there already for this address is kept."""
@@ -117,6 +120,8 @@ class Shopify:
         if sender is not None and sender.lower() not in map(shopify_api.shop, account.secrets("shopDomain")):
             raise NotProved
         topic = request.headers.get("X-Shopify-Topic", "unreadable")
+        if topic == _UNINSTALLED and account.has_changed("clientId") and not _is_of_current_app(account, request):
+            return ProvedRequest(())
         webhook_id = request.headers.get("X-Shopify-Webhook-Id")
         key = f"{topic}:{webhook_id}" if webhook_id else f"{topic}:{proofs.fingerprint(request.body)}"
         return ProvedRequest((GatewayDelivery(key, topic, request.body, webhook_id),))
@@ -147,6 +152,11 @@ class Shopify:
 
 
 GATEWAY = Shopify()
+
+
+def _is_of_current_app(account: GatewayAccount, request: Inbound) -> bool:
+    digest = proofs.base64_digest(account.credentials.get("clientSecret", "").encode(), request.body)
+    return hmac.compare_digest(digest.encode(), request.headers.get("X-Shopify-Hmac-Sha256", "").encode())
 
 
 def _hook(account: GatewayAccount, topic: str, address: str) -> str:

@@ -54,6 +54,7 @@ class Wix:
         coupons=True,
         disputes=(DisputeState.Lost, DisputeState.Won),
         leaves=True,
+        webhooks_belong_to="appId",
         lacks=(
             "The page on which a visit began is not told: a custom field, a coupon or history name who referred.",
             "A chargeback is told once its money is gone, and not by reconciliation.",
@@ -73,7 +74,7 @@ class Wix:
             raise CredentialsRefused("the app's instance is another")
         site = shapes.needed(said, "site", "siteId")
         name = shapes.text(said, "site", "siteDisplayName") or site
-        return Known(name, identity=(site, account.credentials.get("appId", "")))
+        return Known(name, identity=(site,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Say which webhooks to make: an app's are made on its dashboard only."""
@@ -97,6 +98,8 @@ class Wix:
             raise NotProved
         kind, event_id = shapes.text(told, "eventType") or "unreadable", shapes.text(event, "id")
         key = event_id or proofs.fingerprint(payload)
+        if kind == wix_facts.REMOVED and instance != account.credentials.get("instanceId"):
+            return ProvedRequest(())  # a former app left the site
         return ProvedRequest((GatewayDelivery(key, kind, dumped({"eventType": kind, "data": event}), event_id),))
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:

@@ -31,6 +31,7 @@ ReadOrder = Callable[[str], Any]
 Reader = Callable[[ReadOrder, Any], Fact]
 
 REFUNDED = frozenset({"PARTIALLY_REFUNDED", "FULLY_REFUNDED"})
+REMOVED = "AppRemoved"
 APPROVED = "wix.ecom.v1.order_approved"
 REFUND = "wix.ecom.v1.order_transactions_refund_completed"
 
@@ -155,7 +156,7 @@ READERS: Mapping[str, Reader] = {
     REFUND: _refund,
     "wix.ecom.v1.order_transactions_chargeback_approved": _chargeback(DisputeState.Lost),
     "wix.ecom.v1.order_transactions_chargeback_reversed": _chargeback(DisputeState.Won),
-    "AppRemoved": _removed,
+    REMOVED: _removed,
 }
 
 

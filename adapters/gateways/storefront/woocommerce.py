@@ -64,6 +64,7 @@ class WooCommerce:
     capabilities = Capabilities(
         coupons=True,
         own_ids=True,
+        own_servers=True,
         lacks=(
             "Chargebacks are not told: refund the order when one is lost.",
             "Trials are not told as such.",

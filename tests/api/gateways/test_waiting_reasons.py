@@ -2,9 +2,12 @@
 
 import pytest
 
+from domain import jobs
 from models import db
 from tests.support.gateways.stage import Purchase
 from tests.support.outside.console import Console
+from workers.behind import call_slots
+from workers.behind.call_slots import CallSlots
 
 
 @pytest.fixture
@@ -108,3 +111,57 @@ def test_event_that_was_booked_stays_so_when_an_old_letter_of_it_is_discarded(sh
 
     assert _discard(shop, flask) is None
     assert {status for (status,) in shop.events("status")} <= {"Processed", "Ignored"}
+
+
+@pytest.fixture
+def crowded_gateway(monkeypatch):
+    """Limit calls to one server to one slot, and hold that of stripe."""
+    slots = CallSlots(waits_s=0.05)
+    slots.limit_to(lambda: 1)
+    monkeypatch.setattr(call_slots, "gateways", slots)
+    with slots.hold("stripe"):
+        yield
+
+
+def _deliver_unnamed(shop):
+    """Deliver a payment whose gateway has to be asked for its code."""
+    sale = shop.stage.pay(Purchase(slug=None, code="JANE10"))
+    shop.stage.asked.clear()
+    shop.deliver(sale.sent[0])
+    return sale
+
+
+def test_event_of_a_crowded_gateway_is_put_off_uncalled(shop, drain, crowded_gateway, flask):
+    _deliver_unnamed(shop)
+
+    drain("gateways")
+
+    ((job_id, attempts_left, is_soon),) = shop.brand.rows(
+        "select id, max_attempts - attempt, run_at between now() and now() + interval '10 seconds' from job"
+        " where name = 'gateway.event'"
+    )
+    assert (attempts_left, is_soon) == (jobs.GATEWAY_EVENT.max_attempts, True)
+    assert shop.stage.asked == []
+    assert shop.events("status, error") == [("Received", None)]
+    assert flask.json("jobs", "show", str(job_id))["waits_for"].startswith("stripe: it is slow")
+
+
+def test_event_that_was_put_off_is_booked_once_there_is_a_slot(shop, drain, monkeypatch):
+    slots = CallSlots(waits_s=0.05)
+    slots.limit_to(lambda: 1)
+    monkeypatch.setattr(call_slots, "gateways", slots)
+    with slots.hold("stripe"):
+        _deliver_unnamed(shop)
+        drain("gateways")
+    shop.change("update job set run_at = now() where name = 'gateway.event'")
+
+    drain()
+
+    assert shop.events("status") == [("Processed",)]
+
+
+@pytest.mark.parametrize("stage", ["woocommerce", "paddle"], indirect=True)
+def test_slow_gateway_does_not_crowd_another(shop, drain, crowded_gateway):
+    sale = shop.sell()
+
+    assert [row[0] for row in shop.conversions()] == [sale.id]

@@ -111,10 +111,11 @@ def test_a_client_that_can_ask_is_answered_with_a_question(brand, monkeypatch):
         {"confirm": {"action": "accept", "content": {"confirm": False}}},
         {"confirm": {"action": "accept", "content": {"confirm": "true"}}},
         {"confirm": {"action": "accept"}},
-        {"confirm": {"action": 7, "content": {"confirm": True}}},
     ):
         assert answered(answer)["result"]["structuredContent"]["error"] == "declined_by_user", answer
-    for malformed in (7, [], {"confirm": 7}, {"confirm": {"action": "accept", "content": 7}}, {"confirm": None}):
+    no_action = {"confirm": {"action": 7, "content": {"confirm": True}}}
+    no_content = {"confirm": {"action": "accept", "content": 7}}
+    for malformed in (7, [], {"confirm": 7}, {"confirm": None}, no_action, no_content):
         assert answered(malformed)["error"]["code"] == -32602, malformed
     for name, brought in (("changed", state[:-8] + "AAAAAAA="), ("none", 7), ("empty", "")):
         assert answered(yes, brought)["error"]["code"] == -32602, name

@@ -272,7 +272,14 @@ def test_null_is_no_message_and_broken_json_is_none(brand):
         assert (answer.status_code, answer.json["error"]["code"], answer.json["id"]) == (400, code, None), raw
 
 
-@pytest.mark.parametrize("malformed", [7, "x", [], None, {"confirm": 7}, {"confirm": None}, {"other": []}])
+_MALFORMED = [
+    *(7, "x", [], None, {"confirm": 7}, {"confirm": None}, {"other": []}),
+    *({"confirm": {"action": action}} for action in ("nonsense", ["accept"], 7, None, {})),
+    *({"confirm": {"action": "accept", "content": content}} for content in (7, "yes", [], True)),
+]
+
+
+@pytest.mark.parametrize("malformed", _MALFORMED)
 @pytest.mark.parametrize("method", ["tools/call", "tools/list", "prompts/get", "resources/read"])
 def test_malformed_input_responses_are_invalid_params_wherever_they_stand(brand, malformed, method):
     named = {"tools/call": {"name": "list_programs"}, "prompts/get": {"name": "weekly_report"}}
@@ -281,7 +288,7 @@ def test_malformed_input_responses_are_invalid_params_wherever_they_stand(brand,
     for is_modern in (True, False):
         answer = Agent(brand, is_modern=is_modern).send(method, {**params, "inputResponses": malformed})
         assert (answer.status_code, answer.json["error"]["code"]) == (400, -32602)
-        assert "must be an object" in answer.json["error"]["message"]
+        assert " must be " in answer.json["error"]["message"]
     well_formed = Agent(brand).send(method, {**params, "inputResponses": {"confirm": {"action": "cancel"}}})
     assert "result" in well_formed.json
 

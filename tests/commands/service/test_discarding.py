@@ -64,8 +64,14 @@ def test_discard_on_a_terminal_wants_the_number_typed(flask, brand, monkeypatch,
 def test_discard_limit_takes_the_oldest_ids(flask, brand):
     _, second = buried(brand), buried(brand)
 
-    assert flask.json("jobs", "discard", "--queue", "sales", "--limit", "1", "--why", "w", "--yes")["count"] == 1
+    limited = ["jobs", "discard", "--queue", "sales", "--limit", "1"]
+    _, planned = flask(*limited, "--dry-run")
+    discarded = flask.json(*limited, "--why", "w", "--yes")
+
+    assert "1 more dead letter matches: --limit" in planned
+    assert (discarded["count"], discarded["more"]) == (1, 1)
     assert _ids() == [second]
+    assert flask.json("jobs", "discard", "--queue", "sales", "--dry-run")["more"] == 0
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,6 @@ def test_discarded_money_is_named_until_the_sale_is_sent_again(pair, brand, drai
 def test_every_rule_about_work_is_broken_by_one_of_these():
     assert set(work_rules.WORK) == {
         work_rules.UNSETTLED_SALE,
-        work_rules.DISCARDED_OVERRIDE,
+        work_rules.DISCARDED_WORK,
         work_rules.UNCASCADED_REFUND,
     }

@@ -1,12 +1,15 @@
 """Whose account a connection is of: the mode of its credentials, another account's, and ids that two accounts share."""
 
 import pytest
+from joserfc.jwk import RSAKey
 
 from tests.support.gateways.card.stripe import KEY, TEST_KEY
 from tests.support.gateways.playing import TELLING_THEIR_MODE, be_for_trying_out, connected, wanted
 from tests.support.gateways.stage import Purchase
+from tests.support.gateways.storefront import wix
 
 URL = "/api/v1/connections"
+_SCOPES = {"accessScopes": [{"handle": "read_orders"}]}
 _REFUSED = (422, "gateway_credentials_refused")
 
 
@@ -51,16 +54,19 @@ def test_credentials_are_not_replaced_by_those_of_the_other_mode(shop):
         ("chargebee", {"site": "other"}),
         ("stripe", {"apiKey": KEY}),
         ("gumroad", None),
-        ("shopify", {"clientId": "another"}),
+        ("shopify", {"shopDomain": "another.myshopify.com"}),
         ("bigcommerce", {"storeHash": "another"}),
     ],
     indirect=["stage"],
 )
-def test_credentials_of_another_account_or_app_are_refused_and_change_nothing(brand, stage, other):
+def test_credentials_of_another_account_are_refused_and_change_nothing(brand, stage, other):
     owner = brand.person("Owner")
     path = f"{URL}/{connected(owner, stage)['id']}"
     if stage.gateway.name == "stripe":
         stage.objects["/v1/account"] = {"id": "acct_2", "object": "account"}
+    if stage.gateway.name == "shopify":
+        check = {"shop": {"myshopifyDomain": "another.myshopify.com"}, "currentAppInstallation": _SCOPES}
+        stage._said_check = lambda variables: check
     if stage.gateway.name == "gumroad":
         _answer(stage, "/user", {"success": True, "user": {"user_id": "SOMEBODY==", "id": "SOMEBODY=="}})
     stage.is_let_in = lambda asked: True
@@ -144,3 +150,97 @@ def test_another_api_account_of_the_same_store_is_a_rotation_with_new_webhooks(s
     again = owner.call("PATCH", path, {"credentials": {"accessToken": "access_new"}})
     assert again.status_code == 200
     assert set(stage.hooks) & made == made
+
+
+_INSTANCE = "99999999-2222-4333-8444-555555555555"
+#: Another app of the same store, per gateway, with the credential that names it.
+_OTHER_APPS = {
+    "shopify": ({"clientId": "client_new", "clientSecret": "shpss_new"}, "clientId"),
+    "wix": (
+        {
+            "appId": "app_new",
+            "appSecret": "secret_new",
+            "instanceId": _INSTANCE,
+            "publicKey": RSAKey.generate_key(2048).as_pem(private=False).decode(),
+        },
+        "appId",
+    ),
+    "bigcommerce": ({"accessToken": "new", "clientId": "client_new", "clientSecret": "secret_new"}, "clientId"),
+}
+
+
+def _rotate_app(shop):
+    """Give a store's connection the credentials of another app and return the answer."""
+    shop.stage.is_let_in = lambda asked: True
+    if shop.stage.gateway.name == "wix":
+        _answer(shop.stage, "/apps/v1/instance", {"instance": {"instanceId": _INSTANCE}, "site": {"siteId": wix.SITE}})
+    credentials, _ = _OTHER_APPS[shop.stage.gateway.name]
+    path = f"{URL}/{shop.connection['id']}"
+    return shop.brand.person("Owner").call("PATCH", path, {"credentials": credentials})
+
+
+@pytest.mark.parametrize("stage", list(_OTHER_APPS), indirect=True)
+@pytest.mark.parametrize("is_old_row", [False, True])
+def test_another_app_of_the_same_store_is_a_rotation(shop, is_old_row, drain):
+    stage, path = shop.stage, f"{URL}/{shop.connection['id']}"
+    name = _OTHER_APPS[stage.gateway.name][1]
+    if is_old_row:  # as an earlier release stored it
+        shop.brand.rows(
+            "update gateway_connection set identity = identity || %s returning 1", [stage.credentials[name]]
+        )
+
+    answer = _rotate_app(shop)
+
+    assert answer.status_code == 200, answer.text
+    assert (answer.json["id"], answer.json["status"]) == (shop.connection["id"], "Active")
+    assert bool(answer.json["setup"]["steps"]) == (stage.gateway.name == "wix")  # its webhooks are made by hand
+    sale = stage.pay(Purchase(cents=10_000))
+    assert shop.brand.person("Owner").post(f"{path}/reconcile", {}).status_code == 202
+    drain()
+    assert shop.conversions("external_event_id") == [(sale.id,)]
+
+
+@pytest.mark.parametrize("stage", list(_OTHER_APPS), indirect=True)
+def test_uninstalling_the_former_app_does_not_end_the_connection(shop, drain):
+    former = shop.stage.uninstall()
+    assert _rotate_app(shop).status_code == 200
+
+    assert shop.deliver(*former) == [200]
+    drain()
+
+    assert shop.brand.get(f"{URL}/{shop.connection['id']}").json["status"] == "Active"
+
+
+@pytest.mark.parametrize("stage", ["shopify"], indirect=True)
+def test_another_app_has_its_own_webhooks_and_the_former_ones_are_deleted(shop):
+    former = set(shop.stage.hooks)
+    for hook in shop.stage.hooks.values():  # an app neither sees nor meets those of another
+        hook["uri"] += "#former"
+
+    assert _rotate_app(shop).status_code == 200
+
+    assert set(shop.stage.hooks) & former == set()
+    assert len(shop.stage.hooks) == len(former)
+
+
+@pytest.mark.parametrize("stage", ["shopify"], indirect=True)
+def test_corrected_name_of_the_same_app_keeps_its_webhooks(shop):
+    hooks = dict(shop.stage.hooks)
+
+    assert _rotate_app(shop).status_code == 200
+
+    assert shop.stage.hooks == hooks != {}
+
+
+@pytest.mark.parametrize("stage", ["shopify"], indirect=True)
+def test_permanent_token_of_the_former_app_is_not_used_for_another(shop):
+    path, owner = f"{URL}/{shop.connection['id']}", shop.brand.person("Owner")
+    shop.stage.is_let_in = lambda asked: True
+    assert owner.call("PATCH", path, {"credentials": {"accessToken": "shpat_former"}}).status_code == 200
+
+    assert _rotate_app(shop).status_code == 200
+    shop.stage.asked.clear()
+    assert owner.post(f"{path}/check").status_code == 200
+
+    tokens = {asked.headers.get("X-Shopify-Access-Token") for asked in shop.stage.asked}
+    assert "shpat_former" not in tokens
