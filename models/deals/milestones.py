@@ -82,7 +82,7 @@ def stage_take(milestone: Milestone, cents: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class MilestoneReadiness:
+class MilestonePlace:
     """Where a milestone is."""
 
     id: UUID
@@ -90,10 +90,10 @@ class MilestoneReadiness:
     deal_id: UUID
 
 
-_PLACES = Rows(MilestoneReadiness)
-_PLACE = f"select {columns(MilestoneReadiness)} from deal_milestone where id = %s"
+_PLACES = Rows(MilestonePlace)
+_PLACE = f"select {columns(MilestonePlace)} from deal_milestone where id = %s"
 _DUE = f"""
-select {columns(MilestoneReadiness, "m")} from deal_milestone m
+select {columns(MilestonePlace, "m")} from deal_milestone m
 where m.id > %(after)s and (
     (m.status = 'Submitted' and m.auto_release_at <= %(now)s)
     or (m.status = 'Settled' and m.to_affiliate_cents > m.paid_cents))
@@ -103,11 +103,11 @@ order by m.id limit %(limit)s
 """
 
 
-def any_org_place(milestone_id: UUID) -> MilestoneReadiness | None:
+def any_org_place(milestone_id: UUID) -> MilestonePlace | None:
     """Return where a milestone is, for an operator who knows its id alone."""
     return _PLACES.first(_PLACE, (milestone_id,))
 
 
-def any_org_due(*, after: UUID, now: datetime, limit: int) -> list[MilestoneReadiness]:
+def any_org_due(*, after: UUID, now: datetime, limit: int) -> list[MilestonePlace]:
     """Return the next milestones to be paid by themselves that no payout pays yet, by id."""
     return _PLACES.all(_DUE, {"after": after, "now": now, "limit": limit})
