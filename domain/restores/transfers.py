@@ -73,8 +73,7 @@ ADVICE: Mapping[Problem, str] = {
     Problem.in_flight: "its rail has not settled it; reconcile again later, or assign it as if it were paid",
     Problem.amount_differs: "its payout here is of another amount; assign it, which lets go of that payout",
     Problem.organization_differs: "its payout here is another organization's; find out whose it is, then assign it",
-    Problem.paid_twice: "its payout is Paid here, by another payment or another amount; assign it to net it, or accept"
-    " it",
+    Problem.paid_twice: "its payout is Paid here with another payment or amount; assign it to net it, or accept it",
     Problem.payout_voided: "its payout was voided here; assign it to have it netted with what is due again",
     Problem.held_as_failed: "its payout here has failed under that key; assign it, which lets go of that payout",
     Problem.payout_processing: "its payout waits for a rail here; settle that with flask payout settle first, then"
