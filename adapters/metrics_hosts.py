@@ -7,7 +7,7 @@ import settings
 
 
 def is_allowed(host: str) -> bool:
-    """Return whether the numbers are given at a Host header: a loopback name, PUBLIC_BASE_URL's host or METRICS_HOSTS."""
+    """Return whether numbers are given at a Host header: a loopback name, PUBLIC_BASE_URL's host or METRICS_HOSTS."""
     try:
         name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
     except ValueError:
