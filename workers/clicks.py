@@ -78,7 +78,7 @@ class ClickConsumer:
         self._idle_ms = claim_s * 1_000
         self._claim_every_s = min(claim_s / 2, _CLAIM_EVERY_S)
         self._claim_due_at = 0.0
-        # What the batch that is being written has of entries that cannot be read.
+        # Entries of the current batch that cannot be read.
         self._unreadable: list[tuple[StreamEntry, ValueError]] = []
         self._reader = ThreadPoolExecutor(1, "next-clicks")
         self._ahead: Future[_Batch] | None = None

@@ -68,12 +68,12 @@ def _triggers(cursor):
 
 
 def test_every_date_of_a_table_of_money_has_a_trigger_or_a_reason(cursor):
-    held = {(table, column) for table, columns, _ in _triggers(cursor) for column in columns}
+    limited = {(table, column) for table, columns, _ in _triggers(cursor) for column in columns}
     cursor.execute(_DATES)
     dates = set(cursor.fetchall())
     reasons = {(table, column) for table, columns in _WITHOUT_TRIGGER.items() for column in columns}
 
-    assert {(table, column) for table, column in dates - held if table not in _NO_MONEY} == reasons
+    assert {(table, column) for table, column in dates - limited if table not in _NO_MONEY} == reasons
 
 
 def test_every_trigger_limits_each_of_its_dates_and_no_other(cursor):

@@ -29,7 +29,9 @@ def _locked_tables(cursor, *statements):
 
 
 def test_every_fresh_select_locks_the_tables_that_it_reads(app):
-    statements = {name: found for name, found in prepared_selects().items() if isinstance(found, FreshSelect)}
+    statements = {
+        name: statement for name, statement in prepared_selects().items() if isinstance(statement, FreshSelect)
+    }
     assert len(statements) > 20
     with databases.owner(os.environ["DATABASE_OWNER_URL"]) as cursor:
         for name, statement in statements.items():
@@ -58,7 +60,7 @@ def test_fresh_select_costs_no_round_trip(brand, monkeypatch, is_pooled):
     with db.unit_of_work(brand.id):
         statement = FreshSelect("select name from program where id = %s")
         db.db.run(statement, brand.programs)  # prepared
-        with trips() as sent:
+        with trips() as round_trips:
             assert db.db.run(statement, brand.programs) == [("Campaign",)]
 
-    assert len(sent) == 1
+    assert len(round_trips) == 1
