@@ -96,7 +96,7 @@ def test_a_click_that_cannot_be_written_alone_becomes_a_dead_letter(flask, payin
 
 @pytest.mark.parametrize("fields", _OTHER_FORMS.values(), ids=_OTHER_FORMS)
 @pytest.mark.parametrize("number", [1, 5])
-def test_values_in_another_form_wait_for_an_hour_and_hold_up_nothing(flask, paying, ben, valkey, fields, number):
+def test_values_in_another_form_wait_for_an_hour_and_hold_up_nothing(flask, paying, ben, valkey, *, fields, number):
     good = [raw(paying, ben) for _ in range(6)]
     waiting = [_spoilt(raw(paying, ben), fields) for _ in range(number)]
     send(*good[:3], *waiting, *good[3:], age=timedelta(minutes=59))
