@@ -78,6 +78,8 @@ class ClickConsumer:
         self._idle_ms = claim_s * 1_000
         self._claim_every_s = min(claim_s / 2, _CLAIM_EVERY_S)
         self._claim_due_at = 0.0
+        # Entries of the current batch that cannot be read.
+        self._unreadable: list[tuple[StreamEntry, ValueError]] = []
         self._reader = ThreadPoolExecutor(1, "next-clicks")
         self._ahead: Future[_Batch] | None = None
         self._may_read_ahead = False
@@ -130,6 +132,7 @@ class ClickConsumer:
     def _write_all(self, batch: _Batch) -> list[bytes]:
         """Write a batch and return the ids of the entries that nobody needs any more."""
         left: set[bytes] = set()
+        self._unreadable = list(batch.unreadable)
         for organization_id, reads in batch.clicks.items():
             try:
                 self._write(reads, batch.judged.get(organization_id))
@@ -139,7 +142,7 @@ class ClickConsumer:
                 said = str(held_up).strip()
                 _log.warning("clicks.held_up", organization_id=organization_id, error=said)
                 left.update(read.entry.id for read in reads)
-        left.update(self._put_back_unreadable(batch.unreadable))
+        left.update(self._put_back_unreadable(self._unreadable))
         return [entry.id for entry in batch.entries if entry.id not in left]
 
     def _put_back_unreadable(self, unreadable: Sequence[tuple[StreamEntry, ValueError]]) -> list[bytes]:
@@ -193,8 +196,7 @@ class ClickConsumer:
         """
         organization_id = _uuid(batch[0].click.organization_id)
         if organization_id is None:
-            for read in batch:
-                self._bury(read.entry, None, ValueError("its organization is no id"))
+            self._without_unreadable(batch)
             return
         try:
             with db.unit_of_work(organization_id):
@@ -206,12 +208,28 @@ class ClickConsumer:
                 raise
             self._write_halves(batch)
         except Exception as error:  # the others' clicks do not wait, no matter what it is
-            if len(batch) == 1:
+            readable = self._without_unreadable(batch)
+            if len(readable) < len(batch):
+                if readable:
+                    self._write(readable)
+            elif len(batch) == 1:
                 self._bury(batch[0].entry, organization_id, error)
             else:
                 self._write_halves(batch)
         else:
             metrics.count_clicks(new=written.new, duplicates=written.duplicates)
+
+    def _without_unreadable(self, batch: Sequence[_Read]) -> list[_Read]:
+        """Return clicks without those that have a value in a form that this release does not know, which are put by."""
+        readable = []
+        for read in batch:
+            try:
+                wire.check_forms(read.click)
+            except ValueError as error:
+                self._unreadable.append((read.entry, error))
+            else:
+                readable.append(read)
+        return readable
 
     def _write_halves(self, batch: Sequence[_Read]) -> None:
         for half in (batch[: len(batch) // 2], batch[len(batch) // 2 :]):

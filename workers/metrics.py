@@ -1,10 +1,15 @@
 """Counters of the worker processes and the relay. Processes of one machine share a folder; /metrics adds them up."""
 
-import contextlib
 import os
+import threading
+from collections.abc import Callable, Iterable
+from socketserver import ThreadingMixIn
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, multiprocess, start_http_server
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, make_wsgi_app, multiprocess
 
+from adapters import metrics_hosts
 from adapters.clock import gauge
 from models import db
 
@@ -76,14 +81,39 @@ def count_unreadable_click() -> None:
     _unreadable_clicks.inc()
 
 
-def serve(port: int) -> None:
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _SilentHandler(WSGIRequestHandler):
+    def log_message(self, *args: Any) -> None:
+        """Log nothing: Prometheus asks every few seconds."""
+
+
+def serve(port: int) -> WSGIServer | None:
     """Serve this machine's counters on `port`, for fleets that share no machine with a web server.
 
-    The first process of a machine to ask gets the port and speaks for all that share its metrics folder.
+    The first process of a machine to ask gets the port and speaks for all that share its metrics folder; for the others
+    this returns None. It answers at the hosts at which `/metrics` of a web process does, and is 404 at every other.
     """
     registry = REGISTRY
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         registry = CollectorRegistry()
         multiprocess.MultiProcessCollector(registry)
-    with contextlib.suppress(OSError):
-        start_http_server(port, registry=registry)
+    try:
+        server = _Server(("0.0.0.0", port), _SilentHandler)  # noqa: S104  # Prometheus is on another machine
+    except OSError:
+        return None
+    server.set_app(_at_allowed_hosts(make_wsgi_app(registry)))
+    threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
+    return server
+
+
+def _at_allowed_hosts(exposition: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if metrics_hosts.is_allowed(environ.get("HTTP_HOST", "")):
+            return exposition(environ, start_response)
+        start_response("404 Not Found", [("Content-Length", "0")])
+        return []
+
+    return answer

@@ -6,8 +6,10 @@ Thousands are written and read a second, so what its parts are is seen by one lo
 """
 
 import itertools
+from datetime import datetime
 from operator import itemgetter
 from typing import Any, get_args, get_type_hints
+from uuid import UUID
 
 import orjson
 
@@ -49,6 +51,16 @@ def from_bytes(sent: bytes) -> RawClick:
     if not _TEXTS.issuperset(map(type, click.query_names + click.languages)):
         raise ValueError("not a click")
     return click
+
+
+def check_forms(click: RawClick) -> None:
+    """Raise ValueError where an id, a hash or the time is in a form that this release does not know."""
+    for text in (click.id, click.organization_id, click.program_id, click.affiliate_id):
+        UUID(text)
+    for text in (click.visitor, click.network):
+        bytes.fromhex(text)
+    if datetime.fromisoformat(click.occurred_at).tzinfo is None:
+        raise ValueError("a time without a zone")
 
 
 def _parts_or_defaults(read: dict[str, Any]) -> tuple[Any, ...]:

@@ -1,7 +1,6 @@
 """The service itself.
 
 health        alive, ready, and the numbers
-metrics_hosts  at which hosts the numbers are given
 tls           whether a host may have a certificate
 description   OpenAPI, the pages at /docs, the manifest for machines
 """

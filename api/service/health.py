@@ -8,11 +8,10 @@ from flask import Blueprint, Response, request
 from prometheus_client import CONTENT_TYPE_LATEST
 
 import settings
-from adapters import broker, servers
+from adapters import broker, metrics_hosts, servers
 from api.access.guards import Guard
 from api.edge import metrics
 from api.edge.operations import one, operation, text
-from api.service import metrics_hosts
 from domain.refused import Refused
 from models import db, migrate
 from schemas.health import Readiness

@@ -17,7 +17,7 @@ import orjson
 from domain.clicks.gathering import HourRow
 from models.conditions import OPEN_PROGRAM
 from models.db import db
-from models.hot import Hot
+from models.hot import FreshSelect, Hot
 from models.ledger import entries
 from models.programs import budgets
 from models.programs.budgets import StoredRewardTerms
@@ -26,12 +26,12 @@ from models.table import Rows, columns
 # Ids begin with their moment, so those of a batch lie together and nearly always nobody else's lie between them. Past
 # this many that do, they are looked for one by one.
 _MOST_BETWEEN = 2_000
-_BETWEEN = Hot("""
+_BETWEEN = FreshSelect("""
 select id::text from click where organization_id = %(org)s and id between %(first)s and %(last)s
 order by id limit %(most)s
 """)
 # One by one by the key: for an array of ids a plan of an empty table may go through all of an organization's clicks.
-_KNOWN = Hot("""
+_KNOWN = FreshSelect("""
 select c.id::text from unnest(%(ids)s::text[]::uuid[]) as sent (id)
 cross join lateral (select id from click where organization_id = %(org)s and id = sent.id offset 0) c
 """)
@@ -46,7 +46,7 @@ def known(*, organization_id: UUID, click_ids: Sequence[str]) -> set[str]:
     return {click_id for (click_id,) in db.run(_KNOWN, {"org": organization_id, "ids": _array(click_ids)})}
 
 
-_VISITS = Hot("""
+_VISITS = FreshSelect("""
 select encode(visitor_hash, 'hex'), program_id::text, affiliate_id::text, slug, max(occurred_at),
   min(occurred_at) filter (where occurred_at > %(near_since)s and occurred_at < %(near_until)s),
   max(occurred_at) filter (where occurred_at > %(near_since)s and occurred_at < %(near_until)s) from click
@@ -88,7 +88,7 @@ def visits(
 # Nearly always networks did little before, and then one look for all of them finds it. Past this many clicks it would
 # read what an office or a carrier does all day, and each link is looked at by itself, as far as `enough`.
 _MOST_AT_ONCE = 4_000
-_OF_NETWORKS = Hot("""
+_OF_NETWORKS = FreshSelect("""
 select encode(network_hash, 'hex'), program_id::text, slug, array_agg(occurred_at) from (
   select network_hash, program_id, slug, occurred_at from click
   where organization_id = %(org)s and network_hash = any(%(networks)s::text::bytea[]) and occurred_at > %(since)s
@@ -96,7 +96,7 @@ select encode(network_hash, 'hex'), program_id::text, slug, array_agg(occurred_a
 ) seen
 group by network_hash, program_id, slug
 """)
-_OF_LINKS = Hot("""
+_OF_LINKS = FreshSelect("""
 select n.network, n.program_id, n.slug, array_agg(seen.occurred_at)
 from json_to_recordset(%(links)s) as n (network text, program_id text, slug text) cross join lateral (
   select occurred_at from click
@@ -251,7 +251,7 @@ class ClickPartner:
 
 _IS_EARNING = f"a.status = 'Approved' and a.deleted_at is null and not a.is_test and {OPEN_PROGRAM}"
 _PARTNERS = Rows(ClickPartner)
-_PAID_FOR_CLICKS = Hot(f"""
+_PAID_FOR_CLICKS = FreshSelect(f"""
 select a.program_id::text, a.id::text, {_IS_EARNING}, o.payout_grace_days, {budgets.TERMS}
 from unnest(%(ids)s::text[]) as w (id)
 join lateral (
@@ -272,7 +272,7 @@ def partners(*, organization_id: UUID, affiliate_ids: Iterable[str]) -> list[Cli
 
 
 _HOURS = Rows(HourRow)
-_LOCK_HOURS = Hot(f"""
+_LOCK_HOURS = FreshSelect(f"""
 with found as materialized (
   select c.id from unnest(%(keys)s::text[]) as k (key) join lateral (
     select id from conversion

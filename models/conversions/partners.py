@@ -5,7 +5,7 @@ from uuid import UUID
 
 from models.conversions import sale_terms
 from models.conversions.sale_terms import SaleTerms
-from models.hot import Lookup
+from models.hot import FreshSelect
 from models.table import Rows, columns
 
 
@@ -19,7 +19,7 @@ class SalesPartner:
 
 
 _ROWS = Rows(SalesPartner)
-_FIND = Lookup(f"""
+_FIND = FreshSelect(f"""
 select {columns(SalesPartner, "a", terms=sale_terms.COLUMNS)}
 from affiliate a
 {sale_terms.JOINS}

@@ -10,7 +10,7 @@ from models.conditions import OPEN_PROGRAM, PAYS_ON_SALE
 from models.conversions import sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.db import db
-from models.hot import Hot, Lookup
+from models.hot import FreshSelect, Hot, Lookup
 from models.jobs import rows
 from models.table import Rows, columns, values
 
@@ -182,7 +182,7 @@ _LEAD = f"""from lead l
     and l.state <> 'Invalidated'
     and l.occurred_at > s.accepted_at - interval '{leads.WINDOW.days} days' and l.occurred_at <= s.accepted_at"""
 # Of several leads the affiliate's own is meant, then the newest.
-_FACTS = Lookup(f"""
+_FACTS = FreshSelect(f"""
 select {_SHOWN}
 from sale s
 join affiliate a on a.id = s.affiliate_id

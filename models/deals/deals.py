@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot, Lookup
+from models.hot import FreshSelect, Lookup
 from models.table import Table
 
 
@@ -72,7 +72,7 @@ def lock(*, organization_id: UUID, deal_id: UUID) -> Deal | None:
     return _TABLE.first(_LOCK, (organization_id, deal_id))
 
 
-_LOCK_OF_PAYOUTS = Hot("""
+_LOCK_OF_PAYOUTS = FreshSelect("""
 select from deal
 where organization_id = %(org)s and id = any(array(
   select m.deal_id from payout p

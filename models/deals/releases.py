@@ -7,7 +7,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from models.db import Json, db
-from models.hot import Hot
+from models.hot import FreshSelect
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def stage(release: Release, *, filters: Mapping[str, str]) -> None:
         db.stage(statement, params)
 
 
-_OPEN = Hot("""
+_OPEN = FreshSelect("""
 select id from payout where organization_id = %s and milestone_id = %s and voided_at is null
 """)
 _PAYS = "select native_amount_cents from deal_release where organization_id = %s and payout_id = %s"

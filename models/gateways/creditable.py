@@ -12,7 +12,7 @@ from models.conditions import EARNS_NOTHING, OPEN_PROGRAM
 from models.conversions import sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.db import db
-from models.hot import Hot, of_each
+from models.hot import FreshSelect, Hot, of_each
 from models.table import Rows, as_json
 
 
@@ -147,7 +147,7 @@ left join program_customer c on c.organization_id = %(org)s and c.program_id = a
   and c.customer_key = %(payer)s
 order by named.place
 """
-_NAMED = Hot(_NAMING)
+_NAMED = FreshSelect(_NAMING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class _NamedByOne:
 
 
 _NAMED_BY_MANY_ROWS = Rows(_NamedByOne)
-_NAMED_BY_MANY = Hot(f"""
+_NAMED_BY_MANY = FreshSelect(f"""
 select asked.place, named.*
 from jsonb_to_recordset(%(asked)s) as asked (place int, gateway text, slugs text[], codes text[], customer text,
   subscription text, email text, payer text, is_test boolean, at timestamptz)

@@ -9,7 +9,7 @@ from uuid import UUID
 from domain import jobs
 from models.db import Json, db
 from models.gateways.connections import GatewayConnection
-from models.hot import Hot, Lookup
+from models.hot import FreshSelect, Hot, Lookup
 from models.jobs import rows
 from models.table import Rows, Table, as_json, columns
 
@@ -167,10 +167,10 @@ from gateway_event e
 join gateway_connection c on c.organization_id = e.organization_id and c.id = e.connection_id
 join organization o on o.id = e.organization_id
 where e.organization_id = %(org)s and e.id = any"""
-_OPEN = Lookup(f"{_OPENING} (%(ids)s::uuid[])")
+_OPEN = FreshSelect(f"{_OPENING} (%(ids)s::uuid[])")
 # What is out is found by its own index, however many of the organization's wait. An argument that is no id is the fault
 # of one job alone.
-_OPEN_WITH_OUT = Lookup(f"""{_OPENING} (%(ids)s::uuid[] || array(
+_OPEN_WITH_OUT = FreshSelect(f"""{_OPENING} (%(ids)s::uuid[] || array(
   select case when args ->> 'event_id' ~ '^[0-9a-f-]{{36}}$' then (args ->> 'event_id')::uuid end from job
   where queue = 'gateways' and failed_at is null and deadline > now()
     and organization_id = %(org)s and name = 'gateway.event'

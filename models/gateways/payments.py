@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot, of_each
+from models.hot import FreshSelect, Hot, of_each
 from models.table import Rows, Table, as_json, columns
 
 
@@ -52,7 +52,7 @@ order by p.created_at, p.id
 limit 1
 for no key update of p
 """
-_LOCK_KNOWN = Hot(_KNOWN)
+_LOCK_KNOWN = FreshSelect(_KNOWN)
 
 
 def lock_known(*, organization_id: UUID, gateway: str, aliases: Sequence[str]) -> GatewayPayment | None:
@@ -124,7 +124,7 @@ where organization_id = %(org)s and gateway = %(gateway)s and subject = any(%(su
 _IS_AWAITED = f"""exists (
   select from gateway_parked where organization_id = %(org)s and gateway = %(gateway)s and alias = any(%(aliases)s)
 ) or exists ({_UNREFERRED})"""
-_LOCK_BEFORE = Hot(f"""
+_LOCK_BEFORE = FreshSelect(f"""
 with known as ({_KNOWN})
 select told.origins, {_IS_AWAITED}, {columns(GatewayPayment, "known")}
 from ({_TOLD}) told
@@ -140,7 +140,7 @@ def lock_known_before(asked: AskedBefore, *, organization_id: UUID) -> KnownBefo
 
 
 # Known payments are locked in the order of their ids, so that two that lock several never wait for each other.
-_LOCK_ALL_BEFORE = Hot(f"""
+_LOCK_ALL_BEFORE = FreshSelect(f"""
 with asked as materialized (
   select * from jsonb_to_recordset(%(asked)s) as asked (place int, gateway text, aliases text[], subjects text[],
     customer text, subscription text, email text, since timestamptz)

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
+from models.hot import FreshSelect, Hot
 from models.table import Rows, columns
 
 
@@ -22,7 +22,7 @@ class CheckoutClaim:
 
 
 _CLAIMS = Rows(CheckoutClaim)
-_FIND = Hot(f"""
+_FIND = FreshSelect(f"""
 select {columns(CheckoutClaim)} from pixel_checkout
 where organization_id = %s and token_hash = %s and slug is not null
 """)

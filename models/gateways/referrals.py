@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import Json, db
-from models.hot import Hot
+from models.hot import FreshSelect
 
 _STAGE = """
 insert into gateway_referral (organization_id, gateway, subject, origin, told_at)
@@ -30,7 +30,7 @@ def stage(
     db.stage(_STAGE, params)
 
 
-_FIND = Hot("""
+_FIND = FreshSelect("""
 select origin from gateway_referral
 where organization_id = %s and gateway = %s and subject = any(%s)
 order by subject desc

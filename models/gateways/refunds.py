@@ -5,7 +5,7 @@ from datetime import datetime
 
 from models.db import db
 from models.gateways.payments import GatewayPayment
-from models.hot import Hot
+from models.hot import FreshSelect, Hot
 from models.table import Rows
 
 #: How the refund is called that a lost dispute is; the gateway's own totals of refunds leave it out.
@@ -29,7 +29,7 @@ class BookedRefunds:
 
 
 _BOOKED_ROWS = Rows(BookedRefunds)
-_BOOKED = Hot("""
+_BOOKED = FreshSelect("""
 select sum(r.refunded_cents) filter (where r.refund_id = %(refund)s)::bigint,
   coalesce(bool_or(r.restored_at is not null) filter (where r.refund_id = %(refund)s), false),
   coalesce(sum(r.refunded_cents) filter (where not starts_with(r.refund_id, %(of_dispute)s)), 0)::bigint,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from models.hot import Hot
+from models.hot import FreshSelect
 from models.table import Rows, columns
 
 
@@ -19,7 +19,7 @@ class KnownLeads:
 
 
 _COUNTS = Rows(KnownLeads)
-_COUNT = Hot("""
+_COUNT = FreshSelect("""
 select exists (select from lead where organization_id = %(org)s and program_id = %(program)s
     and email_normalized = any(%(inboxes)s) and method = 'lead_form' and is_test = %(test)s),
   (select count(*) from lead where organization_id = %(org)s and affiliate_id = %(affiliate)s
@@ -67,7 +67,7 @@ class LastClick:
 
 
 _LAST_CLICKS = Rows(LastClick)
-_LAST_CLICK = Hot(f"""
+_LAST_CLICK = FreshSelect(f"""
 select {columns(LastClick)} from click
 where organization_id = %s and visitor_hash = %s and affiliate_id = %s and occurred_at >= %s
 order by occurred_at desc, id desc limit 1

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from models.conditions import OPEN_PROGRAM
 from models.db import db
-from models.hot import Hot, Lookup
+from models.hot import FreshSelect, Hot, Lookup
 from models.table import Rows, columns, marks, values
 
 
@@ -135,7 +135,7 @@ class LeadMatch:
 
 
 _MATCHES = Rows(LeadMatch)
-_MATCH = Hot("""
+_MATCH = FreshSelect("""
 select l.id, l.program_id, l.affiliate_id, case when a.deleted_at is null then a.status else 'Deleted' end, a.email,
   l.state, l.sub_id, l.occurred_at
 from lead l join affiliate a on a.id = l.affiliate_id

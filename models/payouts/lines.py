@@ -10,7 +10,7 @@ from domain.payouts import plan, reversal
 from domain.payouts.reversal import LineChange
 from domain.payouts.states import PayoutStatus
 from models.db import db
-from models.hot import Hot
+from models.hot import FreshSelect
 from models.table import Rows, columns
 
 
@@ -59,7 +59,7 @@ _LOCK_PAYING = f"""{_SELECT} and l.conversion_id = %s and l.released_at is null 
 order by l.is_open desc, p.created_at desc, l.id for update of l, p
 """
 _OF_PAYOUT = f"{_SELECT} and l.payout_id = %s order by l.id"
-_HAS_ANY = Hot("select from payout_line where organization_id = %s and conversion_id = %s limit 1")
+_HAS_ANY = FreshSelect("select from payout_line where organization_id = %s and conversion_id = %s limit 1")
 _OPEN_CENTS = """
 select native_amount_cents from payout_line where organization_id = %s and conversion_id = %s and is_open
 """
@@ -87,7 +87,7 @@ def of_payout(*, organization_id: UUID, payout_id: UUID) -> list[PayoutLine]:
     return _lines.all(_OF_PAYOUT, (organization_id, payout_id))
 
 
-_LOCK_CONVERSIONS = Hot("""
+_LOCK_CONVERSIONS = FreshSelect("""
 select from conversion
 where organization_id = %(org)s and id = any(array(
   select conversion_id from payout_line

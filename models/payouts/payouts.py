@@ -12,7 +12,7 @@ from uuid import UUID
 
 from models.conditions import UNPAID
 from models.db import db
-from models.hot import Hot, Lookup
+from models.hot import FreshSelect, Hot, Lookup
 from models.ledger import entries
 from models.table import Rows, columns
 
@@ -96,7 +96,7 @@ _NATIVES = """(
 _FIND = Lookup(f"{_SELECT} and p.id = %s")
 _LOCK_WHICH = "and p.id = any(%s) order by p.id for update of p"
 _LOCK = Lookup(f"{_SELECT} {_LOCK_WHICH}")
-_LOCK_TO_SEND = Lookup(f"select {columns(Payout, 'p', **_OTHERS, natives=_NATIVES)} {_FROM} {_LOCK_WHICH}")
+_LOCK_TO_SEND = FreshSelect(f"select {columns(Payout, 'p', **_OTHERS, natives=_NATIVES)} {_FROM} {_LOCK_WHICH}")
 _payouts = Rows(Payout)
 
 

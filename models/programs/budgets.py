@@ -7,7 +7,7 @@ from uuid import UUID
 from models import turns
 from models.conditions import HAS_TIERS
 from models.db import db
-from models.hot import Hot, Lookup
+from models.hot import FreshSelect, Hot
 from models.table import Rows, columns
 
 # Rows that are summed one by one before they are folded: the sum stays cheap, and folding rare.
@@ -33,7 +33,7 @@ class _Spent:
 
 
 _SPENT_ROWS = Rows(_Spent)
-_SPENT = Lookup("""
+_SPENT = FreshSelect("""
 select p.budget_cents, p.budget_currency, s.currency, sum(s.spent_cents)::bigint, count(s.id) from program p
 left join reward_spend s on s.organization_id = %(org)s and s.program_id = p.id
 where p.organization_id = %(org)s and p.id = %(program)s
@@ -102,7 +102,7 @@ TERMS = columns(
     has_tiers=HAS_TIERS,
 )
 _TERMS_ROWS = Rows(StoredRewardTerms)
-_TERMS = Lookup(f"""
+_TERMS = FreshSelect(f"""
 select {TERMS}
 from affiliate a
 join program p on p.id = a.program_id

@@ -232,13 +232,13 @@ class Database(PostgresqlDatabase):
         if isinstance(sql, str):
             return cursor.mogrify(sql, params or None)
         if self.is_pooled:
-            return sql.keep + cursor.mogrify(sql.execute, sql.values(params))
+            return sql.keep + sql.ahead + cursor.mogrify(sql.execute, sql.values(params))
         if sql.name not in self._prepared():
             self._prepare(sql)
             cursor = self._live_cursor()  # the connection may have been replaced
         if self._is_unsent():
             self._staged.hot.append(sql)
-        return cursor.mogrify(sql.execute, sql.values(params))
+        return sql.ahead + cursor.mogrify(sql.execute, sql.values(params))
 
     def _prepare(self, sql: Hot) -> None:
         """Prepare a statement on this connection. `begin` may go with it, staged writes wait for what they belong to.

@@ -21,7 +21,7 @@ from adapters.gateways.base import (
 )
 from domain import jobs
 from domain.clicks.attribution_params import Params
-from domain.gateways import referrals, scopes
+from domain.gateways import dates, referrals, scopes
 from domain.gateways.facts import Fact, PaymentFact, StartFact, UnreadableEvent, UnsupportedCurrency
 from domain.gateways.states import ConnectionStatus, EventStatus
 from models.gateways import connections, inbox
@@ -183,7 +183,8 @@ def crowded() -> Translated:
 
 
 def _within(prepared: PreparedEvent, facts: Iterable[Fact]) -> list[Fact]:
-    return [scopes.within(fact, prepared.connection.id_prefix) for fact in facts]
+    prefix, received_at = prepared.connection.id_prefix, prepared.event.received_at
+    return [dates.limit_date(scopes.within(fact, prefix), received_at) for fact in facts]
 
 
 def _said(prepared: PreparedEvent) -> list[Fact] | None:

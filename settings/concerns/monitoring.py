@@ -21,8 +21,8 @@ class Monitoring(Concern):
         "METRICS_HOSTS",
         hosts_or_networks,
         (),
-        "further hosts at which `/metrics` answers: names, addresses, or networks such as `10.0.0.0/8`; without it"
-        " localhost and the host of PUBLIC_BASE_URL",
+        "further hosts at which `/metrics` and METRICS_PORT answer: names, addresses, or networks such as `10.0.0.0/8`;"
+        " without it localhost and the host of PUBLIC_BASE_URL",
     )
     traces_url: str | None = setting(
         "OTEL_EXPORTER_OTLP_ENDPOINT",

@@ -84,7 +84,8 @@ def test_readings_that_agree_do_not_move_the_time(fresh: DatabaseClock) -> None:
     offset_ns = fresh._offset_ns
     assert offset_ns is not None
 
-    fresh._note(fresh.now_ns(), 0, 4 * _HOUR_NS)  # a slow one: it is good for two hours either way
+    counted_ns = fresh.now_ns() - offset_ns
+    fresh._note(fresh.now_ns(), counted_ns - 2 * _HOUR_NS, counted_ns + 2 * _HOUR_NS)  # good for two hours either way
 
     assert fresh._offset_ns == offset_ns
 

@@ -9,7 +9,7 @@ import pytest
 
 from adapters import broker, clock
 from adapters.clicks import wire
-from adapters.clicks.stream import KEY
+from adapters.clicks.stream import FIELD, KEY
 from domain.clicks import raw_click
 from models import db, ids
 from pipelines import upkeep
@@ -60,9 +60,14 @@ def test_what_cannot_be_read_becomes_a_dead_letter_and_the_stream_goes_on(flask,
 # Each makes the whole statement fail that it is a part of.
 _POISON = {
     "an affiliate that is not there": {"affiliate_id": str(uuid4())},
-    "an affiliate that is no id": {"affiliate_id": "ben"},
     "a program of nobody": {"program_id": str(uuid4())},
     "NUL": {"slug": "a\x00b"},
+}
+# So does each of these, and a newer release may read it: it may write ids, hashes and times in another form.
+_OTHER_FORMS = {
+    "an affiliate that is no id": {"affiliate_id": "ben"},
+    "a program that is no id": {"program_id": "p:17"},
+    "an organization that is no id": {"organization_id": "o:17"},
     "an id that is none": {"id": "17"},
     "a hash that is none": {"visitor": "zz"},
     "a network that is none": {"network": "0"},
@@ -89,10 +94,35 @@ def test_a_click_that_cannot_be_written_alone_becomes_a_dead_letter(flask, payin
     assert (letter["name"], letter["organization"]) == ("click.unreadable", str(paying.id))
 
 
-@pytest.mark.parametrize("organization_id", ["00000000-0000-4000-8000-000000000000", "nobody"])
-def test_a_click_of_an_organization_that_is_gone_is_a_dead_letter(flask, paying, ben, organization_id):
+@pytest.mark.parametrize("fields", _OTHER_FORMS.values(), ids=_OTHER_FORMS)
+@pytest.mark.parametrize("number", [1, 5])
+def test_values_in_another_form_wait_for_an_hour_and_hold_up_nothing(flask, paying, ben, valkey, *, fields, number):
+    good = [raw(paying, ben) for _ in range(6)]
+    waiting = [_spoilt(raw(paying, ben), fields) for _ in range(number)]
+    send(*good[:3], *waiting, *good[3:], age=timedelta(minutes=59))
+
+    consume()
+
+    assert outcomes(paying, good) == ["earned"] * 6
+    assert [fields[FIELD] for _, fields in valkey.xrange(KEY)] == waiting
+    assert flask.json("jobs", "dead") == []
+
+
+@pytest.mark.parametrize("fields", _OTHER_FORMS.values(), ids=_OTHER_FORMS)
+def test_value_in_another_form_is_a_failed_job_after_an_hour(flask, paying, ben, valkey, fields):
+    good = [raw(paying, ben) for _ in range(3)]
+    send(good[0], _spoilt(raw(paying, ben), fields), *good[1:], age=timedelta(minutes=61))
+
+    consume()
+
+    assert outcomes(paying, good) == ["earned"] * 3
+    assert valkey.xlen(KEY) == 0
+    assert [letter["name"] for letter in flask.json("jobs", "dead", "--queue", "tracking")] == ["click.unreadable"]
+
+
+def test_click_of_an_organization_that_is_gone_is_a_failed_job(flask, paying, ben):
     good = raw(paying, ben)
-    send(raw(paying, ben, organization_id=organization_id), good)
+    send(raw(paying, ben, organization_id="00000000-0000-4000-8000-000000000000"), good)
 
     consume()
 

@@ -29,7 +29,7 @@ _NO_CREDENTIAL = {
     "create_webhook_endpoint": "it proves to a receiver who sent an event, and lets nobody in",
     "rotate_webhook_secret": "it proves to a receiver who sent an event, and lets nobody in",
     "create_automation_hook": "it proves to a receiver who sent an event, and lets nobody in",
-    "create_embed_token": "it opens one affiliate's frame for an hour, and no route of the brand",
+    "create_embed_token": "it opens one affiliate's frame until it expires, and no route of the brand",
     "resend_invite": "it invites an affiliate again whom a person with a verified email has invited",
     "list_connections": "a gateway posts its events to the address that is shown, and signs them; it reads nothing",
     "get_connection": "a gateway posts its events to the address that is shown, and signs them; it reads nothing",

@@ -116,6 +116,9 @@ def test_kubernetes_has_a_deployment_for_every_line_of_the_procfile():
         name: ([{"name": "finderfee", "args": [name]}], {"process": name}, {"process": name}) for name in _PROCFILE
     }
     assert pod["terminationGracePeriodSeconds"] > _longest_stop_s() + pause_s
+    # Prometheus finds pods by their addresses, and numbers are given at METRICS_HOSTS alone.
+    pod_address = {"fieldRef": {"fieldPath": "status.podIP"}}
+    assert pod["containers"][0]["env"] == [{"name": "METRICS_HOSTS", "valueFrom": pod_address}]
     assert [container["name"] for container in pod["containers"]] == ["finderfee"]
 
 

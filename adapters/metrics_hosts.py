@@ -1,4 +1,4 @@
-"""At which hosts `/metrics` answers: a page of a stranger's domain that leads here is not to read it."""
+"""At which hosts the numbers are given: a page of a stranger's domain that leads here is not to read it."""
 
 import ipaddress
 from urllib.parse import urlsplit
@@ -7,7 +7,7 @@ import settings
 
 
 def is_allowed(host: str) -> bool:
-    """Return whether `/metrics` answers at a Host header: a loopback name, PUBLIC_BASE_URL's host or METRICS_HOSTS."""
+    """Return whether numbers are given at a Host header: a loopback name, PUBLIC_BASE_URL's host or METRICS_HOSTS."""
     try:
         name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
     except ValueError:

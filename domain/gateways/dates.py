@@ -1,0 +1,32 @@
+"""Dates of payments by a gateway's own clock, which may be wrong.
+
+They are compared with leads, clicks and payments of other clocks, so none is later than the event that reports it.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from domain.gateways.facts import Fact, PaymentFact, ReferralFact, StartFact
+
+#: How far ahead of the database's clock a date may be: clocks differ by seconds.
+TOLERANCE = timedelta(minutes=1)
+
+
+def limit_date(fact: Fact, received_at: datetime) -> Fact:
+    """Return a payment, start or referral dated by its event where it says a time more than TOLERANCE after that.
+
+    By the whole second, as gateways tell it: what else happened in that second counts as before the payment.
+    """
+    at = received_at.replace(microsecond=0)
+    match fact:
+        case PaymentFact() if _is_ahead(fact.paid_at, received_at):
+            return replace(fact, paid_at=at)
+        case StartFact() if _is_ahead(fact.started_at, received_at):
+            return replace(fact, started_at=at)
+        case ReferralFact() if _is_ahead(fact.told_at, received_at):
+            return replace(fact, told_at=at)
+    return fact
+
+
+def _is_ahead(at: datetime, received_at: datetime) -> bool:
+    return at - received_at > TOLERANCE
