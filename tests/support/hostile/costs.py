@@ -12,7 +12,7 @@ _TRIES = 6
 
 
 def least_cost(act: Callable[[], Any], *, enough_s: float = 0.0) -> tuple[float, Any]:
-    """Return the least processor time of some tries, and the last result; stop at a try that took `enough_s` or less."""
+    """Return the least processor time of some tries, and the last result; a try of at most `enough_s` is the last."""
     least = float("inf")
     for _ in range(_TRIES):
         began = time.thread_time()
