@@ -50,8 +50,11 @@ class Wire(Schema):
         """Return an object as `load` loads it, or None when it has to be looked at more closely."""
         return self._reading.read(data)
 
-    def too_many_items(self) -> Refused | None:
-        """Return the refusal of a body with so many objects and lists that it is not read; None: it is malformed."""
+    def too_many_items(self, max_count: int) -> Refused | None:
+        """Return the refusal of a body with too many parts to be read, of which at most `max_count` are items.
+
+        None where the number of its items is not what is wrong with it.
+        """
         return None
 
     def _check_names(self, data: object) -> None:

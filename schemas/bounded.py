@@ -5,10 +5,16 @@ A caller chooses how long they are, and each item that is loaded, or refused wit
 
 from collections.abc import Callable, Mapping, Sized
 from typing import Any
+from uuid import UUID
 
 from marshmallow import ValidationError, fields, validate
 
 from domain.refused import Refused
+
+# With and without hyphens, in braces, and as a URN, as `uuid.UUID` takes them.
+_ID_CHARACTERS = range(32, 48)
+_NO_ID: list[Any] = [fields.UUID.default_error_messages["invalid_uuid"]]
+_NULL: list[Any] = [fields.Field.default_error_messages["null"]]
 
 
 class Items(fields.List[Any]):
@@ -27,12 +33,47 @@ class Items(fields.List[Any]):
         self.most = most
         self.refusal = refusal
 
+    def deserialize_until_error(self, value: Any, attr: str, data: Mapping[str, Any]) -> Any:
+        """Return what `deserialize` returns, but end at the first wrong item.
+
+        Of a list of wrong items `deserialize` makes an error for each, which costs more than all else of a request. A
+        reader that will call `deserialize` for the errors anyway needs only to know that there is one.
+        """
+        if type(value) is not list or len(value) > self.most or self.pre_load or self.post_load:
+            return self.deserialize(value, attr, data)
+        if type(self.inner) is fields.UUID:
+            items: list[Any] = _load_ids(value, max_errors=1)
+        else:
+            items = [self.inner.deserialize(item) for item in value]
+        self._validate(items)
+        return items
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> list[Any]:
         if isinstance(value, list) and len(value) > self.most and self.refusal is not None:
             raise self.refusal()
         if isinstance(value, list):
             _check_count(value, self.most, "items")
+            if type(self.inner) is fields.UUID:
+                return _load_ids(value)
         return super()._deserialize(value, attr, data, **options)
+
+
+def _load_ids(sent: list[Any], *, max_errors: int | None = None) -> list[UUID]:
+    """Return ids as `fields.UUID` loads them, at a third of its cost. Raises ValidationError by position."""
+    loaded, errors = list[UUID](), dict[str | int, list[Any]]()
+    for place, item in enumerate(sent):
+        if type(item) is str and len(item) in _ID_CHARACTERS:
+            try:
+                loaded.append(UUID(item))
+                continue
+            except ValueError:
+                pass
+        errors[place] = _NULL if item is None else _NO_ID
+        if len(errors) == max_errors:
+            break
+    if errors:
+        raise ValidationError(errors, valid_data=loaded)
+    return loaded
 
 
 class Entries(fields.Dict):

@@ -10,6 +10,8 @@ from typing import Any
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, missing
 from marshmallow.decorators import POST_LOAD
 
+from schemas.bounded import Items
+
 Reader = Callable[[Any, str, Mapping[str, Any]], Any]
 
 
@@ -53,6 +55,8 @@ def _only_reads_fields(schema: Schema) -> bool:
 
 
 def _reader(field: fields.Field[Any]) -> Reader:
+    if isinstance(field, Items):
+        return field.deserialize_until_error
     if type(field) is not fields.String or field.pre_load or field.post_load:
         return field.deserialize
     checks, slowly, takes_null = field.validators, field.deserialize, field.allow_none

@@ -9,6 +9,7 @@ import gc
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,11 +21,13 @@ from hypothesis import HealthCheck
 from adapters.embedded import pair
 from tests.support import databases
 from tests.support.outside import receiver as receivers
-from tests.support.running import bytecode, clusters, hours, names, results, sockets, spreading
+from tests.support.running import bytecode, clusters, homes, hours, names, results, sockets, spreading
 
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
 # The first process of a run names the place and the others inherit it, so that who ends last knows what to stop.
-_HOME = Path(os.environ.setdefault("FINDERFEE_TESTS_HOME", f"{tempfile.gettempdir()}/finderfee-tests-{os.getpid()}"))
+_HOME = Path(os.environ.setdefault("FINDERFEE_TESTS_HOME", f"{tempfile.gettempdir()}/{homes.PREFIX}{os.getpid()}"))
+
+_HOME_LOCK = pytest.StashKey[TextIOWrapper]()
 
 # What a developer may have set for a server of their own.
 _UNSET = {
@@ -87,6 +90,8 @@ def pytest_configure(config: pytest.Config) -> None:
     names.ask_nobody()
     gc.set_threshold(100_000, 50, 50)  # thousands of modules and tests stay; looking through them again costs a tenth
     if not hasattr(config, "workerinput"):
+        homes.remove_abandoned(_HOME.parent)
+        config.stash[_HOME_LOCK] = homes.hold(_HOME)
         clusters.prepare(_HOME, config.cache.mkdir("clusters"))
         results_file = os.environ.pop(results.RESULTS_FILE, None)
         config.pluginmanager.register(results.Recorder(Path(results_file) if results_file else None))
@@ -104,6 +109,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         import shutil
 
         shutil.rmtree(_HOME, ignore_errors=True)
+        if _HOME_LOCK in config.stash:
+            config.stash[_HOME_LOCK].close()
 
 
 @pytest.hookimpl(optionalhook=True)

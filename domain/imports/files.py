@@ -4,7 +4,7 @@ A row is known by its line in the file, the header being line 1; empty lines cou
 minor units (`amountCents`) or in major units (`amount`), by the name of their column.
 
 Reading takes time in proportion to the length of the file and checks the request's deadline. It ends at the first line
-of a file with too many columns, and at the first row over the maximum.
+of a file with too many columns, at the first row with far too many cells, and at the first row over the maximum.
 """
 
 import csv
@@ -30,6 +30,8 @@ _MAX_COLUMNS = 100
 _MAX_EMPTY_LINES = 10_000
 # The CSV reader itself refuses a cell of more than 131,072 characters.
 _MAX_LINE_CHARACTERS = 262_144
+# More than any row has whose cells are in order, also where commas stand in its texts. Each cell costs time.
+_MAX_LINE_SEPARATORS = 1_000
 _LINES_PER_CHECK = 256
 _QUOTED_CHARACTERS = 40
 _BLANK = " \t\r\n"
@@ -153,7 +155,7 @@ def _filled_lines(text: str, form: FileForm) -> Iterator[tuple[int, Sequence[str
         next(records)
         line = records.line_num + 1
         for cells in records:
-            if any(cell.strip() for cell in cells):
+            if any(cells) and "".join(cells).strip():
                 yield line, cells
             else:
                 empty += 1
@@ -173,6 +175,10 @@ def _lines(text: str, separator: str) -> Iterator[str]:
             deadline.check()
         if len(line) > _MAX_LINE_CHARACTERS:
             raise UnreadableFile(f"Line {number + 1} is longer than {_MAX_LINE_CHARACTERS} characters.")
+        if line.count(separator) > _MAX_LINE_SEPARATORS:
+            raise UnreadableFile(
+                f"Line {number + 1} has more than {_MAX_LINE_SEPARATORS} cells. Delete those without a column."
+            )
         yield line
 
 

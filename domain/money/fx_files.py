@@ -22,6 +22,7 @@ from domain.money.valuation import PublishedRate
 
 DECIMALS = 12
 _LINES_PER_CHECK = 256
+_MAX_LINE_CHARACTERS = 1_000
 _EARLIEST = date(1990, 1, 1)
 _COLUMNS = {"currency", "perUsd", "date"}
 # Plain digits: no exponent, no NaN and no Infinity.
@@ -64,7 +65,7 @@ def read(content: bytes, *, today: date) -> RateFile:
 
 
 def _own(text: str, today: date) -> RateFile:
-    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows = csv.reader(_short_lines(text), strict=True)
     kept = _Kept(today)
     try:
         header = [name.strip() for name in next(rows, [])]
@@ -78,6 +79,14 @@ def _own(text: str, today: date) -> RateFile:
     except csv.Error as error:
         raise BadRates(rows.line_num, f"this is not CSV ({error})") from None
     return RateFile(kept.rates())
+
+
+def _short_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text. Raises BadRates before one is split into cells that is longer than three of them."""
+    for number, line in enumerate(io.StringIO(text, newline=""), start=1):
+        if len(line) > _MAX_LINE_CHARACTERS:
+            raise BadRates(number, f"it is longer than {_MAX_LINE_CHARACTERS} characters")
+        yield line
 
 
 def _cells(line: int, header: list[str], row: list[str]) -> tuple[str, Fraction, str]:

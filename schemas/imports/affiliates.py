@@ -75,8 +75,8 @@ class AffiliatePreview(Wire):
     file = import_file()
     include_statuses = Items(fields.String(), most=_MOST_STATUSES, least=1, load_default=None, allow_none=True)
 
-    def too_many_items(self) -> Refused:
-        return too_many_rows("affiliates")
+    def too_many_items(self, max_count: int) -> Refused | None:
+        return too_many_rows("affiliates") if max_count > files.MAX_ROWS else None
 
     @post_load
     def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:

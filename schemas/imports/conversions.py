@@ -59,8 +59,8 @@ class ConversionPreview(Wire):
     file = import_file()
     exclude_paid = Flag(load_default=False)
 
-    def too_many_items(self) -> Refused:
-        return too_many_rows("conversions")
+    def too_many_items(self, max_count: int) -> Refused | None:
+        return too_many_rows("conversions") if max_count > files.MAX_ROWS else None
 
     @post_load
     def _settle(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from domain import deadline
 from domain.deadline import ClientLeft, Deadline, DeadlineExceeded
 from domain.imports import files
 from domain.imports.rows import BadRow
+from tests.support.hostile.costs import least_cost, yardstick_s
 
 _BYTES = 100_000
 _TIMES_LONGER = 16
@@ -62,6 +63,39 @@ def test_header_of_more_than_100_columns_is_refused(separator):
             read(separator.join(["email"] * 101))
     with pytest.raises(files.UnreadableFile, match="twice"):
         files.people(separator.join(["email"] * 100))
+
+
+@pytest.mark.parametrize("cell", ["", "a", '""', '"a"'], ids=["empty", "plain", "empty in quotes", "in quotes"])
+def test_row_of_more_than_1000_cells_is_refused_by_its_line(cell):
+    with pytest.raises(files.UnreadableFile, match="Line 3 has more than 1000 cells"):
+        files.people(f"email,slug\nann@b.test,ann\n{','.join([cell] * 1_002)}\nben@b.test,ben")
+
+    row = files.people(f"email,slug\n{','.join(['a'] * 1_001)}").rows[0]
+    assert isinstance(row.values, BadRow)
+
+
+_HOSTILE = {
+    "header": "email," * 300_000,
+    "wide rows": "email,slug\n" + ("a," * 100_000 + "\n") * 10,
+    "wide empty rows": "email,slug\n" + ("," * 260_000 + "\n") * 7 + "a",
+    "wide quoted rows": "email,slug\n" + ('"",' * 80_000 + "\n") * 8 + "a",
+    "one cell": "email\n" + "x" * 2_000_000,
+    "NUL": "email\n" + "\0" * 2_000_000,
+    "open quote": 'email\n"' + "x" * 2_000_000,
+    "open quote over lines": 'email\n"' + "x\n" * 1_000_000,
+    "empty lines": "email\n" + "\n" * 2_000_000 + "a",
+}
+
+
+@pytest.mark.parametrize("name", _HOSTILE)
+def test_refusing_a_file_costs_no_more_than_reading_plain_json_of_its_length(name):
+    def read():
+        with pytest.raises(files.UnreadableFile):
+            files.people(_HOSTILE[name])
+
+    max_s = yardstick_s(len(_HOSTILE[name]))
+
+    assert least_cost(read, enough_s=max_s)[0] <= max_s
 
 
 def test_unknown_column_is_quoted_shortly():

@@ -1,0 +1,40 @@
+"""The data folder of a run: held by a lock while the run lasts, and removed by the next run if it was left behind.
+
+A run that is killed removes nothing. The kernel lets go of its lock, whichever way it ended and in whichever container.
+"""
+
+import fcntl
+import shutil
+from io import TextIOWrapper
+from pathlib import Path
+
+from adapters.embedded import pair
+
+PREFIX = "finderfee-tests-"
+_LOCK = "run.lock"
+
+
+def hold(home: Path) -> TextIOWrapper:
+    """Create the folder of a run and return its lock, which is held until it is closed or the process ends."""
+    while True:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = (home / _LOCK).open("a")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (home / _LOCK).exists():  # not removed between the two lines above, when it was not locked yet
+            return lock
+        lock.close()
+
+
+def remove_abandoned(folder: Path) -> list[Path]:
+    """Stop the servers of runs that have ended, remove their data in `folder`, and return what was removed."""
+    removed = []
+    for lock in folder.glob(f"{PREFIX}*/{_LOCK}"):
+        try:
+            with lock.open("a") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                pair.stop(lock.parent)
+                shutil.rmtree(lock.parent, ignore_errors=True)
+        except OSError:  # it is held, another run removes it too, or it belongs to another user
+            continue
+        removed.append(lock.parent)
+    return removed
