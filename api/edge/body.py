@@ -16,9 +16,9 @@ from api.edge import operations
 from domain.refused import Refused
 from schemas.base import Wire
 
-# The largest requests have a thousand rows. Each is one object of up to 16 fields, and callers may add some.
+# The largest requests have a thousand rows. Each is one object of up to 16 fields, and callers may add some of theirs.
 _MAX_CONTAINERS = 10_000
-_MAX_VALUES = 25_000
+_MAX_VALUES = 50_000
 _MAX_TEXTS = 2 * _MAX_VALUES
 _NOT_AN_OBJECT = "The body must be a JSON object in UTF-8 that names each key once."
 _TOO_MANY_PARTS = (

@@ -165,7 +165,7 @@ def test_a_body_that_is_too_large_says_so(brand):
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b'"x"', b"NaN", b'{"a": "\xff"}', b"[" * 60_000, b'{"a": "\\ud800"}']
+    "body", [b"", b"{", b"[]", b'"x"', b"NaN", b'{"a": "\xff"}', b"[" * 9_000, b'{"a": "\\ud800"}']
 )
 def test_a_body_that_is_no_json_object_is_problem_details(brand, body):
     answer = brand.post("/api/v1/programs", body)

@@ -164,6 +164,7 @@ def both(brand, rival, stage):
         code(one, ben, coupon(one, overridesClickAttribution=False)["id"])
         with db.unit_of_work(one.id):
             db.db.run("update affiliate_coupon set code = 'SAVE-15'")
+            db.db.run("update gateway_connection set connected_at = connected_at - interval '1 hour'")
         shops.append((one, connection))
     return [Shop(one, stage, connection) for one, connection in shops]
 
@@ -173,7 +174,7 @@ def test_events_booked_together_end_as_those_booked_one_after_another(both, seed
     single, behind = both
     # Nothing is ever taken along at the one, whatever is due at the other, however little of it is done.
     monkeypatch.setattr(alone, "keys", lambda job: [str(single.brand.id)])
-    # A payment that is dated more than a minute ahead gets the database's time, which is another at each brand.
+    # A payment that is dated more than a minute ahead is dated by its event, which comes at another time to each brand.
     single.stage.now -= timedelta(seconds=40)
     told = _told(single, seed)
     messages = []
