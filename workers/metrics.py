@@ -86,6 +86,8 @@ class _Server(ThreadingMixIn, WSGIServer):
 
 
 class _SilentHandler(WSGIRequestHandler):
+    disable_nagle_algorithm = True
+
     def log_message(self, *args: Any) -> None:
         """Log nothing: Prometheus asks every few seconds."""
 

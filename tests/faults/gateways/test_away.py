@@ -94,7 +94,8 @@ def _until_tried(machine: Machine, till: Till) -> None:
 
 
 def _four_hours_pass(machine: Machine, till: Till) -> None:
-    """Move what the service knows of the time: when the events came, and when they are tried again."""
-    came = "update gateway_event set received_at = received_at - interval '4 hours' where organization_id = %s"
-    machine.execute(came, str(till.id))
+    """Move what the service knows of the time: when the gateway was connected, events came, and are tried again."""
+    for table, column in (("gateway_connection", "connected_at"), ("gateway_event", "received_at")):
+        moved = f"update {table} set {column} = {column} - interval '4 hours' where organization_id = %s"
+        machine.execute(moved, str(till.id))
     machine.execute("update job set run_at = now() where organization_id = %s", str(till.id))

@@ -103,7 +103,15 @@ def test_a_platform_that_is_away_for_the_whole_time_costs_no_sale_and_is_asked_w
         "update platform_connection set credits_since = credits_since - interval '3 hours' where organization_id = %s",
         str(till.id),
     )
-    machine.until(lambda: len(machine.rows(_DEAD, till.id)) == len(_BUYERS), "every look-up is a dead letter")
+
+    def are_dead() -> bool:
+        machine.execute(
+            "update job set run_at = now() where organization_id = %s and deadline is null and failed_at is null",
+            str(till.id),
+        )
+        return len(machine.rows(_DEAD, till.id)) == len(_BUYERS)
+
+    machine.until(are_dead, "every look-up is a dead letter")
 
     # then
     assert {status for (status,) in till.events("status")} == {"Processed"}

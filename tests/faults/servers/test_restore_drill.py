@@ -152,7 +152,8 @@ def _type_reconcile(
     assert "GlobalPayouts" in operator("restore", "status")["missing"]  # compared before, and now cut off
     at_once = [operator.start(*words, log=machine.home / f"reconcile-{number}.out") for number in range(2)]
     codes = [process.wait() for process in at_once]
-    assert codes == [0, 0]  # the wallet's report says no currency, and this affiliate sells in two
+    # The wallet's report says no currency, and this affiliate sells in two. Who ends first sees the other at work.
+    assert sorted(codes) in ([0, 0], [0, 1])
     again = operator(*words)
     assert again["clean"]
     assert all(one["booked_cents"] == 0 for one in again["methods"])

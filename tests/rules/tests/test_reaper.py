@@ -86,6 +86,8 @@ def _command(folder: Path, *, seconds: int) -> list[str]:
 def _popen(command: list[str]) -> subprocess.Popen[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     environment["PYTHONPATH"] = str(_ROOT)
+    # What runs the tests may ignore signals (nohup, a shell that works in the background), and children inherit that.
+    command = ["env", "--default-signal=HUP,INT,TERM", *command]
     return subprocess.Popen(
         command, cwd=_ROOT, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
     )

@@ -51,6 +51,7 @@ def following_log(machine: Machine, backups: Path) -> Iterator[Operator]:
         machine.until(lambda: any((backups / "log").glob("*.partial")), "the log is received")
         operator("backup", "make", backups)
         yield operator
+        machine.rows("select pg_logical_emit_message(true, 'finderfee', 'a segment without a record does not end')")
         segment = machine.rows("select pg_walfile_name(pg_switch_wal())")[0][0]
         machine.until(lambda: (backups / "log" / segment).exists(), f"{segment} of the log is received")
     finally:
