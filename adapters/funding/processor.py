@@ -52,7 +52,7 @@ class ProcessorFunding:
     def list_charges(self, since: datetime) -> Iterator[ListedCharge]:
         """Return the charges for deals since a time. Raises CannotList and RailMisconfigured."""
         params: Any = {"created": {"gte": int(since.timestamp())}, "limit": _PAGE, "expand": ["data.latest_charge"]}
-        return self._client.list_all(lambda: self._intents.list(params), _listed)
+        return self._client.list_all(lambda: self._intents.list(params), _read_charge)
 
     def _look(self, call: FundingCall) -> Answer:
         is_charge = call.kind == FundingKind.charge
@@ -82,7 +82,7 @@ def _units(call: FundingCall) -> int | None:
     return None if rest else units
 
 
-def _listed(intent: dict[str, Any]) -> ListedCharge | None:
+def _read_charge(intent: dict[str, Any]) -> ListedCharge | None:
     """Return a payment intent as a charge; None for one of no deal, that took no money, or was given back whole."""
     metadata = intent.get("metadata") or {}
     if "deal_key" not in metadata or intent["status"] not in ("succeeded", "processing"):

@@ -129,7 +129,7 @@ class Planned:
     @property
     def usd_estimate_cents(self) -> int:
         """Those in US cents at the run's rates, each currency rounded half to even."""
-        per_usd = {name: rate.per_usd for name, rate in self.rates.items()}
+        per_usd = _per_usd(self.rates)
         return sum(
             fx.to_currency(amount_cents=cents, from_currency=currency, to_currency=PAYOUT_CURRENCY, per_usd=per_usd)
             or 0
@@ -206,10 +206,11 @@ def _net_restored(candidates: list[PayoutCandidate], terms: RunTerms) -> list[Pa
     A rail need not say in which currency a payment was earned, so the debt may be in another one than the sales that it
     paid for. A debt that no fresh rate can value holds back everything.
     """
+    per_usd = _per_usd(terms.rates)
     reasons: dict[UUID, Blocked | None] = {}
     for affiliate_id, theirs in _with_restored_debt(candidates).items():
-        in_usd = [_in_usd(one, terms) for one in theirs]
-        pays = None not in in_usd and sum(filter(None, in_usd), Fraction(0)) > 0
+        total = _exact_total(theirs, PAYOUT_CURRENCY, per_usd)
+        pays = total is not None and total > 0
         reasons[affiliate_id] = None if pays else Blocked.negative_balance
     return [
         one._replace(blocked=reasons[one.payee.affiliate_id])
@@ -232,14 +233,6 @@ def _with_restored_debt(candidates: Iterable[PayoutCandidate]) -> dict[UUID, lis
     }
 
 
-def _in_usd(candidate: PayoutCandidate, terms: RunTerms) -> Fraction | None:
-    """Return a candidate's US cents, exactly; None without a fresh rate."""
-    if candidate.currency == PAYOUT_CURRENCY:
-        return Fraction(candidate.cents)
-    rate = terms.rates.get(candidate.currency)
-    return None if rate is None else usd_factor(candidate.currency, rate.per_usd) * candidate.cents
-
-
 def _is_netted(candidate: PayoutCandidate) -> bool:
     return candidate.is_ready or candidate.blocked == Blocked.negative_balance
 
@@ -249,20 +242,37 @@ def _below_minimum(candidates: Sequence[PayoutCandidate], terms: RunTerms) -> se
 
     A minimum or a home currency that no fresh rate can value keeps nobody's money back.
     """
-    per_usd = {name: rate.per_usd for name, rate in terms.rates.items()}
+    per_usd = _per_usd(terms.rates)
     ready: defaultdict[UUID, list[PayoutCandidate]] = defaultdict(list)
     for candidate in candidates:
         if candidate.is_ready and candidate.payee.minimum_cents:
             ready[candidate.payee.affiliate_id].append(candidate)
 
-    def at_home(cents: int, currency: str) -> Fraction | None:
-        return fx.exactly(amount_cents=cents, from_currency=currency, to_currency=terms.home_currency, per_usd=per_usd)
-
     short = set()
     for affiliate_id, theirs in ready.items():
         payee = theirs[0].payee
-        least = at_home(payee.minimum_cents or 0, payee.minimum_currency or terms.home_currency)
-        amounts = [at_home(candidate.cents, candidate.currency) for candidate in theirs]
-        if least is not None and None not in amounts and sum(filter(None, amounts), Fraction(0)) < least:
+        least = fx.exactly(
+            amount_cents=payee.minimum_cents or 0,
+            from_currency=payee.minimum_currency or terms.home_currency,
+            to_currency=terms.home_currency,
+            per_usd=per_usd,
+        )
+        total = _exact_total(theirs, terms.home_currency, per_usd)
+        if least is not None and total is not None and total < least:
             short.add(affiliate_id)
     return short
+
+
+def _exact_total(
+    candidates: Iterable[PayoutCandidate], to_currency: str, per_usd: Mapping[str, Decimal]
+) -> Fraction | None:
+    """Return what candidates come to together; None where a rate is missing."""
+    amounts = [
+        fx.exactly(amount_cents=one.cents, from_currency=one.currency, to_currency=to_currency, per_usd=per_usd)
+        for one in candidates
+    ]
+    return None if None in amounts else sum(filter(None, amounts), Fraction(0))
+
+
+def _per_usd(rates: Mapping[str, RunRate]) -> dict[str, Decimal]:
+    return {name: rate.per_usd for name, rate in rates.items()}

@@ -14,8 +14,7 @@ from uuid import UUID
 
 from domain.money import currencies
 from domain.payouts import natives
-from domain.payouts.transfers import BY_HAND, REFERENCES, Method
-from domain.restores.transfers import RailTransfer, TransferState, read_key
+from domain.restores.transfers import RailTransfer, TransferState, read_key, references_of
 from domain.text import one_line
 
 #: The columns that a list may have. The first three are required; others are ignored.
@@ -107,7 +106,7 @@ def _transfer(row: Mapping[str | None, Any], method: str) -> RailTransfer:
         affiliate_id=_id(cells, "affiliate_id"),
         milestone_id=_id(cells, "milestone_id"),
         natives=_natives(cells["native"], cents),
-        references=dict.fromkeys(_names(method), cells["reference"]),
+        references=references_of(method, cells["reference"]),
     )
 
 
@@ -118,10 +117,6 @@ def _cell(row: Mapping[str | None, Any], name: str) -> str:
     if not one_line.is_valid(text):
         raise ValueError(f"{name} has a line break or another control character")
     return text
-
-
-def _names(method: str) -> tuple[str, ...]:
-    return ("externalTransactionId",) if method == BY_HAND else REFERENCES[Method(method)]
 
 
 def _required(cells: Mapping[str, str], name: str) -> str:

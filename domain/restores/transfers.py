@@ -8,6 +8,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from domain.payouts.natives import NativeSum
+from domain.payouts.transfers import BY_HAND, REFERENCES, Method
 
 _KEY = re.compile(r"payout:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):([1-9][0-9]{0,8})")
 
@@ -124,6 +125,12 @@ class RailTransfer:
     natives: tuple[NativeSum, ...] | None = None
     references: Mapping[str, str] = field(default_factory=dict)
     returned_cents: int = 0
+
+
+def references_of(method: str, reference: str) -> dict[str, str]:
+    """Return the references of a payout that a method has paid, by their names on the wire."""
+    names = ("externalTransactionId",) if method == BY_HAND else REFERENCES[Method(method)]
+    return dict.fromkeys(names, reference)
 
 
 def read_key(key: str | None) -> tuple[UUID, int] | None:

@@ -1,5 +1,5 @@
 -- What a list says of a transfer besides, so that deciding about it later books the same; and whether a comparison was
--- finished. Both tables hold what restores left behind, which is little.
+-- finished. Both tables hold what restores left behind, which is little. The column assumes_usd is not read any more.
 alter table restored_transfer
   add column milestone_id uuid,
   add column native text,

@@ -224,7 +224,9 @@ _PAYEE = {
     when a.payout_method is not null then a.payout_destination else a.wallet_email end""",
     "has_tax_form": """
   exists (select from tax_form t where t.organization_id = a.organization_id and t.affiliate_id = a.id)""",
-    "has_restored_debt": "restored.affiliate_id is not null",
+    "has_restored_debt": f"""
+  exists (select from conversion c where c.organization_id = a.organization_id and c.affiliate_id = a.id
+    and {conditions.restored_debt("c")})""",
     "minimum_cents": "case when p.min_payout_cents is not null then p.min_payout_cents else o.min_payout_cents end",
     "minimum_currency": """
   case when p.min_payout_cents is not null then p.min_payout_currency else o.min_payout_currency end""",
@@ -236,8 +238,6 @@ join affiliate a on a.organization_id = %(org)s and a.id = wanted.id
 join program p on p.organization_id = a.organization_id and p.id = a.program_id
 join organization o on o.id = a.organization_id
 left join affiliate_account k on k.id = a.account_id
-left join (select distinct c.affiliate_id from conversion c
-  where c.organization_id = %(org)s and {conditions.restored_debt("c")}) restored on restored.affiliate_id = a.id
 """
 _payees = Rows(Payee)
 

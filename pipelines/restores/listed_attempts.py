@@ -5,8 +5,7 @@ from datetime import datetime
 
 from domain.payouts import natives, transfers
 from domain.payouts.states import AttemptState, PayoutStatus
-from domain.payouts.transfers import BY_HAND
-from domain.restores.transfers import RailTransfer, TransferState, read_key
+from domain.restores.transfers import RailTransfer, TransferState, read_key, references_of
 from models.deals import deals
 from models.payouts import attempts, lines, payouts
 from models.payouts.payouts import PaidPayout, Payout
@@ -30,13 +29,8 @@ def transfer_from_row(row: RestoredTransfer) -> RailTransfer:
         affiliate_id=row.affiliate_id,
         milestone_id=row.milestone_id,
         natives=natives.from_text(row.native, total_cents=row.amount_cents),
-        references=_references(row),
+        references=references_of(row.method, row.reference),
     )
-
-
-def _references(row: RestoredTransfer) -> dict[str, str]:
-    names = transfers.REFERENCES[transfers.Method(row.method)] if row.method != BY_HAND else ("externalTransactionId",)
-    return dict.fromkeys(names, row.reference)
 
 
 def take_up(payout: Payout, found: RailTransfer, *, made_at: datetime, now: datetime) -> None:
