@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 from uuid import UUID
 
-from domain import leads
-from models.conditions import EARNS_NOTHING, OPEN_PROGRAM
+from models.conditions import OPEN_PROGRAM
 from models.conversions import sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.db import db
+from models.gateways.naming import claims, codes, doors, history, leads
 from models.hot import FreshSelect, Hot, of_each
 from models.table import Rows, as_json
 
@@ -61,80 +61,16 @@ class Creditable:
 
 
 _NAMED_ROWS = Rows(Creditable)
-_NO_LEAD = "null::uuid, null::text, null::timestamptz"
-_NO_CODE = "null::uuid, null::text, null::text, null::boolean, null::boolean, null::boolean, null::text, null::numeric"
-_EARLIER = f"""from gateway_payment g
-  join lateral (select status, affiliate_id from conversion
-    where organization_id = g.organization_id and id = g.conversion_id offset 0) c on c.status not in {EARNS_NOTHING}
-  join affiliate a on a.id = c.affiliate_id and a.deleted_at is null
-  where g.organization_id = %(org)s and g.gateway = %(gateway)s and g.is_test = %(is_test)s
-    and g.paid_at <= %(at)s and"""
-_NEWEST = "order by g.paid_at desc limit 1"
-# Clocks of gateways differ from ours, and many tell whole seconds.
-_CLOCKS = timedelta(minutes=5)
-_COUNTS = f"""d.first_at <= %(at)s::timestamptz + interval '{_CLOCKS.seconds} s' and d.expires_at > %(at)s
-  and (%(is_test)s or not d.is_test)"""
 _NAMING = f"""
 with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at,
   code_id, code, origin, overrides, is_revoked, is_minting, commission_type, commission_value) as (
-  select claimed.place, 'claim', claimed.slug, found.id, {_NO_LEAD}, {_NO_CODE}
-  from unnest(%(slugs)s::text[]) with ordinality as claimed (slug, place)
-  cross join lateral (
-    select a.id from tracking_link l
-    join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
-    join program p on p.id = l.program_id
-    where l.organization_id = %(org)s and l.slug = claimed.slug and l.deleted_at is null
-    order by a.status = 'Approved' and {OPEN_PROGRAM} desc, a.status = 'Approved' desc, l.created_at limit 1
-  ) found
-  union all
-  (select 1, 'subscription', null, a.id, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.subscription_id = %(subscription)s
-    {_NEWEST})
-  union all
-  (select 2, 'customer', null, a.id, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.customer_id = %(customer)s {_NEWEST})
-  union all
-  (select 3, 'email', null, a.id, {_NO_LEAD}, {_NO_CODE} {_EARLIER} g.email_normalized = %(email)s {_NEWEST})
-  union all
-  (select 1, 'door', null, a.id, {_NO_LEAD}, {_NO_CODE}
-    from door_visit d
-    join affiliate a on a.id = d.affiliate_id and a.deleted_at is null
-    where d.organization_id = %(org)s and d.email_normalized = %(email)s and {_COUNTS}
-    order by case when d.last_at <= %(at)s then d.last_at else d.first_at end desc limit 1)
-  union all
-  (select 1, 'lead', null, a.id, l.id, l.sub_id, l.occurred_at, {_NO_CODE}
-    from lead l
-    join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
-    where l.organization_id = %(org)s and l.email_normalized = %(email)s and l.is_test = %(is_test)s
-      and l.state <> 'Invalidated'
-      and l.occurred_at > %(at)s::timestamptz - interval '{leads.WINDOW.days} days' and l.occurred_at <= %(at)s
-    order by l.occurred_at desc, l.id desc limit 1)
-  union all
-  select redeemed.place, 'code', null, found.* from unnest(%(codes)s::text[]) with ordinality as redeemed (text, place)
-  cross join lateral (
-    select a.id, {_NO_LEAD}, k.id, k.code, k.origin, k.origin = 'external' or f.overrides_click_attribution,
-      k.status = 'Revoked', k.status = 'Minting', f.commission_type, f.commission_value
-    from (
-      (select 0 as place, c.* from affiliate_coupon c
-        where c.organization_id = %(org)s and c.code = redeemed.text and c.status <> 'Revoked')
-      union all
-      (select 1, c.* from affiliate_coupon c
-        where c.organization_id = %(org)s and c.code = redeemed.text and c.status = 'Revoked'
-        order by c.revoked_at desc limit 1)
-    ) k
-    join affiliate a on a.id = k.affiliate_id and a.deleted_at is null
-    left join lateral (
-      select overrides_click_attribution, commission_type, commission_value from campaign_coupon
-      where organization_id = %(org)s and id = k.campaign_coupon_id offset 0
-    ) f on true
-    left join gateway_connection g on g.organization_id = %(org)s and g.id = k.connection_id
-    where k.origin <> 'self_minted' or g.gateway = %(gateway)s
-    order by k.place limit 1
-  ) found
+  {" union all ".join(one.SELECT for one in (claims, history, doors, leads, codes))}
 )
 select named.by, named.slug, a.id, a.status, a.email_normalized, a.program_id,
   {OPEN_PROGRAM} and (p.default_commission_model not in ('Cpc', 'Cpl') or p.sale_commission_type is not null),
   named.by = 'claim' and exists (
     select from door_visit d where d.organization_id = %(org)s and d.program_id = a.program_id and d.slug = named.slug
-      and d.affiliate_id = a.id and {_COUNTS}
+      and d.affiliate_id = a.id and {doors.COUNTS}
   ),
   named.lead_id, named.sub_id, named.occurred_at,
   named.code_id, named.code, named.origin, named.overrides, named.is_revoked, named.is_minting,
