@@ -14,8 +14,7 @@ class Job:
     `lease_s` overrides JOB_LEASE_S for jobs that wait for somebody else's server, and limits how many threads they
     hold (`domain.thread_slots`). What a job that
     `keeps_lease` asked of others is not asked again before that has passed, even if the process that asked died.
-    `together` is how many of it, of one organization and one fair key, a worker that is behind does at a time;
-    where it is `in_turn`, one worker at a time takes any along, and the others do what they were handed.
+    `together` is how many of it, of one organization and one fair key, a worker that is behind does at a time.
     """
 
     name: str
@@ -25,7 +24,6 @@ class Job:
     lease_s: int | None = None
     keeps_lease: bool = False
     together: int = 1
-    in_turn: bool = False
 
     def delay_s(self, attempt: int) -> int:
         """Return how long to wait after failed attempt number `attempt` (1-based)."""
@@ -40,9 +38,7 @@ WEBHOOK_DELIVER = Job("webhook.deliver", queue="webhooks", max_attempts=50, leas
 # A rail is asked again by the answer it gave; these are for crashes on top of that.
 PAYOUT_TRANSFER = Job("payout.transfer", queue="payouts", max_attempts=50, lease_s=90, keeps_lease=True, together=20)
 # Its gateway may be asked for what the event leaves out; one that is away is asked again for as long as it takes.
-# Each holds a lock for every name in it, of which a server has so many thousand: hence not as many together as sales.
-# What one has to do with another is seen within a batch, and of what was handed out; not between two batches.
-GATEWAY_EVENT = Job("gateway.event", queue="gateways", max_attempts=50, lease_s=90, together=25, in_turn=True)
+GATEWAY_EVENT = Job("gateway.event", queue="gateways", max_attempts=50, lease_s=90)
 # Lists what a gateway has; a large shop's month takes minutes, for which no event may wait.
 GATEWAY_RECONCILE = Job("gateway.reconcile", queue="imports", max_attempts=8, lease_s=900)
 # Asks a gateway whether it still takes the credentials; started every hour for those in doubt.

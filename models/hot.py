@@ -11,14 +11,6 @@ from typing import Any
 _PLACEHOLDER = re.compile(r"%(?:\((\w+)\)s|s)")
 
 
-def of_each(sql: str) -> str:
-    """Return a part of a statement with what it is sent as columns of the row `asked`, all but the organization.
-
-    So a statement asks for many, by a row for each, what another asks for one: in the same words.
-    """
-    return _PLACEHOLDER.sub(lambda found: found[0] if found[1] == "org" else f"asked.{found[1]}", sql)
-
-
 _QUERY_NAME = re.compile(r"(?:\bwith|,)\s+(\w+)(?:\s*\([^)]*\))?\s+as\s+(?:materialized\s+)?\(")
 _RELATION = re.compile(r"(?<!distinct )\b(?:from|join)\s+(?!lateral\b)(\w+)\b(?!\s*\()(?!\.)")
 

@@ -18,9 +18,6 @@ _SHARE = "select pg_advisory_xact_lock_shared(hashtextextended(%s, 0))"
 _TRY_SHARE = "select pg_try_advisory_xact_lock_shared(hashtextextended(%s, 0))"
 _TRY = "select pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
 
-#: SQL: takes the turn to do several jobs of the kind `first.name` of an organization; false while another has it.
-TRY_TOGETHER = "pg_try_advisory_xact_lock(hashtextextended(concat_ws(':', first.name, first.organization_id), 0))"
-
 # A million conversions are claimed in one transaction, which a person waits for.
 _OF_A_RUN = "10min"
 
@@ -78,13 +75,11 @@ from (select distinct hashtextextended(name, 0) as number from unnest(%s::text[]
 
 
 def stage_told(*, organization_id: UUID, gateway: str, names: Sequence[str]) -> None:
-    """Let only one transaction at a time book what a gateway tells of these names (payments, refunds, customers)."""
-    stage_all_told(organization_id=organization_id, names=[(gateway, name) for name in names])
+    """Let only one transaction at a time book what a gateway tells of these names (payments, refunds, customers).
 
-
-def stage_all_told(*, organization_id: UUID, names: Sequence[tuple[str, str]]) -> None:
-    """Stage the same for names that several gateways tell; a transaction takes all of its own at once."""
-    db.stage(_TAKE_ALL, ([f"{organization_id}:{gateway}:{name}" for gateway, name in names],))
+    A transaction takes all of its own at once.
+    """
+    db.stage(_TAKE_ALL, ([f"{organization_id}:{gateway}:{name}" for name in names],))
 
 
 def take_run(organization_id: UUID) -> None:

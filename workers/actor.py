@@ -31,12 +31,9 @@ _log = structlog.get_logger(__name__)
 # Its lease is how long a job's transaction may say nothing: then others may have the row and what it locked.
 _SILENCE_BEYOND_LEASE_S = 1
 
-# Of so many that were taken along one at least is to be done: else the next go alone for a while.
-_WORTH_IT = 5
 
 Work = Callable[[rows.Claimed], None]
 WorkTogether = Callable[[Sequence[rows.Claimed]], None]
-WorkUncalled = Callable[[Sequence[rows.Claimed]], Sequence[rows.Claimed]]
 Prepared = TypeVar("Prepared")
 Answer = TypeVar("Answer")
 
@@ -110,7 +107,6 @@ def calling_job(
     record: Callable[[Prepared, Answer], datetime | None],
     why: Callable[[Prepared, Answer], str | None] = lambda prepared, answer: None,
     together: CallsTogether[Prepared, Answer] | None = None,
-    uncalled: WorkUncalled | None = None,
 ) -> None:
     """Register a job that calls somebody else's server, never inside a transaction.
 
@@ -120,12 +116,9 @@ def calling_job(
     between leaves the row to be handed out again, once it has been silent for a while; a job that `keeps_lease` at the
     end of its lease.
     `together` prepares and records several, for a kind that says how many (`Job.together`).
-    `uncalled` does in its place, in one transaction, what needs no call of several, two at least, and returns those
-    that are done. Of the others it has done nothing: each has a hand-out of its own, and the one that was handed out
-    runs alone then.
     """
 
-    _must_agree(job, together or uncalled)
+    _must_agree(job, together)
 
     steps = _Steps(prepare, call, record, why)
 
@@ -153,11 +146,7 @@ def calling_job(
             return Ran(number=len(batch.jobs) - len(wanted) + recorded)
         return steps.run(job_id, attempt)
 
-    def run_uncalled(job_id: int, attempt: int, **_: object) -> Ran:
-        assert uncalled is not None
-        return _run_uncalled(job, steps, uncalled, job_id, attempt)
-
-    register_run(job, run_together if together else run_uncalled if uncalled else steps.run)
+    register_run(job, run_together if together else steps.run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,34 +192,6 @@ class _Steps(Generic[Prepared, Answer]):
             else:
                 why = self.why(prepared, answer)
                 rows.stage_again(job_id=claimed.id, attempt=claimed.attempt, at=again_at, why=why)
-
-
-def _run_uncalled(job: Job, steps: _Steps[Prepared, Answer], uncalled: WorkUncalled, job_id: int, attempt: int) -> Ran:
-    batch, prepared, done = None, None, list[rows.Claimed]()
-    try:
-        with db.any_org_work():
-            batch = _lock(job, job_id, attempt, None)
-            if batch is None:
-                return Ran()
-            if len(batch.jobs) == 1:
-                prepared = steps.begin(batch.first)
-            else:
-                done = list(uncalled(batch.jobs))
-                batches.stage_done(done)
-    except Exception as error:
-        if not alone.comes_after(job, batch, error):
-            raise
-        return steps.run(job_id, attempt)
-    if len(batch.jobs) == 1:
-        steps.end(batch.first, prepared)
-        return Ran()
-    if len(done) * _WORTH_IT < len(batch.jobs):
-        alone.note(job, batch)
-    if batch.first in done:
-        return Ran(number=len(done))
-    if done:
-        _count(job, Ran(number=len(done)))
-    return steps.run(job_id, attempt)
 
 
 def _must_agree(job: Job, together: object) -> None:

@@ -12,8 +12,8 @@ from models.conversions import sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.db import db
 from models.gateways.naming import claims, codes, doors, history, leads
-from models.hot import FreshSelect, Hot, of_each
-from models.table import Rows, as_json
+from models.hot import FreshSelect, Hot
+from models.table import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,39 +112,6 @@ def named(asked: AskedOrigin, *, organization_id: UUID) -> list[Creditable]:
     return _NAMED_ROWS.all(_NAMED, {"org": organization_id, **_asked(asked)})
 
 
-@dataclass(frozen=True, slots=True)
-class _NamedByOne:
-    """A row of many payments: the place of the payment and that of the row among its own, which stands there first."""
-
-    place: int
-    nth: int
-    named: Creditable
-
-
-_NAMED_BY_MANY_ROWS = Rows(_NamedByOne)
-_NAMED_BY_MANY = FreshSelect(f"""
-select asked.place, named.*
-from jsonb_to_recordset(%(asked)s) as asked (place int, gateway text, slugs text[], codes text[], customer text,
-  subscription text, email text, payer text, is_test boolean, at timestamptz)
-cross join lateral (
-  {of_each(_NAMING).replace("select named.by,", "select row_number() over (order by named.place), named.by,")}
-) named
-""")
-
-
-def named_by_each(asked: Sequence[AskedOrigin], *, organization_id: UUID) -> list[list[Creditable]]:
-    """Return of each payment what `named` does, in the order in which they are asked for.
-
-    Budget: 1 statement for all.
-    """
-    rows = [{"place": place, **_asked(one)} for place, one in enumerate(asked)]
-    found = _NAMED_BY_MANY_ROWS.all(_NAMED_BY_MANY, {"org": organization_id, "asked": as_json(rows)})
-    each: list[list[Creditable]] = [[] for _ in asked]
-    for row in sorted(found, key=lambda row: row.nth):
-        each[row.place].append(row.named)
-    return each
-
-
 def _asked(asked: AskedOrigin) -> dict[str, object]:
     return {
         "gateway": asked.gateway,
@@ -161,22 +128,15 @@ def _asked(asked: AskedOrigin) -> dict[str, object]:
 
 # What others counted since `named` looked is not counted over: null is what the column refuses, and the job is tried
 # again.
-# They are counted in one order, so that two that count several of the same never wait for each other.
 _COUNT = Hot("""
 insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)
-select %s, counted.* from unnest(%s::uuid[], %s::text[], %s::timestamptz[], %s::int[])
-  as counted (program_id, customer_key, first_paid_at, payments)
+values (%s, %s, %s, %s, %s)
 on conflict (organization_id, program_id, customer_key) do update
   set payments = case c.payments when excluded.payments - 1 then excluded.payments end,
     first_paid_at = excluded.first_paid_at
 """)
 
 
-def stage_counted(payments: Sequence[tuple[Creditable, str]], *, organization_id: UUID) -> None:
-    """Stage that payments count as those of their customers (by key), by the numbers that `named` found for them.
-
-    One statement for all, of which no two have the same customer.
-    """
-    ordered = sorted((named.program_id, key, named.first_paid_at, named.ordinal) for named, key in payments)
-    if ordered:
-        db.stage(_COUNT, (organization_id, *map(list, zip(*ordered, strict=True))))
+def stage_counted(named: Creditable, key: str, *, organization_id: UUID) -> None:
+    """Stage that a payment counts as one of its customer, by the number that `named` found for it."""
+    db.stage(_COUNT, (organization_id, named.program_id, key, named.first_paid_at, named.ordinal))

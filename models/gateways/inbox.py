@@ -11,7 +11,7 @@ from models.db import Json, db
 from models.gateways.connections import GatewayConnection
 from models.hot import FreshSelect, Hot, Lookup
 from models.jobs import rows
-from models.table import Rows, Table, as_json, columns
+from models.table import Rows, Table, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class OpenedEvent:
 
 
 _OPENED_ROWS = Rows(OpenedEvent)
-_OPENING = f"""
+_OPEN = FreshSelect(f"""
 select {columns(GatewayEvent, "e")}, {columns(GatewayConnection, "c")}, o.attribution_params,
   exists (
     select from platform_connection p
@@ -166,28 +166,13 @@ select {columns(GatewayEvent, "e")}, {columns(GatewayConnection, "c")}, o.attrib
 from gateway_event e
 join gateway_connection c on c.organization_id = e.organization_id and c.id = e.connection_id
 join organization o on o.id = e.organization_id
-where e.organization_id = %(org)s and e.id = any"""
-_OPEN = FreshSelect(f"{_OPENING} (%(ids)s::uuid[])")
-# What is out is found by its own index, however many of the organization's wait. An argument that is no id is the fault
-# of one job alone.
-_OPEN_WITH_OUT = FreshSelect(f"""{_OPENING} (%(ids)s::uuid[] || array(
-  select case when args ->> 'event_id' ~ '^[0-9a-f-]{{36}}$' then (args ->> 'event_id')::uuid end from job
-  where queue = 'gateways' and failed_at is null and deadline > now()
-    and organization_id = %(org)s and name = 'gateway.event'
-))""")
+where e.organization_id = %(org)s and e.id = %(event)s
+""")
 
 
 def open_event(*, organization_id: UUID, event_id: UUID) -> OpenedEvent | None:
     """Return one event of the organization with its connection. Budget: 1 statement."""
-    return _OPENED_ROWS.first(_OPEN, {"org": organization_id, "ids": [event_id]})
-
-
-def open_events(*, organization_id: UUID, event_ids: Sequence[UUID]) -> list[OpenedEvent]:
-    """Return events of the organization as `open_event` does one, in any order, and those that workers have by now.
-
-    Budget: 1 statement.
-    """
-    return _OPENED_ROWS.all(_OPEN_WITH_OUT, {"org": organization_id, "ids": list(event_ids)})
+    return _OPENED_ROWS.first(_OPEN, {"org": organization_id, "event": event_id})
 
 
 _LOCK_STATUS = Lookup("select status from gateway_event where organization_id = %s and id = %s for no key update")
@@ -236,33 +221,6 @@ def stage_result(
             "now": now,
         },
     )
-
-
-@dataclass(frozen=True, slots=True)
-class EventResult:
-    """What became of an event that was worked on: at most one conversion came of it."""
-
-    id: UUID
-    status: str
-    reason: str | None
-    facts: Sequence[Mapping[str, Any]]
-    conversion_id: UUID | None
-
-
-_STAGE_RESULTS = Hot("""
-update gateway_event e
-set status = became.status, reason = became.reason, error = null, facts = became.facts,
-  conversion_ids = array_remove(array[became.conversion_id], null), processed_at = %(now)s
-from jsonb_to_recordset(%(became)s)
-  as became (id uuid, status text, reason text, facts jsonb, conversion_id uuid)
-where e.organization_id = %(org)s and e.id = became.id and e.status not in ('Processed', 'Ignored')
-""")
-
-
-def stage_results(results: Sequence[EventResult], *, organization_id: UUID, now: datetime) -> None:
-    """Stage what became of events of one organization as `stage_result` does of one, one statement for all."""
-    ordered = sorted(results, key=lambda result: result.id)
-    db.stage(_STAGE_RESULTS, {"org": organization_id, "became": as_json(ordered), "now": now})
 
 
 _STAGE_EXPLAINED = """

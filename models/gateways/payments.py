@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
-from models.hot import FreshSelect, Hot, of_each
-from models.table import Rows, Table, as_json, columns
+from models.hot import FreshSelect, Hot
+from models.table import Rows, Table, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,47 +139,6 @@ def lock_known_before(asked: AskedBefore, *, organization_id: UUID) -> KnownBefo
     return found
 
 
-# Known payments are locked in the order of their ids, so that two that lock several never wait for each other.
-_LOCK_ALL_BEFORE = FreshSelect(f"""
-with asked as materialized (
-  select * from jsonb_to_recordset(%(asked)s) as asked (place int, gateway text, aliases text[], subjects text[],
-    customer text, subscription text, email text, since timestamptz)
-), locked as materialized (
-  select p.* from gateway_payment p
-  where p.organization_id = %(org)s and p.id = any(array(
-    select known.payment_id from asked cross join lateral unnest(asked.aliases) as named (alias) cross join lateral (
-      select payment_id from gateway_alias
-      where organization_id = %(org)s and gateway = asked.gateway and alias = named.alias offset 0
-    ) known
-  ))
-  order by p.id
-  for no key update of p
-)
-select told.origins, {of_each(_IS_AWAITED)}, {columns(GatewayPayment, "known")}
-from asked
-cross join lateral ({of_each(_TOLD)}) told
-left join lateral (
-  select * from locked
-  where id = any(array(
-    select payment_id from gateway_alias
-    where organization_id = %(org)s and gateway = asked.gateway and alias = any(asked.aliases)
-  ))
-  order by created_at, id
-  limit 1
-) known on true
-order by asked.place
-""")
-
-
-def lock_all_known_before(asked: Sequence[AskedBefore], *, organization_id: UUID) -> list[KnownBefore]:
-    """Return of each payment what `lock_known_before` does, in the order in which they are asked for.
-
-    Budget: 1 statement for all.
-    """
-    rows = [{"place": place, **_asked(one)} for place, one in enumerate(asked)]
-    return _BEFORE_ROWS.all(_LOCK_ALL_BEFORE, {"org": organization_id, "asked": as_json(rows)})
-
-
 def _asked(asked: AskedBefore) -> dict[str, object]:
     named = {"gateway": asked.gateway, "aliases": list(asked.aliases), "subjects": list(asked.subjects)}
     return {**named, **_of(asked.who), "since": asked.paid_at}
@@ -210,38 +169,6 @@ def stage(payment: GatewayPayment, *, aliases: Sequence[str]) -> None:
     The conversion itself is staged first.
     """
     db.stage(_STAGE, {name: getattr(payment, name) for name in _FIELDS} | {"aliases": list(aliases)})
-
-
-_STAGE_ALL = Hot(f"""
-with written as (
-  insert into gateway_payment ({_TABLE.columns})
-  select {_TABLE.columns} from json_populate_recordset(null::gateway_payment, %(payments)s)
-)
-insert into gateway_alias (organization_id, gateway, alias, payment_id)
-select %(org)s, gateway, alias, payment_id
-from unnest(%(gateways)s::text[], %(aliases)s::text[], %(ids)s::uuid[]) as named (gateway, alias, payment_id)
-on conflict (organization_id, gateway, alias) do nothing
-""")
-
-
-def stage_all(
-    new: Sequence[GatewayPayment], *, organization_id: UUID, aliases: Sequence[tuple[GatewayPayment, Sequence[str]]]
-) -> None:
-    """Stage payments that are new and ids by which payments of one organization may be named, as `stage` does of one.
-
-    One statement for all. Their conversions are staged first.
-    """
-    named = [(payment, alias) for payment, its_aliases in aliases for alias in its_aliases]
-    db.stage(
-        _STAGE_ALL,
-        {
-            "org": organization_id,
-            "payments": as_json(new),
-            "gateways": [payment.gateway for payment, _ in named],
-            "aliases": [alias for _, alias in named],
-            "ids": [payment.id for payment, _ in named],
-        },
-    )
 
 
 def stage_aliases(payment: GatewayPayment, aliases: Sequence[str]) -> None:

@@ -11,7 +11,6 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.jobs import Job
-from models import turns
 from models.db import db
 from models.hot import Hot
 from models.jobs.rows import Claimed
@@ -36,7 +35,7 @@ class Batch:
 # What is due since the first or later stands behind it in the index, so nothing that was done before is passed over.
 # For the first it waits: a worker that was about to take it along when it was handed out has it locked until its own
 # transaction ends, though it goes without it. Nothing is held meanwhile.
-_LOCK = Hot(f"""
+_LOCK = Hot("""
 with first as materialized (
   select * from job where id = %(id)s and attempt = %(attempt)s and run_at < deadline and failed_at is null
   for update
@@ -50,8 +49,7 @@ with first as materialized (
     order by run_at
     limit case
       when first.attempt > 1 or first.fair_key = any(%(alone)s::text[]) then 0
-      when not %(in_turn)s or {turns.TRY_TOGETHER} then %(most)s::int - 1
-      else 0
+      else %(most)s::int - 1
     end
     for update skip locked
   ) other
@@ -69,11 +67,11 @@ union all select id, organization_id, args, attempt + 1, max_attempts, fair_key,
 def lock(*, job: Job, job_id: int, attempt: int, alone: Collection[str], silence_s: int | None = None) -> Batch | None:
     """Lock a job as `rows.lock` does, and more that can be done with it, as many together as its kind says.
 
-    Of the fair keys `alone` nothing is taken along, nor with a job that was tried before, nor where it is somebody
-    else's turn to. Nothing is counted: if the transaction fails, what was taken along is as due as it was.
+    Of the fair keys `alone` nothing is taken along, nor with a job that was tried before. Nothing is
+    counted: if the transaction fails, what was taken along is as due as it was.
     Budget: 1 round trip.
     """
-    params = {"id": job_id, "attempt": attempt, "most": job.together, "in_turn": job.in_turn, "alone": list(alone)}
+    params = {"id": job_id, "attempt": attempt, "most": job.together, "alone": list(alone)}
     found = db.run(_LOCK, params | {"silence_s": silence_s})
     if not found:
         return None

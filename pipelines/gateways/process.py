@@ -26,11 +26,11 @@ from domain.gateways.facts import Fact, PaymentFact, StartFact, UnreadableEvent,
 from domain.gateways.states import ConnectionStatus, EventStatus
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
-from models.gateways.inbox import EventResult, GatewayEvent, OpenedEvent
+from models.gateways.inbox import GatewayEvent
 from models.jobs import rows
 from pipelines import work
 from pipelines.gateways import accounts
-from pipelines.gateways.booking import book, together
+from pipelines.gateways.booking import book
 from pipelines.gateways.booking.desk import NO_REFUND, UNKNOWN, BookingDesk
 
 #: How long an event waits for the payment that it names.
@@ -82,20 +82,12 @@ def read(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEve
     Budget: 1 round trip.
     """
     opened = inbox.open_event(organization_id=organization_id, event_id=event_id)
-    if opened is None or not _is_open(opened.event):
+    if opened is None or opened.event.status in _DONE or opened.event.raw is None:
         return None
-    return _prepared(opened, accounts.of(opened.connection, now=now))
-
-
-def _is_open(event: GatewayEvent) -> bool:
-    return event.status not in _DONE and event.raw is not None
-
-
-def _prepared(opened: OpenedEvent, account: GatewayAccount) -> PreparedEvent:
     return PreparedEvent(
         gateway=registry.named(opened.connection.gateway),
         connection=opened.connection,
-        account=account,
+        account=accounts.of(opened.connection, now=now),
         event=opened.event,
         parameters=Params(opened.attribution_params).effective_order,
         has_lookups=opened.has_lookups,
@@ -122,48 +114,6 @@ def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> Prepared
     return None
 
 
-def several(*, organization_id: UUID, event_ids: Sequence[UUID], now: datetime) -> set[UUID]:
-    """Book at once what is plain of several events of one organization; return those on which nothing is left to do.
-
-    `event_ids` are each there once; what has to do with each other goes in their order, and behind what was handed out
-    before it.
-    Of the others nothing is done: each is to be prepared by itself. That is one that its gateway would have to be asked
-    about, that cannot be read, or that `together` leaves.
-    Budget: 1 round trip (read) and those of `together.several`; what is written travels with the commit.
-    """
-    opened = inbox.open_events(organization_id=organization_id, event_ids=event_ids)
-    waiting = {found.event.id: found for found in opened if _is_open(found.event) and found.event.id in event_ids}
-    elsewhere = [found.event.raw for found in opened if _is_open(found.event) and found.event.id not in event_ids]
-    connections_by_id = {found.connection.id: found.connection for found in waiting.values()}
-    opened_accounts = {id: accounts.of(connection, now=now) for id, connection in connections_by_id.items()}
-    told = []
-    for found in (waiting[event_id] for event_id in event_ids if event_id in waiting):
-        prepared = _prepared(found, opened_accounts[found.connection.id])
-        try:
-            with wire.unasked():
-                translated = translate(prepared)
-            told.append(
-                together.EventAtDesk(_desk(prepared, now), translated.facts, may_be_booked=not translated.error)
-            )
-        except wire.WouldAsk:
-            said = _said(prepared)
-            told.append(together.EventAtDesk(_desk(prepared, now), said or (), False, says_nothing=said is None))
-    booked = together.several(told, organization_id=organization_id, now=now, elsewhere=list(filter(None, elsewhere)))
-    results = [
-        EventResult(
-            id=one.desk.event.id,
-            status=became.status.value,
-            reason=became.reason,
-            facts=[_told(fact) for fact in one.facts],
-            conversion_id=next(iter(became.conversion_ids), None),
-        )
-        for one, became in booked
-    ]
-    if results:
-        inbox.stage_results(results, organization_id=organization_id, now=now)
-    return set(event_ids) - waiting.keys() | {result.id for result in results}
-
-
 def translate(prepared: PreparedEvent) -> Translated:
     """Return what an event means. Calls the gateway where the event leaves something out."""
     try:
@@ -185,15 +135,6 @@ def crowded() -> Translated:
 def _within(prepared: PreparedEvent, facts: Iterable[Fact]) -> list[Fact]:
     prefix, received_at = prepared.connection.id_prefix, prepared.event.received_at
     return [dates.limit_date(scopes.within(fact, prefix), received_at) for fact in facts]
-
-
-def _said(prepared: PreparedEvent) -> list[Fact] | None:
-    """Return as much of what an event means as it says itself; None where its gateway has to be asked for any of it."""
-    try:
-        with wire.unasked():
-            return _within(prepared, _facts(prepared))
-    except wire.WouldAsk:
-        return None
 
 
 def _facts(prepared: PreparedEvent) -> Sequence[Fact]:

@@ -11,13 +11,12 @@ from api.gateways import inbound
 from models import db
 from models.gateways import payments
 from pipelines.gateways import process, reconcile
-from pipelines.gateways.booking import sell, together
-from tests.support.draining import drain_behind, hand_out, run
+from pipelines.gateways.booking import sell
+from tests.support.draining import hand_out, run
 from tests.support.gateways.playing import connected, played
 from tests.support.gateways.stage import Purchase, Sent, Stage
 from tests.support.rows.brands import Brand
 from tests.support.turning import turn
-from workers.behind.alone import alone as taken_singly
 
 
 @pytest.fixture
@@ -90,24 +89,6 @@ def test_booking_an_event_that_says_all(brand, stage, connection, drain):
     assert brand.rows("select count(*) from conversion where source = 'stripe'") == [(2,)]
 
 
-def test_many_events_that_are_booked_together_cost_the_statements_of_a_few(brand, stage, connection):
-    taken_singly.forget()
-    counts = []
-    for number in (2, 2, 20):  # the first prepares what it says
-        for _ in range(number):
-            customer = str(stage.number())
-            sale = stage.pay(Purchase(customer=customer, email=f"{customer}@x.test"))
-            _deliver(brand, connection, sale.sent[0])
-        with _trips() as trips:
-            assert drain_behind("gateways") == 1
-        counts.append((len(trips), sum(trip.count(b";\n") + 1 for trip in trips)))
-
-    assert "Budget: 1 round trip (read)" in (process.several.__doc__ or "")
-    assert "Budget: 2 round trips (known before; who), however many they are" in (together.several.__doc__ or "")
-    assert counts[1] == counts[2], counts
-    assert brand.rows("select count(*) from conversion where source = 'stripe'") == [(24,)]
-
-
 @pytest.mark.usefixtures("alone")
 def test_what_is_known_and_what_waits_is_found_by_index_even_with_a_plan_of_an_empty_table(
     brand, stage, connection, drain
@@ -117,19 +98,16 @@ def test_what_is_known_and_what_waits_is_found_by_index_even_with_a_plan_of_an_e
         _deliver(brand, connection, sent)
         drain()
     with db.unit_of_work(brand.id):
-        payments.lock_all_known_before([payments.AskedBefore("stripe", ["in_1"])], organization_id=brand.id)
-        known, woken, all_known = (
+        known, woken = (
             "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * count))
             for statement, count in (
                 (payments._LOCK_BEFORE, 8),
                 (payments._TAKE_PARKED, 7),
-                (payments._LOCK_ALL_BEFORE, 2),
             )
         )
 
     assert "using gateway_alias_pkey" in known, known
-    assert all_known.count("using gateway_alias_pkey") == 2, all_known
-    for plan in (known, woken, all_known):
+    for plan in (known, woken):
         for by in ("customer", "subscription", "email"):
             assert f"using gateway_payment_{by} on gateway_payment" in plan, plan
         (event,) = re.findall(r"on gateway_event\S*.*\n +Index Cond: (.*)", plan)

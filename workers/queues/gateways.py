@@ -3,7 +3,6 @@
 What a request could not finish of a coupon or a code is finished here too, and stores have their web pixels.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -28,15 +27,6 @@ def _record(prepared: process.PreparedEvent, translated: process.Translated) -> 
     return process.record(prepared, translated, now=clock.now())
 
 
-def _book_several(claimed: Sequence[Claimed]) -> Sequence[Claimed]:
-    """Book what needs no gateway and nothing before it; of two jobs of one event the later waits for the earlier."""
-    jobs_by_event: dict[UUID, Claimed] = {}
-    for job in claimed:
-        jobs_by_event.setdefault(UUID(job.args["event_id"]), job)
-    done = process.several(organization_id=claimed[0].tenant, event_ids=list(jobs_by_event), now=clock.now())
-    return [job for event_id, job in jobs_by_event.items() if event_id in done]
-
-
 def _why(prepared: process.PreparedEvent, translated: process.Translated) -> str | None:
     return f"{prepared.connection.gateway}: {translated.error}" if translated.error else None
 
@@ -52,7 +42,6 @@ calling_job(
     call=_translate,
     record=_record,
     why=_why,
-    uncalled=_book_several,
 )
 
 

@@ -1,7 +1,6 @@
 """What an event of a gateway means, booked in one transaction.
 
 book       each fact of an event, at a `desk`
-together   events that have nothing to do with each other, all at once
 sell       payments become conversions, starts become leads
 whom       whom a payment or a start credits
 looked_up  payments that credited nobody, credited by what platforms know

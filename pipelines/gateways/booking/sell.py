@@ -4,9 +4,8 @@ Source: tracking spec, section 8 "Lead attribution order", "Attribution method t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from uuid import UUID
 
 from domain.conversions import avatars, recurring
 from domain.conversions.commission import CommissionRate, CommissionType
@@ -21,7 +20,6 @@ from models.gateways.creditable import Creditable, RedeemableCode
 from models.gateways.payments import GatewayPayment
 from pipelines import earn
 from pipelines.conversions import credit, price, settle
-from pipelines.earn import EarnedConversion
 from pipelines.gateways.booking import origins, reverse, whom
 from pipelines.gateways.booking.desk import Booking, BookingDesk
 from pipelines.leads import lifecycle
@@ -123,25 +121,14 @@ def booked(
         )
         credit.stage_uncredited(of_nobody, found.decision, program_id=named.program_id)
         return row
-    earning = earned(desk, paid, row, found, named)
-    stage_earned([earning], organization_id=desk.organization_id, now=desk.now)
-    return replace(row, conversion_id=earning.conversion.id)
+    conversion = _conversion_of(desk, paid, row, found, named)
+    _stage_earned(desk, paid, found, named, conversion)
+    return replace(row, conversion_id=conversion.id)
 
 
-@dataclass(frozen=True, slots=True)
-class EarnedPayment:
-    """A payment by which its affiliate earns: the conversion, and what it was decided by."""
-
-    desk: BookingDesk
-    paid: PaymentFact
-    found: whom.Credit
-    named: Creditable
-    conversion: Conversion
-
-
-def earned(
+def _conversion_of(
     desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, found: whom.Credit, named: Creditable
-) -> EarnedPayment:
+) -> Conversion:
     """Return what a payment earns for whom it credits. Budget: as `booked`."""
     origin = paid.origin
     facts = _facts(desk, paid, row, named)
@@ -152,7 +139,7 @@ def earned(
         source=desk.gateway,
         decision=found.decision,
     )
-    conversion = replace(
+    return replace(
         conversion,
         created_at=desk.now,
         processor_subscription_id=origin.subscription_id,
@@ -160,26 +147,20 @@ def earned(
         coupon_code=found.code.text if found.code else None,
         affiliate_coupon_id=found.code.id if found.code else None,
     )
-    return EarnedPayment(desk, paid, found, named, conversion)
 
 
-def stage_earned(earning: Sequence[EarnedPayment], *, organization_id: UUID, now: datetime) -> None:
-    """Stage what payments of one organization earn, of which no two have the same customer, and all that goes with it.
-
-    The rows that others change as well are changed table by table, in each in one order: two that do so with several
-    of them never wait for each other.
-    """
-    counted = [(one.named, whom.customer_key(one.desk, one.paid.origin)) for one in earning]
-    creditable.stage_counted(
-        [(named, key) for named, key in counted if key is not None], organization_id=organization_id
+def _stage_earned(
+    desk: BookingDesk, paid: PaymentFact, found: whom.Credit, named: Creditable, conversion: Conversion
+) -> None:
+    """Stage what a payment earns, and all that goes with it."""
+    key = whom.customer_key(desk, paid.origin)
+    if key is not None:
+        creditable.stage_counted(named, key, organization_id=desk.organization_id)
+    earn.write(conversion, share=named.terms.recruiter_share, now=desk.now)
+    credit.stage_effects(
+        found.decision, organization_id=desk.organization_id, conversion_id=conversion.id, now=desk.now
     )
-    earn.write_all([EarnedConversion(one.conversion, one.named.terms.recruiter_share) for one in earning], now=now)
-    for one in sorted(earning, key=lambda one: str(one.found.decision.lead_id)):
-        credit.stage_effects(
-            one.found.decision, organization_id=organization_id, conversion_id=one.conversion.id, now=now
-        )
-    for one in sorted(earning, key=lambda one: str(one.conversion.affiliate_coupon_id)):
-        _stage_redeemed(one.desk, one.found, one.paid.paid_at)
+    _stage_redeemed(desk, found, paid.paid_at)
 
 
 def _facts(desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, named: Creditable) -> SaleFacts:

@@ -70,3 +70,18 @@ def test_what_earns_nobody_anything_is_no_reason_to_look_again(shop, told_late):
         "nobody_referred",
         "affiliate_not_active",
     ]
+
+
+def test_payment_told_before_its_buyers_start_is_credited_once_that_is_known(shop):
+    guest = {"object": "checkout.session", "mode": "payment", "livemode": True, "payment_status": "paid"}
+    guest |= {"customer_details": {"email": "guest@x.test", "name": "Guest"}}
+    started = shop.event("checkout.session.completed", guest | {"id": "cs_1", "client_reference_id": "jane"})
+    shop.wait()
+    paid = guest | {"id": "cs_2", "payment_intent": "pi_guest", "amount_total": 7_000, "currency": "usd"}
+
+    shop.hear(shop.event("checkout.session.completed", paid))
+    assert shop.conversions("amount_cents") == []
+    shop.hear(started)
+
+    assert shop.conversions("amount_cents, attribution_method, type")[:1] == [(7_000, "email_lead_match", "OneTime")]
+    assert {(status, reason) for _, status, reason in shop.events()} == {("Processed", None)}

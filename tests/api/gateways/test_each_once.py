@@ -1,0 +1,98 @@
+"""Each event is booked once, whatever else is told at the same moment and whoever else works."""
+
+from domain import jobs
+from models import db
+from models.jobs import processes, rows
+from pipelines import work
+from tests.support.api.racing import at_once
+from tests.support.draining import run
+from tests.support.gateways.stage import Purchase
+from workers import process
+
+
+def _paid(shop, number, **purchase):
+    """Let so many customers pay; return what is told of the payments alone."""
+    sales = [
+        shop.stage.pay(Purchase(customer=str(place), email=f"{place}@x.test", cents=10_000, **purchase))
+        for place in range(number)
+    ]
+    return sales, [sale.sent[0] for sale in sales]
+
+
+def _asked_for(brand):
+    return brand.rows(
+        "select attempt, failed_at is null, count(*)::int from job where queue = 'gateways' group by 1, 2"
+    )
+
+
+def test_same_event_told_twice_is_booked_once(shop, drain):
+    _, invoices = _paid(shop, 4)
+    shop.deliver(*invoices)
+    told = shop.events("id") * 2
+    with db.unit_of_work(shop.brand.id):
+        for (event_id,) in told:
+            work.enqueue(jobs.GATEWAY_EVENT, organization_id=shop.brand.id, event_id=event_id)
+
+    drain()
+
+    assert shop.conversions("amount_cents") == [(10_000,)] * 4
+    assert shop.brand.rows("select count(*), sum(payments)::int from program_customer") == [(4, 4)]
+    assert _asked_for(shop.brand) == []
+
+
+def test_payment_and_refund_told_at_once_end_refunded(shop, drain):
+    sales, invoices = _paid(shop, 4)
+    shop.deliver(*sales[0].sent, *shop.stage.refund(sales[0], 4_000), *invoices[1:])
+
+    drain()
+
+    assert sorted(shop.conversions("refunded_cents, reversed_cents")) == [(0, 0)] * 3 + [(4_000, 800)]
+    assert {status for (status,) in shop.events("status")} == {"Processed"}
+
+
+def test_refund_told_before_its_payment_is_taken_back_in_the_end(shop, drain):
+    sales, invoices = _paid(shop, 4)
+    shop.deliver(*shop.stage.refund(sales[0], 4_000), *reversed(sales[0].sent), *invoices[1:])
+
+    drain()
+
+    assert sorted(shop.conversions("refunded_cents, reversed_cents")) == [(0, 0)] * 3 + [(4_000, 800)]
+    assert {status for (status,) in shop.events("status")} == {"Processed"}
+
+
+def test_payments_of_one_customer_told_at_once_have_one_first_among_them(shop, drain):
+    sales, invoices = _paid(shop, 3)
+    renewals = [
+        shop.stage.pay(Purchase(customer="0", email="0@x.test", cents=20_000, renews=sales[0])) for _ in range(2)
+    ]
+    shop.deliver(invoices[0], *(renewal.sent[0] for renewal in renewals), *invoices[1:])
+
+    drain()
+
+    types = sorted(kind for (kind,) in shop.conversions("type"))
+    assert types == ["OneTime"] * 3 + ["Recurring"] * 2
+
+
+def test_workers_at_once_book_each_event_once(shop):
+    sales, invoices = _paid(shop, 40)
+    again = [
+        shop.stage.pay(Purchase(customer=str(place), email=f"{place}@x.test", cents=500)).sent[0] for place in range(20)
+    ]
+    back = [sent for sale in sales[:5] for sent in shop.stage.refund(sale, 4_000)]
+    shop.deliver(*invoices, *again, *(sale.sent[1] for sale in sales), *back)
+
+    while True:
+        with db.any_org_work():
+            processes.announce(process_id=process.own_id(), queues=["gateways"], threads=3)
+            pointers = rows.any_org_hand_out(queue="gateways", per_thread=1, share=3, lease_s=30)
+        if not pointers:
+            break
+        at_once(*[lambda pointer=pointer: run(pointer) for pointer in pointers])
+        shop.change("update job set run_at = now() where deadline is null")  # whatever failed is tried again at once
+
+    assert sorted(shop.conversions("amount_cents, refunded_cents")) == sorted(
+        [(500, 0)] * 20 + [(10_000, 4_000)] * 5 + [(10_000, 0)] * 35
+    )
+    numbered = shop.brand.rows("select payments, count(*)::int from program_customer group by 1 order by 1")
+    assert numbered == [(1, 20), (2, 20)]
+    assert {status for (status,) in shop.events("status")} == {"Processed"}
