@@ -56,9 +56,11 @@ class FreshSelect(Hot):
     It costs the server some microseconds and no round trip. `access share` is the lock that the select takes itself.
     """
 
-    def __init__(self, sql: str) -> None:
+    def __init__(self, sql: str, *, also: Sequence[str] = ()) -> None:
+        """Take the statement, and the tables that it reads by functions alone."""
         super().__init__(sql)
-        self.tables = _tables_of(sql)
+        self.also = tuple(also)
+        self.tables = (*_tables_of(sql), *also)
         self.ahead = f"lock table {', '.join(self.tables)} in access share mode;\n".encode()
 
 

@@ -6,8 +6,9 @@ from datetime import datetime
 from uuid import UUID
 
 from domain import jobs, leads
+from domain.conversions.customers import CustomerNames
 from models.conditions import OPEN_PROGRAM, PAYS_ON_SALE
-from models.conversions import sale_terms
+from models.conversions import customers, sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.db import db
 from models.hot import FreshSelect, Hot, Lookup
@@ -70,7 +71,6 @@ class Sale:
     amount_cents: int
     currency: str
     customer_id: str | None
-    customer_key: str | None
     customer_name: str | None
     customer_email: str | None
     email_normalized: str | None
@@ -99,35 +99,29 @@ from accepted
 returning 1
 """)
 # The count stays locked until the transaction ends, so payments are numbered in the order of their acceptance.
-_COUNT_PAYMENT = Hot("""
-with counted as (
-  insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)
-  select organization_id, program_id, customer_key, accepted_at, 1 from sale
-  where organization_id = %(organization_id)s and id = %(id)s and customer_ordinal = 0
-  on conflict (organization_id, program_id, customer_key) do update
-    set payments = c.payments + 1, first_paid_at = least(c.first_paid_at, excluded.first_paid_at)
-  returning payments
+_COUNT_PAYMENT = Hot(f"""
+update sale set (customer_key, customer_ordinal) = (
+  select c.name, c.payments
+  from count_payment(sale.organization_id, sale.program_id, {customers.NAMES}, sale.accepted_at, null, null) c
 )
-update sale set customer_ordinal = counted.payments from counted
-where organization_id = %(organization_id)s and id = %(id)s
+where organization_id = %(organization_id)s and id = %(id)s and customer_ordinal = 0
 returning 1
 """)
 
 
-def accept(sale: Sale, *, slug: str) -> bool:
+def accept(sale: Sale, customer: CustomerNames, *, slug: str) -> bool:
     """Insert a sale of whom its slug leads to, with its customer's payment counted and the job that settles it.
 
     False: nothing was written, since the organization has one with this external event id already, or its slug leads
     to nobody who can earn by it; `look_up` says which. Nothing is written either when it comes a second time.
     Budget: 1 round trip, and no other for the commit in a unit of work that `is_single`.
     """
-    is_counted = sale.customer_key is not None
     sent = dict(zip(_NAMES, values(sale), strict=True))
-    whole = {**sent, **_SETTLE, "slug": slug, "ordinal": 0 if is_counted else 1}
-    if not is_counted:
+    whole = {**sent, **_SETTLE, "slug": slug, "ordinal": 0 if customer.is_known else 1}
+    if not customer.is_known:
         return bool(db.run_last(_ACCEPT, whole))
     db.stage(_ACCEPT, whole)
-    return bool(db.run_last(_COUNT_PAYMENT, sent))
+    return bool(db.run_last(_COUNT_PAYMENT, sent | customers.named(customer)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +181,10 @@ select {_SHOWN}
 from sale s
 join affiliate a on a.id = s.affiliate_id
 {sale_terms.JOINS}
+left join program_customer n on n.organization_id = s.organization_id and n.program_id = s.program_id
+  and n.customer_key = s.customer_key
 left join program_customer c on c.organization_id = s.organization_id and c.program_id = s.program_id
-  and c.customer_key = s.customer_key
+  and c.customer_key = coalesce(n.joined_to, n.customer_key)
 left join lateral (
   (select l.id, l.affiliate_id, l.sub_id, l.occurred_at, true as is_own
     {_LEAD} and l.affiliate_id = s.affiliate_id order by l.occurred_at desc, l.id desc limit 1)

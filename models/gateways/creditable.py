@@ -7,12 +7,12 @@ from decimal import Decimal
 from typing import Literal
 from uuid import UUID
 
+from domain.conversions.customers import CustomerNames
 from models.conditions import OPEN_PROGRAM
-from models.conversions import sale_terms
+from models.conversions import customers, sale_terms
 from models.conversions.sale_terms import SaleTerms
-from models.db import db
 from models.gateways.naming import claims, codes, doors, history, leads
-from models.hot import FreshSelect, Hot
+from models.hot import FreshSelect
 from models.table import Rows
 
 
@@ -79,11 +79,10 @@ select named.by, named.slug, a.id, a.status, a.email_normalized, a.program_id,
 from named
 join affiliate a on a.id = named.affiliate_id
 {sale_terms.JOINS}
-left join program_customer c on c.organization_id = %(org)s and c.program_id = a.program_id
-  and c.customer_key = %(payer)s
+left join lateral customer_payments(%(org)s, a.program_id, {customers.NAMES}) c on true
 order by named.place
 """
-_NAMED = FreshSelect(_NAMING)
+_NAMED = FreshSelect(_NAMING, also=("program_customer",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ class AskedOrigin:
     customer_id: str | None
     subscription_id: str | None
     email_normalized: str | None
-    payer: str | None
+    payer: CustomerNames
     is_test: bool
     at: datetime
 
@@ -120,23 +119,7 @@ def _asked(asked: AskedOrigin) -> dict[str, object]:
         "customer": asked.customer_id,
         "subscription": asked.subscription_id,
         "email": asked.email_normalized,
-        "payer": asked.payer,
+        **customers.named(asked.payer),
         "is_test": asked.is_test,
         "at": asked.at,
     }
-
-
-# What others counted since `named` looked is not counted over: null is what the column refuses, and the job is tried
-# again.
-_COUNT = Hot("""
-insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)
-values (%s, %s, %s, %s, %s)
-on conflict (organization_id, program_id, customer_key) do update
-  set payments = case c.payments when excluded.payments - 1 then excluded.payments end,
-    first_paid_at = excluded.first_paid_at
-""")
-
-
-def stage_counted(named: Creditable, key: str, *, organization_id: UUID) -> None:
-    """Stage that a payment counts as one of its customer, by the number that `named` found for it."""
-    db.stage(_COUNT, (organization_id, named.program_id, key, named.first_paid_at, named.ordinal))

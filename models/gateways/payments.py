@@ -6,8 +6,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from domain import jobs
 from models.db import db
 from models.hot import FreshSelect, Hot
+from models.jobs import rows
 from models.table import Rows, Table, columns
 
 
@@ -232,6 +234,54 @@ def unreferred(*, organization_id: UUID, gateway: str, who: Payer, since: dateti
     """Return the events of a customer's payments since then that credited nobody, the oldest first."""
     rows = db.run(_FIND_UNREFERRED, {"org": organization_id, "gateway": gateway, "since": since, **_of(who)})
     return [event_id for (event_id,) in rows]
+
+
+_OF_BUYER = """
+select event_id from gateway_payment
+where organization_id = %(org)s and gateway = any(connected.gateways) and is_test = %(is_test)s
+  and paid_at >= buyer.since and conversion_id is null and reason = 'nobody_referred'
+"""
+_REOPEN = Hot(f"""
+with connected as (
+  select array(select distinct gateway from gateway_connection where organization_id = %(org)s) as gateways
+), reopened as (
+  update gateway_event e set status = 'Received', reason = null, error = null, processed_at = null
+  from (
+    select distinct p.event_id
+    from connected
+    cross join unnest(%(customers)s::text[], %(subscriptions)s::text[], %(emails)s::text[], %(since)s::timestamptz[])
+      as buyer (customer, subscription, email, since)
+    cross join lateral (
+      {_OF_BUYER} and customer_id = buyer.customer
+      union all {_OF_BUYER} and subscription_id = buyer.subscription
+      union all {_OF_BUYER} and email_normalized = buyer.email
+    ) p
+  ) unreferred
+  where e.organization_id = %(org)s and e.id = unreferred.event_id and e.status <> 'Received' and e.raw is not null
+  returning e.id
+)
+insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s)
+select %(org)s, %(queue)s, %(name)s, jsonb_build_object('event_id', id), %(org)s::text, %(max_attempts)s, %(lease_s)s
+from reopened
+""")
+
+
+def stage_reopening(buyers: Sequence[tuple[Payer, datetime]], *, organization_id: UUID, is_test: bool) -> None:
+    """Stage that payments of these buyers are booked again that credited nobody, at any gateway, since a moment each.
+
+    For buyers whose earlier sale was credited by another way than a gateway's. One statement for all.
+    """
+    known = [(who, since) for who, since in buyers if who != Payer()]
+    if known:
+        sent = {
+            "org": organization_id,
+            "is_test": is_test,
+            "customers": [who.customer_id for who, _ in known],
+            "subscriptions": [who.subscription_id for who, _ in known],
+            "emails": [who.email_normalized for who, _ in known],
+            "since": [since for _, since in known],
+        }
+        db.stage(_REOPEN, sent | rows.kind(jobs.GATEWAY_EVENT))
 
 
 _KNOWN_IDS = """

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from domain.conversions.customers import CustomerNames
 from models.db import db
 from models.imports.imports import ImportJob
 from models.ledger import entries
@@ -16,7 +17,7 @@ SOURCE = "import"
 
 @dataclass(frozen=True, slots=True)
 class ImportedConversion:
-    """A sale of the past as it is stored. `customer_key` (None: nobody known) is whose payment it counts as."""
+    """A sale of the past as it is stored. `customer` is whose payment it counts as."""
 
     id: UUID
     affiliate_id: UUID
@@ -33,7 +34,8 @@ class ImportedConversion:
     processor_customer_id: str | None
     processor_subscription_id: str | None
     occurred_at: datetime
-    customer_key: str | None
+    email_normalized: str | None
+    customer: CustomerNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def known(*, organization_id: UUID, external_event_ids: Sequence[str]) -> set[st
     return {found for (found,) in db.run(_KNOWN, (organization_id, list(external_event_ids)))}
 
 
-_COLUMNS = tuple(field.name for field in fields(ImportedConversion) if field.name != "customer_key")
+_COLUMNS = tuple(field.name for field in fields(ImportedConversion) if field.name != "customer")
 _INSERT = f"""
 insert into conversion (organization_id, program_id, import_job_id, source, attribution_method, rate_source, is_test,
   created_at, hold_until, {", ".join(_COLUMNS)})
@@ -117,18 +119,25 @@ group by 1, 2, day, 4 order by 2, day, 4
 on conflict (organization_id, affiliate_id, day, currency) do update set net_cents = r.net_cents + excluded.net_cents
 """
 
-_CUSTOMERS = """
-with brought as (
-  select customer_key, min(paid_at) as first_paid_at, count(*) as payments
-  from unnest(%(keys)s::text[], %(moments)s::timestamptz[]) as p (customer_key, paid_at) group by customer_key
-), noted as (
-  insert into import_customer (organization_id, program_id, import_job_id, customer_key, first_paid_at, payments)
-  select %(org)s, %(program)s, %(job)s, brought.* from brought
+# All names first, in one order, so that two that count the same customers never wait for each other.
+_LOCK_CUSTOMERS = """
+with noted as (
+  insert into program_customer (organization_id, program_id, customer_key, first_paid_at, payments)
+  select %(org)s, %(program)s, name, %(at)s, 0
+  from (select distinct unnest(%(id_names)s::text[] || %(email_names)s::text[]) as name) named
+  where name is not null order by name collate "C"
+  on conflict do nothing
 )
-insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, payments)
-select %(org)s, %(program)s, brought.* from brought order by customer_key
-on conflict (organization_id, program_id, customer_key) do update
-  set payments = c.payments + excluded.payments, first_paid_at = least(c.first_paid_at, excluded.first_paid_at)
+select from program_customer
+where organization_id = %(org)s and program_id = %(program)s
+  and customer_key = any(%(id_names)s::text[] || %(email_names)s::text[])
+order by customer_key collate "C" for update
+"""
+_COUNT_PAYMENTS = """
+select count(*) from unnest(%(id_names)s::text[], %(other_names)s::text[], %(email_names)s::text[], %(inboxes)s::text[],
+  %(moments)s::timestamptz[]) with ordinality as paid (id_name, other_name, email_name, inbox, paid_at, place)
+cross join lateral count_payment(%(org)s, %(program)s, paid.id_name, paid.other_name, null, paid.email_name, paid.inbox,
+  paid.paid_at, %(job)s, null) counted
 """
 
 
@@ -143,13 +152,18 @@ def stage(job: ImportJob, rows: Sequence[ImportedConversion], *, program_id: UUI
     db.stage(_INSERT, (program_id, job.id, method, is_test, job.created_at, *columns, job.organization_id))
     for statement in (_HISTORY, _EARNED, _REVENUE):
         db.stage(statement, (job.organization_id, job.id))
-    payments = [row for row in rows if row.customer_key is not None]
+    payments = [row for row in rows if row.customer.is_known]
     if payments:
-        named = {
+        counted = {
             "org": job.organization_id,
             "program": program_id,
             "job": job.id,
-            "keys": [row.customer_key for row in payments],
+            "at": job.created_at,
+            "id_names": [row.customer.id_name for row in payments],
+            "other_names": [row.customer.other_name for row in payments],
+            "email_names": [row.customer.email_name for row in payments],
+            "inboxes": [row.customer.inbox for row in payments],
             "moments": [row.occurred_at for row in payments],
         }
-        db.stage(_CUSTOMERS, named)
+        db.stage(_LOCK_CUSTOMERS, counted)
+        db.stage(_COUNT_PAYMENTS, counted)

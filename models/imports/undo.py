@@ -49,16 +49,22 @@ select from program_customer c join import_customer i on i.organization_id = c.o
 where i.organization_id = %(org)s and i.import_job_id = %(job)s order by c.customer_key for update of c
 """
 
+# With the inbox that leads to them: it is known of nobody else.
 _CUSTOMERS_GONE = """
-delete from program_customer c using import_customer i
-where i.organization_id = %(org)s and i.import_job_id = %(job)s and c.organization_id = i.organization_id
-  and c.program_id = i.program_id and c.customer_key = i.customer_key and c.payments = i.payments
+with gone as (
+  delete from program_customer c using import_customer i
+  where i.organization_id = %(org)s and i.import_job_id = %(job)s and c.organization_id = i.organization_id
+    and c.program_id = i.program_id and c.customer_key = i.customer_key and c.payments = i.payments
+  returning c.*
+)
+delete from program_customer c using gone
+where c.organization_id = gone.organization_id and c.program_id = gone.program_id and c.joined_to = gone.customer_key
+  and c.customer_key = any(array['email:' || gone.email_normalized, 'test-email:' || gone.email_normalized])
 """
 
 _CUSTOMERS_LEFT = """
 update program_customer c set payments = c.payments - i.payments, first_paid_at = coalesce(least(
-  (select min(s.accepted_at) from sale s where s.organization_id = i.organization_id
-   and s.program_id = i.program_id and s.customer_key = i.customer_key),
+  c.first_sold_at,
   (select min(o.first_paid_at) from import_customer o where o.organization_id = i.organization_id
    and o.program_id = i.program_id and o.customer_key = i.customer_key and o.import_job_id <> i.import_job_id)
 ), c.first_paid_at)

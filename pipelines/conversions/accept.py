@@ -48,8 +48,9 @@ def sale(*, organization_id: UUID, posted: Mapping[str, Any], is_test: bool, now
     what is not accepted (look up; commit).
     """
     accepted = _accepted(organization_id, posted, is_test, now)
+    customer = customers.names(customer_id=posted["customer_id"], email=posted["customer_email"], is_test=is_test)
     for _ in range(_TRIES):
-        if sales.accept(accepted, slug=posted["affiliate_slug"]):
+        if sales.accept(accepted, customer, slug=posted["affiliate_slug"]):
             return SaleReceipt(conversion_id=accepted.id)
         referral = sales.look_up(
             organization_id=organization_id,
@@ -112,7 +113,6 @@ def _accepted(organization_id: UUID, posted: Mapping[str, Any], is_test: bool, n
         amount_cents=posted["amount_cents"],
         currency=posted["currency"],
         customer_id=posted["customer_id"],
-        customer_key=customers.key(customer_id=posted["customer_id"], email=posted["customer_email"], is_test=is_test),
         customer_name=posted["customer_name"],
         customer_email=posted["customer_email"],
         email_normalized=emails.normalize(posted["customer_email"]) if posted["customer_email"] else None,

@@ -10,14 +10,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import statuses
+from domain import emails, statuses
 from domain.conversions import avatars, manual_sales
+from domain.conversions.customers import names
 from domain.refused import Refused, not_found
 from models import ids
-from models.conversions import partners
+from models.conversions import customers, partners
 from models.conversions.conversions import Conversion
 from models.conversions.sale_terms import SaleTerms
 from models.conversions.sales import SaleFacts
+from models.gateways import payments
 from models.organization import organizations
 from models.programs import programs
 from pipelines import earn
@@ -31,6 +33,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
     """Write a conversion with its ledger entry and event, and stage its override. Each call writes another one.
 
     `wanted` is `schemas.conversions.manual.ManualConversionBody` loaded.
+    It counts as a payment of its customer; its own price is that of a first one.
     Raises Refused: 404 not_found for the program; 409 program_suspended, affiliate_not_approved; 400
     occurred_at_out_of_range, no_active_program, affiliate_not_in_program, test_affiliate_not_allowed,
     not_a_sale_campaign.
@@ -44,7 +47,24 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
     facts = _facts(organization_id, wanted, terms, occurred_at, is_test)
     kind = statuses.ConversionType.Bonus if wanted["kind"] == "bonus" else statuses.ConversionType.OneTime
     sold = settle.conversion_of(facts, _price(wanted, facts), type=kind.value, source=SOURCE)
-    conversion = dataclasses.replace(sold, attribution_method=METHOD, created_at=now)
+    email = wanted["customer_email"]
+    conversion = dataclasses.replace(
+        sold,
+        attribution_method=METHOD,
+        created_at=now,
+        email_normalized=emails.normalize(email) if email else None,
+    )
+    if kind == statuses.ConversionType.OneTime:
+        inbox = conversion.email_normalized
+        payments.stage_reopening(
+            [(payments.Payer(email_normalized=inbox), occurred_at)], organization_id=organization_id, is_test=is_test
+        )
+        customers.stage_count(
+            names(customer_id=None, email=email, is_test=is_test),
+            organization_id=organization_id,
+            program_id=conversion.program_id,
+            paid_at=occurred_at,
+        )
     earn.write(conversion, share=terms.recruiter_share, now=now)
     return conversion
 

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from domain import emails
 from domain.attribution import Decision, log
 from domain.conversions import recurring
 from domain.statuses import ConversionStatus
 from models.conversions import sales
 from models.conversions.conversions import Conversion
 from models.conversions.sales import SaleFacts
+from models.gateways import payments
 from models.programs import programs
 from pipelines import earn
 from pipelines.conversions import accept, credit, price
@@ -79,6 +81,12 @@ def _settle(facts: Sequence[SaleFacts], now: datetime) -> None:
     ]
     earn.write_all(earned, now=now)
     sales.stage_settled(organization_id=organization_id, sale_ids=[found.sale_id for found in facts], settled_at=now)
+    for is_test in {found.is_test for found in facts}:
+        payments.stage_reopening(
+            [(_payer(found), found.accepted_at) for found in facts if found.is_test is is_test],
+            organization_id=organization_id,
+            is_test=is_test,
+        )
     effects: dict[UUID, tuple[Decision, UUID]] = {}
     for found, decision in zip(facts, decisions, strict=True):
         if decision is not None and decision.lead_id is not None:
@@ -86,6 +94,11 @@ def _settle(facts: Sequence[SaleFacts], now: datetime) -> None:
     for lead_id in sorted(effects):
         decision, sale_id = effects[lead_id]
         credit.stage_effects(decision, organization_id=organization_id, conversion_id=sale_id, now=now)
+
+
+def _payer(facts: SaleFacts) -> payments.Payer:
+    email = emails.normalize(facts.customer_email) if facts.customer_email else None
+    return payments.Payer(customer_id=facts.customer_id, email_normalized=email)
 
 
 def if_waiting(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> bool:

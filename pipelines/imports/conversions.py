@@ -16,6 +16,7 @@ from domain.imports.rows import ConversionRow
 from domain.refused import Refused
 from domain.statuses import ConversionStatus
 from models import ids, turns
+from models.gateways import payments
 from models.imports import conversions, imports
 from models.imports.conversions import ImportedConversion
 from models.imports.imports import ImportJob
@@ -102,7 +103,16 @@ def run(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: datetime) 
     imports.stage(job)
     imported = [_imported(one, wanted, is_test=asked.is_test) for one in taken]
     conversions.stage(job, imported, program_id=program.id, method=METHOD, is_test=asked.is_test)
+    payments.stage_reopening(
+        [(_payer(one), one.occurred_at) for one in imported],
+        organization_id=asked.organization_id,
+        is_test=asked.is_test,
+    )
     return ImportedConversions(job, imported)
+
+
+def _payer(one: ImportedConversion) -> payments.Payer:
+    return payments.Payer(one.processor_customer_id, one.processor_subscription_id, one.email_normalized)
 
 
 def _refused(wanted: Mapping[str, Any], wrong: Mapping[int, str]) -> Refused:
@@ -191,6 +201,7 @@ def _of_affiliates(
 def _imported(one: _Taken, wanted: Mapping[str, Any], *, is_test: bool) -> ImportedConversion:
     row = one.row
     status = _status(is_paid=row.is_paid, is_confirmed=wanted["confirm_unpaid_payout"])
+    customer = customers.names(customer_id=row.processor_customer_id, email=row.customer_email, is_test=is_test)
     return ImportedConversion(
         id=ids.new_id(),
         affiliate_id=one.affiliate_id,
@@ -207,7 +218,8 @@ def _imported(one: _Taken, wanted: Mapping[str, Any], *, is_test: bool) -> Impor
         processor_customer_id=row.processor_customer_id,
         processor_subscription_id=row.processor_subscription_id,
         occurred_at=row.occurred_at,
-        customer_key=customers.key(customer_id=row.processor_customer_id, email=row.customer_email, is_test=is_test),
+        email_normalized=customer.inbox,
+        customer=customer,
     )
 
 

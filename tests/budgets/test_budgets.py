@@ -140,7 +140,8 @@ def test_settling_a_sale(shop, buyer):
         _settle(shop, conversion_id)
 
     assert "2 round trips (facts; writes and commit)" in _budget(settle.sale)
-    assert counted.numbers == (2, 10), counted
+    # Payments at gateways of the same buyer are looked for by one more.
+    assert counted.numbers == (2, 11 if buyer else 10), counted
 
 
 def test_settling_a_sale_to_a_lead_converts_it_with_the_commit(shop):
@@ -153,7 +154,7 @@ def test_settling_a_sale_to_a_lead_converts_it_with_the_commit(shop):
     with _counting() as counted:
         _settle(shop, conversion_id)
 
-    assert counted.numbers == (2, 11), counted
+    assert counted.numbers == (2, 12), counted
     assert shop.rows("select count(*) from lead where state = 'Converted'") == [(2,)]
 
 

@@ -1,20 +1,55 @@
-"""Names the affiliates who were credited for earlier payments of the same buyer."""
+"""Names the affiliates who were credited for earlier payments of the same buyer, whichever way those came.
+
+By subscription, else by customer id, else by email; of each the newest payment whose conversion still earns. The ids of
+imports and signed sales have no gateway in them: they are those of any gateway, but one of digits only where the emails
+agree or one is unknown.
+"""
 
 from models.conditions import EARNS_NOTHING
 from models.gateways.naming.columns import NO_CODE, NO_LEAD
 
-_EARLIER = f"""from gateway_payment g
-  join lateral (select status, affiliate_id from conversion
-    where organization_id = g.organization_id and id = g.conversion_id offset 0) c on c.status not in {EARNS_NOTHING}
-  join affiliate a on a.id = c.affiliate_id and a.deleted_at is null
-  where g.organization_id = %(org)s and g.gateway = %(gateway)s and g.is_test = %(is_test)s
-    and g.paid_at <= %(at)s and"""
-_NEWEST = "order by g.paid_at desc limit 1"
-SELECT = f"""
-(select 1, 'subscription', null, a.id, {NO_LEAD}, {NO_CODE} {_EARLIER} g.subscription_id = %(subscription)s
-  {_NEWEST})
-union all
-(select 2, 'customer', null, a.id, {NO_LEAD}, {NO_CODE} {_EARLIER} g.customer_id = %(customer)s {_NEWEST})
-union all
-(select 3, 'email', null, a.id, {NO_LEAD}, {NO_CODE} {_EARLIER} g.email_normalized = %(email)s {_NEWEST})
-"""
+_PAID = f"""select p.affiliate_id, g.paid_at from gateway_payment g
+    join lateral (select status, affiliate_id from conversion
+      where organization_id = g.organization_id and id = g.conversion_id offset 0) p on p.status not in {EARNS_NOTHING}
+    where g.organization_id = %(org)s and g.gateway = %(gateway)s and g.is_test = %(is_test)s and g.paid_at <= %(at)s"""
+_SIGNED = f"""select p.affiliate_id, s.accepted_at from sale s
+    join lateral (select status, affiliate_id from conversion
+      where organization_id = s.organization_id and id = s.id offset 0) p on p.status not in {EARNS_NOTHING}
+    where s.organization_id = %(org)s and s.is_test = %(is_test)s and s.accepted_at <= %(at)s"""
+_PAST = f"""select c.affiliate_id, c.occurred_at from conversion c
+    where c.organization_id = %(org)s and c.is_test = %(is_test)s and c.occurred_at <= %(at)s
+      and c.status not in {EARNS_NOTHING}"""
+
+
+def _same_id(name: str, email: str) -> str:
+    return f"""(%({name})s !~ '^[0-9]+$' or {email} is null or %(email)s::text is null or {email} = %(email)s)"""
+
+
+def _newest(*selects: str) -> str:
+    each = (f"({select} order by 2 desc limit 1)" for select in selects)
+    return f"select affiliate_id from ({' union all '.join(each)}) earlier order by paid_at desc limit 1"
+
+
+_BY = {
+    "subscription": _newest(
+        f"{_PAID} and g.subscription_id = %(subscription)s",
+        f"""{_PAST} and c.source = 'import' and c.processor_subscription_id = %(subscription)s
+      and {_same_id("subscription", "c.email_normalized")}""",
+    ),
+    "customer": _newest(
+        f"{_PAID} and g.customer_id = %(customer)s",
+        f"{_SIGNED} and s.customer_id = %(customer)s and {_same_id('customer', 's.email_normalized')}",
+        f"""{_PAST} and c.source in ('import', 'manual') and c.processor_customer_id = %(customer)s
+      and {_same_id("customer", "c.email_normalized")}""",
+    ),
+    "email": _newest(
+        f"{_PAID} and g.email_normalized = %(email)s",
+        f"{_SIGNED} and s.email_normalized = %(email)s",
+        f"{_PAST} and c.source in ('import', 'manual') and c.type <> 'Bonus' and c.email_normalized = %(email)s",
+    ),
+}
+SELECT = "\nunion all\n".join(
+    f"""(select {place}, '{by}', null, a.id, {NO_LEAD}, {NO_CODE} from ({earlier}) known
+  join affiliate a on a.id = known.affiliate_id and a.deleted_at is null)"""
+    for place, (by, earlier) in enumerate(_BY.items(), 1)
+)

@@ -12,10 +12,11 @@ from domain.conversions.commission import CommissionRate, CommissionType
 from domain.gateways import basis
 from domain.gateways.facts import BuyerOrigin, PaymentFact, StartFact
 from models import ids
+from models.conversions import customers
 from models.conversions.conversions import Conversion
 from models.conversions.sales import SaleFacts
 from models.coupons import affiliate_coupons
-from models.gateways import creditable, payments
+from models.gateways import payments
 from models.gateways.creditable import Creditable, RedeemableCode
 from models.gateways.payments import GatewayPayment
 from pipelines import earn
@@ -153,9 +154,13 @@ def _stage_earned(
     desk: BookingDesk, paid: PaymentFact, found: whom.Credit, named: Creditable, conversion: Conversion
 ) -> None:
     """Stage what a payment earns, and all that goes with it."""
-    key = whom.customer_key(desk, paid.origin)
-    if key is not None:
-        creditable.stage_counted(named, key, organization_id=desk.organization_id)
+    customers.stage_count(
+        whom.customer_names(desk, paid.origin),
+        organization_id=desk.organization_id,
+        program_id=named.program_id,
+        paid_at=paid.paid_at,
+        ordinal=named.ordinal,
+    )
     earn.write(conversion, share=named.terms.recruiter_share, now=desk.now)
     credit.stage_effects(
         found.decision, organization_id=desk.organization_id, conversion_id=conversion.id, now=desk.now

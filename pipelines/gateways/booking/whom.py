@@ -12,6 +12,7 @@ from domain.attribution import Coupon, Decision, Facts, History, Lead, NamedAffi
 from domain.attribution.facts import CHECKOUT_DOOR, PROMOTION_CODE
 from domain.clicks import subid
 from domain.conversions import customers
+from domain.conversions.customers import CustomerNames
 from domain.coupons.discounts import CodeOrigin
 from domain.gateways import referrals
 from domain.gateways.facts import BuyerOrigin, RedeemedCode
@@ -66,7 +67,7 @@ def asked(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups
         customer_id=origin.customer_id,
         subscription_id=origin.subscription_id,
         email_normalized=inbox_of(origin),
-        payer=customer_key(desk, origin),
+        payer=customer_names(desk, origin),
         is_test=is_test(desk, origin),
         at=at,
     )
@@ -116,10 +117,11 @@ def inbox_of(origin: BuyerOrigin) -> str | None:
     return emails.normalize(origin.email) if origin.email else None
 
 
-def customer_key(desk: BookingDesk, origin: BuyerOrigin) -> str | None:
-    """Return by whom a campaign counts the payments of an origin; None for nobody in particular."""
-    customer = f"{desk.gateway}:{origin.customer_id}" if origin.customer_id else None
-    return customers.key(customer_id=customer, email=origin.email, is_test=is_test(desk, origin))
+def customer_names(desk: BookingDesk, origin: BuyerOrigin) -> CustomerNames:
+    """Return by which names a program counts the payments of an origin."""
+    return customers.names(
+        customer_id=origin.customer_id, email=origin.email, gateway=desk.gateway, is_test=is_test(desk, origin)
+    )
 
 
 def _claimed(desk: BookingDesk, origin: BuyerOrigin) -> list[Claim]:

@@ -143,11 +143,17 @@ def test_without_a_currency_the_home_currency_counts(campaign):
     assert _post(campaign, currency="ANG").json["conversion"]["currency"] == "XCG"
 
 
-def test_the_customer_gets_a_picture_and_counts_no_payment(campaign):
+def test_customer_gets_a_picture_and_the_sale_counts_as_a_payment_of_theirs(campaign):
     shown = _post(campaign, customerEmail=" C@X.test ").json["conversion"]
 
     assert shown["customerAvatarUrl"].startswith("https://")
     assert campaign.rows("select customer_email from conversion") == [("c@x.test",)]
+    assert campaign.rows("select customer_key, payments from program_customer") == [("email:c@x.test", 1)]
+
+
+def test_bonus_counts_as_no_payment_of_the_customer(campaign):
+    assert _post(campaign, customerEmail="c@x.test", kind="bonus").status_code == 201
+
     assert campaign.rows("select count(*) from program_customer") == [(0,)]
 
 

@@ -283,6 +283,7 @@ _ONCE = {
     "a pointer of a job that is done: a job that is not comes again after its deadline": """
         jobs.batches._LOCK jobs.rows._LOCK""",
     "never: it takes an advisory lock": "turns._TAKE_HOT turns._TAKE_ALL",
+    "never: its function looks anew for each of its statements": "conversions.customers._COUNT",
 }
 
 

@@ -90,9 +90,12 @@ full join (
 where coalesce(r.cents, 0) <> coalesce(k.cents, 0) and {org:organization_id}""",
     # Those of gateways have payments and no sales.
     "a customer has paid as often as there are sales to them, which are numbered from one": """
-select c.customer_key from program_customer c left join sale s on s.organization_id = c.organization_id
-and s.program_id = c.program_id and s.customer_key = c.customer_key
-where {org:c} group by c.organization_id, c.program_id, c.customer_key
+select c.customer_key from program_customer c
+join program_customer n on n.organization_id = c.organization_id and n.program_id = c.program_id
+and coalesce(n.joined_to, n.customer_key) = c.customer_key
+left join sale s on s.organization_id = n.organization_id
+and s.program_id = n.program_id and s.customer_key = n.customer_key
+where {org:c} and c.joined_to is null and c.gateway is null group by c.organization_id, c.program_id, c.customer_key
 having count(s.id) > 0 and (count(s.id) <> c.payments or count(distinct s.customer_ordinal) <> c.payments
 or max(s.customer_ordinal) <> c.payments)""",
 }
