@@ -1,0 +1,158 @@
+"""One customer over all sources: random histories end as the rules say, whatever came first and however often.
+
+Source: tracking spec, section 8; core spec, "Program fields accepted on create or update", rule 4.
+"""
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from models import db
+from pipelines import ledger_check
+from pipelines.conversions import accept
+from tests.api.gateways.conftest import Shop
+from tests.journeys.customers.reference import Payment, Reference
+from tests.support.api.importing import import_sales, past_sale
+from tests.support.draining import drain
+from tests.support.gateways.playing import connected, played
+from tests.support.gateways.stage import Purchase
+
+_EMAILS = ("a@x.test", "b@x.test", "A+tag@x.test", None)
+# Shops number their customers; those of the others are unlike anybody else's.
+_CUSTOMERS = ("cus_1", "cus_2", "11", "12", None)
+_SLUGS = ("ann", "ben")
+_START = datetime.now(UTC).replace(microsecond=0) - timedelta(days=900)
+
+
+class _History:
+    """Payments of somebody, told to the service and to the reference."""
+
+    def __init__(self, brand, shops, seed, **terms):
+        self.brand, self.shops, self.draw = brand, shops, random.Random(seed)
+        self.reference = Reference(**terms)
+        self.now, self.told, self.numbers = _START, [], 0
+
+    def step(self):
+        self.now += timedelta(days=self.draw.randint(1, 40))
+        self.draw.choice([self.import_, self.sign, self.record, self.sell, self.sell, self.sell, self.refund])()
+
+    def _book(self, paid):
+        drain()
+        self.reference.book(paid)
+
+    def _number(self):
+        self.numbers += 1
+        return f"p{self.numbers}"
+
+    def import_(self):
+        customer, email = self.draw.choice(_CUSTOMERS), self.draw.choice(_EMAILS)
+        at = self.now - timedelta(days=self.draw.choice([0, 0, 200]))
+        paid = Payment(
+            self._number(),
+            at,
+            customer=customer,
+            email=email,
+            slug=self.draw.choice(_SLUGS),
+            type="OneTime",
+            earns=700,
+            is_locked=True,
+        )
+        row = past_sale(
+            affiliateSlug=paid.slug,
+            externalId=paid.id,
+            commissionCents=700,
+            type="OneTime",
+            occurredAt=at.isoformat(),
+            processorCustomerId=customer,
+            customerEmail=email,
+        )
+        for _ in range(self.draw.choice([1, 2])):
+            assert import_sales(self.brand, row).status_code == 200
+        self._book(paid)
+
+    def sign(self):
+        paid = Payment(
+            self._number(),
+            self.now,
+            customer=self.draw.choice(_CUSTOMERS),
+            email=self.draw.choice(_EMAILS),
+            slug=self.draw.choice(_SLUGS),
+        )
+        posted = {"external_event_id": paid.id, "affiliate_slug": paid.slug, "amount_cents": 10_000, "currency": "USD"}
+        posted |= {"customer_id": paid.customer, "customer_email": paid.email, "customer_name": None}
+        posted |= {"customer_avatar_url": None, "sub_id": None}
+        for _ in range(self.draw.choice([1, 2])):
+            with db.unit_of_work(self.brand.id):
+                accept.sale(organization_id=self.brand.id, posted=posted, is_test=False, now=self.now)
+        self._book(paid)
+
+    def record(self):
+        slug, email = self.draw.choice(_SLUGS), self.draw.choice(_EMAILS)
+        (found,) = self.brand.rows("select affiliate_id::text from tracking_link where slug = %s", slug)
+        body = {"programId": str(self.brand.programs[-1]), "affiliateId": found[0], "amountCents": 10_000}
+        body |= {"currency": "USD", "kind": "sale", "occurredAt": self.now.isoformat(), "customerEmail": email}
+        answer = self.brand.post("/api/v1/conversions", body)
+        assert answer.status_code == 201, answer.json
+        earns = 0 if self.reference.delay else 2_000
+        id = answer.json["conversion"]["externalEventId"]
+        self._book(Payment(id, self.now, email=email, slug=slug, type="OneTime", earns=earns))
+
+    def sell(self):
+        shop = self.draw.choice(self.shops)
+        shop.stage.now = self.now
+        customer, email = self.draw.choice("12"), self.draw.choice(_EMAILS[:3])
+        slug = self.draw.choice((*_SLUGS, None, None, None))
+        sale = shop.stage.pay(Purchase(cents=10_000, customer=customer, email=email, slug=slug))
+        for _ in range(self.draw.choice([1, 2])):
+            shop.hear(*sale.sent)
+        gateway = shop.stage.gateway.name
+        known_as = f"cus_{customer}" if gateway == "stripe" else f"1{customer}"
+        paid = Payment(sale.id, self.now, gateway=gateway, customer=known_as, email=email, slug=slug)
+        paid.subscription = f"sub_{customer}" if gateway == "stripe" else None
+        self.told.append((shop, sale, paid))
+        self._book(paid)
+
+    def refund(self):
+        left = [one for one in self.told if not one[2].is_refunded]
+        if not left:
+            return
+        shop, sale, paid = self.draw.choice(left)
+        shop.stage.now = self.now
+        sent = shop.stage.refund(sale, 10_000)
+        for _ in range(self.draw.choice([1, 2])):
+            shop.hear(*sent)
+        paid.is_refunded = True
+
+
+_BOOKED = """
+select external_event_id, (select l.slug from tracking_link l where l.affiliate_id = c.affiliate_id), type,
+  commission_cents,
+  coalesce((select sum(amount_cents)::int from ledger_entry e where e.conversion_id = c.id), 0)
+from conversion c
+"""
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_histories_of_a_person_end_as_the_rules_say(brand, seed):
+    months, delay = [(None, 0), (6, 0), (None, 2), (12, 1)][seed % 4]
+    terms = {"recurring_months": months, "recurring_delay_invoices": delay}
+    brand.program(default_commission_type="Percentage", default_commission_value=20, **terms)
+    brand.affiliate("ann")
+    brand.affiliate("ben")
+    with played("stripe") as stripe, played("woocommerce") as woocommerce:
+        owner = brand.person("Owner")
+        shops = [Shop(brand, stage, connected(owner, stage)) for stage in (stripe, woocommerce)]
+        brand.rows("update gateway_connection set connected_at = %s returning 1", _START - timedelta(days=1))
+        history = _History(brand, shops, seed, months=months, delay=delay)
+        for _ in range(16):
+            history.step()
+
+    expected = {
+        one.id: (one.affiliate, one.type, one.commission, 0 if one.is_owed_nothing else one.commission)
+        for one in history.reference.booked
+    }
+    booked = {id.removeprefix("import:"): tuple(rest) for id, *rest in brand.rows(_BOOKED)}
+    assert booked == expected
+    with db.unit_of_work(brand.id):
+        assert ledger_check.run(brand.id, now=datetime.now(UTC)) == []
