@@ -111,49 +111,94 @@ create function count_payment(
 ) language plpgsql as $$
 declare
   by_email program_customer;
+  sold_at timestamptz := case when import_job is null then paid_at end;
+  is_new_inbox boolean := false;
 begin
-  if email_name is not null then
-    insert into program_customer (organization_id, program_id, customer_key, first_paid_at, payments)
-    values (org, program, email_name, paid_at, 0) on conflict do nothing;
-    select * into by_email from program_customer
-    where organization_id = org and program_id = program and customer_key = email_name for update;
-    name := coalesce(by_email.joined_to, email_name);
-  end if;
-  if id_name is not null then
-    insert into program_customer (organization_id, program_id, customer_key, first_paid_at, payments)
-    values (org, program, id_name, paid_at, 0) on conflict do nothing;
-    perform from program_customer
-    where organization_id = org and program_id = program and customer_key = id_name for update;
-    name := customer_name(org, program, id_name, other_name, via, inbox);
-  end if;
-  if id_name is not null and email_name is not null and by_email.joined_to is null then
-    update program_customer set joined_to = count_payment.name, payments = 0
-    where organization_id = org and program_id = program and customer_key = email_name;
-    with moved as (
-      delete from import_customer
-      where organization_id = org and program_id = program and customer_key = email_name returning *
-    )
-    insert into import_customer as i (organization_id, program_id, customer_key, import_job_id, first_paid_at, payments)
-    select org, program, count_payment.name, import_job_id, m.first_paid_at, m.payments from moved m
-    on conflict (organization_id, program_id, customer_key, import_job_id) do update
-    set payments = i.payments + excluded.payments, first_paid_at = least(i.first_paid_at, excluded.first_paid_at);
-  else
-    by_email := null;
-  end if;
-  insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, first_sold_at, payments,
-    gateway, email_normalized)
-  values (org, program, count_payment.name,
-    least(paid_at, case when by_email.payments > 0 then by_email.first_paid_at end),
-    least(case when import_job is null then paid_at end, by_email.first_sold_at),
-    1 + coalesce(by_email.payments, 0), via, inbox)
-  on conflict (organization_id, program_id, customer_key) do update
-  set first_paid_at = case when c.payments > 0 then least(c.first_paid_at, excluded.first_paid_at)
-      else excluded.first_paid_at end,
-    first_sold_at = least(c.first_sold_at, excluded.first_sold_at),
-    payments = c.payments + excluded.payments,
-    gateway = coalesce(c.gateway, excluded.gateway),
-    email_normalized = coalesce(excluded.email_normalized, c.email_normalized)
-  returning c.payments, c.first_paid_at into count_payment.payments, count_payment.first_paid_at;
+  <<counting>>
+  begin
+    -- Most are one of three: known by these names already, new, or known by the inbox alone.
+    if id_name is null then
+      insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, first_sold_at, payments)
+      values (org, program, email_name, paid_at, sold_at, 1)
+      on conflict (organization_id, program_id, customer_key) do update
+      set payments = c.payments + 1, first_sold_at = least(c.first_sold_at, sold_at),
+        first_paid_at = case when c.payments > 0 then least(c.first_paid_at, excluded.first_paid_at)
+          else excluded.first_paid_at end
+      where c.joined_to is null
+      returning c.customer_key, c.payments, c.first_paid_at
+      into count_payment.name, count_payment.payments, count_payment.first_paid_at;
+      exit counting when found;
+    else
+      update program_customer c
+      set payments = c.payments + 1, first_paid_at = least(c.first_paid_at, paid_at),
+        first_sold_at = least(c.first_sold_at, sold_at), email_normalized = coalesce(inbox, c.email_normalized)
+      where c.organization_id = org and c.program_id = program and c.customer_key = id_name
+        and c.payments > 0 and c.gateway is not distinct from via
+        and (email_name is null or exists (select from program_customer e where e.organization_id = org
+          and e.program_id = program and e.customer_key = email_name and e.joined_to is not null))
+      returning c.customer_key, c.payments, c.first_paid_at
+      into count_payment.name, count_payment.payments, count_payment.first_paid_at;
+      exit counting when found;
+      if email_name is not null then
+        insert into program_customer (organization_id, program_id, customer_key, first_paid_at, payments, joined_to)
+        values (org, program, email_name, paid_at, 0, id_name) on conflict do nothing;
+        is_new_inbox := found;
+      end if;
+      if email_name is null or is_new_inbox then
+        insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, first_sold_at,
+          payments, gateway, email_normalized)
+        select org, program, id_name, paid_at, sold_at, 1, via, inbox
+        where not exists (select from program_customer
+          where organization_id = org and program_id = program and customer_key = other_name)
+        on conflict do nothing
+        returning c.customer_key, c.payments, c.first_paid_at
+        into count_payment.name, count_payment.payments, count_payment.first_paid_at;
+        exit counting when found;
+      end if;
+    end if;
+
+    if email_name is not null then
+      select * into by_email from program_customer
+      where organization_id = org and program_id = program and customer_key = email_name for update;
+      name := by_email.joined_to;
+    end if;
+    if id_name is not null then
+      insert into program_customer (organization_id, program_id, customer_key, first_paid_at, payments)
+      values (org, program, id_name, paid_at, 0) on conflict do nothing;
+      perform from program_customer
+      where organization_id = org and program_id = program and customer_key = id_name for update;
+      name := customer_name(org, program, id_name, other_name, via, inbox);
+    end if;
+    if id_name is not null and email_name is not null and (by_email.joined_to is null or is_new_inbox) then
+      update program_customer set joined_to = count_payment.name, payments = 0
+      where organization_id = org and program_id = program and customer_key = email_name;
+      with moved as (
+        delete from import_customer
+        where organization_id = org and program_id = program and customer_key = email_name returning *
+      )
+      insert into import_customer as i
+        (organization_id, program_id, customer_key, import_job_id, first_paid_at, payments)
+      select org, program, count_payment.name, import_job_id, m.first_paid_at, m.payments from moved m
+      on conflict (organization_id, program_id, customer_key, import_job_id) do update
+      set payments = i.payments + excluded.payments, first_paid_at = least(i.first_paid_at, excluded.first_paid_at);
+    else
+      by_email := null;
+    end if;
+    insert into program_customer as c (organization_id, program_id, customer_key, first_paid_at, first_sold_at, payments,
+      gateway, email_normalized)
+    values (org, program, count_payment.name,
+      least(paid_at, case when by_email.payments > 0 then by_email.first_paid_at end),
+      least(sold_at, by_email.first_sold_at), 1 + coalesce(by_email.payments, 0), via, inbox)
+    on conflict (organization_id, program_id, customer_key) do update
+    set first_paid_at = case when c.payments > 0 then least(c.first_paid_at, excluded.first_paid_at)
+        else excluded.first_paid_at end,
+      first_sold_at = least(c.first_sold_at, excluded.first_sold_at),
+      payments = c.payments + excluded.payments,
+      gateway = coalesce(c.gateway, excluded.gateway),
+      email_normalized = coalesce(excluded.email_normalized, c.email_normalized)
+    returning c.payments, c.first_paid_at into count_payment.payments, count_payment.first_paid_at;
+  end counting;
+
   if count_payment.payments <> expected then
     raise exception 'it is payment % of its customer by now, not %', count_payment.payments, expected
       using errcode = 'serialization_failure';
