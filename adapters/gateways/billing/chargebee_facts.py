@@ -196,10 +196,11 @@ def _aliases(transaction: Any, invoice: Any) -> tuple[str, ...]:
 
 
 def _net(transaction: Any, invoice: Any, paid: int, currency: str) -> int | None:
-    tax, total = shapes.at(invoice, "tax"), shapes.at(invoice, "total")
-    if tax is None or total is None or len(shapes.items(transaction, "linked_invoices")) > 1:
+    """Return what was paid without tax; None where that is unknown or more than one invoice was paid."""
+    if len(shapes.items(transaction, "linked_invoices")) > 1:
         return None
-    return amounts.without_tax(paid, _minor(tax, currency), _minor(total, currency))
+    tax, total = (amounts.parse_exact_minor(shapes.at(invoice, name), currency, EXPONENTS) for name in ("tax", "total"))
+    return amounts.without_tax(paid, tax, total)
 
 
 def _carriers(holder: Any) -> Iterator[Carrier]:

@@ -186,7 +186,7 @@ def _transaction(wire: GatewayWire, told: Any, at: datetime) -> Fact:
     totals = shapes.at(told, "details", "totals")
     currency = amounts.currency(shapes.at(told, "currency_code") or shapes.at(totals, "currency_code"))
     paid = amounts.of_minor(shapes.at(totals, "grand_total"), currency)
-    tax = shapes.at(totals, "grand_total_tax")
+    tax = amounts.parse_exact_minor(shapes.at(totals, "grand_total_tax"), currency)
     return PaymentFact(
         external_id=shapes.needed(told, "id"),
         amount_cents=paid,
@@ -194,7 +194,7 @@ def _transaction(wire: GatewayWire, told: Any, at: datetime) -> Fact:
         paid_at=at,
         origin=replace(_origin(told), codes=_codes(wire, told)),
         aliases=(invoice,) if (invoice := shapes.identity(told, "invoice_id")) else (),
-        net_cents=None if tax is None else max(paid - amounts.of_minor(tax, currency), 0),
+        net_cents=amounts.subtract_parts(paid, tax),
     )
 
 

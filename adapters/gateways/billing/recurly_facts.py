@@ -156,7 +156,6 @@ def _aliases(invoice: Any) -> Iterator[str]:
 
 
 def _net(invoice: Any, paid: int, currency: str) -> int | None:
-    tax, total = shapes.at(invoice, "tax"), shapes.at(invoice, "total")
-    if tax is None or total is None:
-        return None
-    return amounts.without_tax(paid, amounts.of_decimal(tax, currency), amounts.of_decimal(total, currency))
+    """Return what was paid without tax; None where that is unknown."""
+    tax, total = (amounts.parse_exact_decimal(shapes.at(invoice, name), currency) for name in ("tax", "total"))
+    return amounts.without_tax(paid, tax, total)

@@ -204,22 +204,24 @@ def _paid_at(invoice: Any, created: datetime) -> datetime:
 
 
 def _net(paid_for: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where the tax is not told."""
+    """Return what was paid without tax and shipping; None where one is unknown."""
 
     def read(*path: str) -> int | None:
-        found = shapes.at(paid_for, *path)
-        return None if found is None else amounts.of_minor(found, currency, EXPONENTS)
+        return amounts.parse_exact_minor(shapes.at(paid_for, *path), currency, EXPONENTS)
 
-    before_tax, total = read("total_excluding_tax"), read("total")
-    tax = total - before_tax if before_tax is not None and total is not None else None
-    if tax is None:
-        tax = read("total_details", "amount_tax")
-    if tax is None:
-        tax = read("tax")
-    if tax is None:
-        return None
-    shipping = read("shipping_cost", "amount_subtotal") or read("total_details", "amount_shipping") or 0
-    return max(paid - tax - shipping, 0)
+    if shapes.at(paid_for, "total_excluding_tax") is not None:
+        before_tax, total = read("total_excluding_tax"), read("total")
+        tax = None if before_tax is None or total is None or before_tax > total else total - before_tax
+    else:
+        tax = read(*_first_there(paid_for, ("total_details", "amount_tax"), ("tax",)))
+    shipping_path = _first_there(paid_for, ("shipping_cost", "amount_subtotal"), ("total_details", "amount_shipping"))
+    has_shipping = shapes.at(paid_for, *shipping_path) is not None
+    return amounts.subtract_parts(paid, tax, read(*shipping_path) if has_shipping else 0)
+
+
+def _first_there(holder: Any, *paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first path at which something stands, else the last one."""
+    return next((path for path in paths if shapes.at(holder, *path) is not None), paths[-1])
 
 
 def carriers(*tables: Mapping[str, str]) -> tuple[Carrier, ...]:

@@ -132,7 +132,7 @@ def test_an_invoice_that_is_not_paid_by_now_is_no_payment_of_nothing(stage, chan
 @pytest.mark.parametrize(
     "change",
     [
-        *({"paid": value} for value in (None, "x", -1, Decimal("0.001"), Decimal("1e300"), True, [])),
+        *({"paid": value} for value in (None, "x", -1, Decimal("1e300"), True, [])),
         *({"currency": None}, {"id": None}, {"id": "x" * 500}, {"closed_at": "soon"}, {"account": {"id": "x" * 500}}),
     ],
 )
