@@ -92,8 +92,8 @@ class Payer:
 class KnownBefore:
     """What is known before a payment is booked.
 
-    `told` is who referred its buyer, as `referrals.of` has it; `is_awaited` says that events wait for it, or that later
-    payments of its buyer credited nobody; `payment` is itself, where it is known.
+    `told` is who referred its buyer, as `referrals.of` has it, each with its `told_at`; `is_awaited` says that events
+    wait for it, or that later payments of its buyer credited nobody; `payment` is itself, where it is known.
     """
 
     told: list[Any]
@@ -118,7 +118,8 @@ class AskedBefore:
 
 _BEFORE_ROWS = Rows(KnownBefore)
 _TOLD = """
-select coalesce(jsonb_agg(origin order by subject desc), '[]') as origins from gateway_referral
+select coalesce(jsonb_agg(origin || jsonb_build_object('told_at', told_at) order by subject desc), '[]') as origins
+from gateway_referral
 where organization_id = %(org)s and gateway = %(gateway)s and subject = any(%(subjects)s)
 """
 _IS_AWAITED = f"""exists (

@@ -19,6 +19,7 @@ from domain.gateways.facts import (
     IgnoredFact,
     PaymentFact,
     RedeemedCode,
+    ReferralFact,
     RefundFact,
     StartFact,
     UnclearFact,
@@ -31,6 +32,9 @@ Reader = Callable[[GatewayWire, Any], tuple[Fact, ...]]
 
 #: What a list of invoices shows of each.
 SHOWN: Params = {"payments": "true", "refunds": "true", "discounts": "true"}
+
+#: The event of a field of the brand's own that changed on a subscription or a customer.
+CHANGED_FIELD = "custom_field_value_change"
 
 _EASTERN = ZoneInfo("America/New_York")
 _ZONE = re.compile(r"\s+([+-][0-9]{2}:?[0-9]{2})$")
@@ -134,12 +138,29 @@ def _chargeback(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
     return (DisputeFact(dispute_id=uid, sale_ids=tuple(payments), state=state, at=moment(payload, "timestamp")),)
 
 
-#: What reads the payload of an event, by its key. The last one is told in lists alone.
+def _changed_field(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
+    """Read the metadata of a subscription or a customer in which a field changed."""
+    holder_id, at = shapes.needed(payload, "resource_id"), moment(payload, "timestamp")
+    match shapes.text(payload, "resource_type"):
+        case "Subscription":
+            said = wire.find(f"/subscriptions/{shapes.segment(holder_id)}.json")
+            if said is None:
+                return (IgnoredFact("unknown_there"),)
+            origin = _origin(wire, shapes.at(said, "subscription"), has_codes=False)
+        case "Customer":
+            origin = BuyerOrigin(customer_id=holder_id, carriers=tuple(_metadata(wire, "customers", holder_id)))
+        case _:
+            return (IgnoredFact("unknown_type"),)
+    return (ReferralFact(told_at=at, origin=origin),)
+
+
+#: What reads the payload of an event, by its key. The last two are told in lists alone.
 READERS: Mapping[str, Reader] = {
     "payment_success": _payment,
     "refund_success": _refund,
     "signup_success": _signup,
     "change_chargeback_status": _chargeback,
+    CHANGED_FIELD: _changed_field,
 }
 
 

@@ -138,10 +138,17 @@ def _activated(wire: PaypalWire, subscription: Any, created: datetime) -> tuple[
     return (ReferralFact(told_at=created, origin=origin),)
 
 
+def _updated(wire: PaypalWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
+    """Read a subscription that changed: the brand may write its custom id later."""
+    subscription_id = shapes.needed(subscription, "id")
+    return (ReferralFact(told_at=created, origin=_of_subscription(subscription, subscription_id)),)
+
+
 READERS: Mapping[str, Reader] = {
     "PAYMENT.CAPTURE.COMPLETED": _capture,
     "PAYMENT.SALE.COMPLETED": _sale,
     "BILLING.SUBSCRIPTION.ACTIVATED": _activated,
+    "BILLING.SUBSCRIPTION.UPDATED": _updated,
     "PAYMENT.CAPTURE.REFUNDED": _refund,
     "PAYMENT.SALE.REFUNDED": _refund,
     "PAYMENT.CAPTURE.REVERSED": _reversed,

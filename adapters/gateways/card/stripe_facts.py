@@ -176,6 +176,25 @@ def _subscription(wire: GatewayWire, subscription: Any, created: datetime) -> tu
     return (ReferralFact(told_at=created, origin=origin),)
 
 
+def _updated_subscription(wire: GatewayWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
+    origin = BuyerOrigin(
+        customer_id=shapes.identity(subscription, "customer"),
+        subscription_id=shapes.needed(subscription, "id"),
+        carriers=carriers(shapes.table(subscription, "metadata")),
+        is_test=_is_test(subscription),
+    )
+    return (ReferralFact(told_at=created, origin=origin),)
+
+
+def _updated_customer(wire: GatewayWire, customer: Any, created: datetime) -> tuple[Fact, ...]:
+    origin = BuyerOrigin(
+        customer_id=shapes.needed(customer, "id"),
+        carriers=carriers(shapes.table(customer, "metadata")),
+        is_test=_is_test(customer),
+    )
+    return (ReferralFact(told_at=created, origin=origin),)
+
+
 def _deauthorized(wire: GatewayWire, application: Any, created: datetime) -> tuple[Fact, ...]:
     return (DisconnectedFact("The account took the access back."),)
 
@@ -194,8 +213,20 @@ READERS: Mapping[str, Reader] = {
     "charge.dispute.funds_reinstated": _dispute(DisputeState.Won),
     "charge.dispute.closed": _dispute(None),
     "customer.subscription.created": _subscription,
+    "customer.subscription.updated": _updated_subscription,
+    "customer.updated": _updated_customer,
     "account.application.deauthorized": _deauthorized,
 }
+
+
+#: The events of what changed, of which only metadata matters: the brand may write a referral into it later.
+UPDATES = ("customer.subscription.updated", "customer.updated")
+
+
+def is_update_without_metadata(event: Any) -> bool:
+    """Return whether an event is of a change that left the metadata as it was."""
+    previous = shapes.at(event, "data", "previous_attributes")
+    return shapes.text(event, "type") in UPDATES and isinstance(previous, Mapping) and "metadata" not in previous
 
 
 def _paid_at(invoice: Any, created: datetime) -> datetime:

@@ -182,7 +182,7 @@ def test_a_chargeback_is_known_by_the_transaction_whatever_the_notification_is_c
     ("kind", "event"),
     [
         *(("credit_invoice", "paid"), ("credit_invoice", "created"), ("invoice", "paid"), ("payment", "succeeded")),
-        *(("charge_invoice", "created"), ("subscription", "updated")),
+        *(("charge_invoice", "created"), ("subscription", "renewed")),
     ],
 )
 def test_what_tells_the_same_money_again_is_ignored_unread(stage, kind, event):

@@ -1,0 +1,225 @@
+"""A referral that is written on a subscription or a customer after the checkout credits their uncredited payments."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.support.draining import drain
+from tests.support.gateways.card.paypal import signed as signed_by_paypal
+from tests.support.gateways.later import WRITTEN_LATER, stripe_subscription, stripe_update
+from tests.support.gateways.stage import Purchase, Sent
+
+_METHODS = {
+    "stripe": "metadata_or_customer",
+    "paddle": "paddle_custom_data",
+    "chargebee": "chargebee_custom_field",
+    "recurly": "recurly_custom_field",
+    "paypal": "paypal_custom_field",
+    "maxio": "maxio_metadata",
+}
+later = pytest.mark.parametrize(
+    ("stage", "write"),
+    [pytest.param(name, write, id=case) for case, (name, write) in WRITTEN_LATER.items()],
+    indirect=["stage"],
+)
+_BUYER = {"customer": "1", "email": "ann@example.com"}
+
+
+@pytest.fixture
+def longstanding(shop):
+    """Have the gateway connected for two years."""
+    shop.change("update gateway_connection set connected_at = connected_at - interval '2 years'")
+    return shop
+
+
+def _sent(shop, *sent: Sent) -> tuple[Sent, ...]:
+    """Return what is sent, signed for the webhook that was made when the gateway was connected."""
+    if shop.stage.gateway.name != "paypal":
+        return sent
+    return tuple(signed_by_paypal(one.body, shop.stage.webhook) for one in sent)
+
+
+def _pay(shop, **purchase) -> tuple[Purchase, str]:
+    """Let a subscription's payment come in that names nobody."""
+    bought = Purchase(cents=10_000, slug=None, **{**_BUYER, **purchase})
+    if shop.stage.gateway.name == "paypal":  # a first purchase there is an order's
+        bought = Purchase(cents=10_000, slug=None, renews=shop.stage.pay(bought), **{**_BUYER, **purchase})
+    sale = shop.stage.pay(bought)
+    shop.hear(*_sent(shop, *sale.sent))
+    return bought, sale.id
+
+
+def _hear_or_list(shop, *sent: Sent) -> None:
+    if sent:
+        shop.hear(*_sent(shop, *sent))
+        return
+    path = f"/api/v1/connections/{shop.connection['id']}/reconcile"
+    since = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    assert shop.brand.person("Owner").post(path, {"since": since}).status_code == 202
+    drain()
+
+
+@later
+def test_referral_written_later_credits_the_payment_once(shop, write):
+    bought, sale_id = _pay(shop)
+    assert shop.conversions() == []
+    shop.wait()
+    sent = write(shop.stage, bought, "jane")
+    for _ in range(2):
+        _hear_or_list(shop, *sent)
+    method = _METHODS[shop.stage.gateway.name]
+    assert shop.conversions("external_event_id, amount_cents, attribution_method") == [(sale_id, 10_000, method)]
+    assert {status for (status,) in shop.events("status")} == {"Processed"}
+
+
+@later
+def test_referral_written_before_the_payment_is_read_credits_it(shop, write):
+    bought = Purchase(cents=10_000, slug=None, **_BUYER)
+    if shop.stage.gateway.name == "paypal":
+        bought = Purchase(cents=10_000, slug=None, renews=shop.stage.pay(bought), **_BUYER)
+    sale = shop.stage.pay(bought)
+    _hear_or_list(shop, *write(shop.stage, bought, "jane"))
+    shop.hear(*_sent(shop, *sale.sent))
+    assert shop.conversions("external_event_id") == [(sale.id,)]
+
+
+@later
+def test_referral_that_leads_nowhere_credits_nobody(shop, write):
+    bought, _ = _pay(shop)
+    _hear_or_list(shop, *write(shop.stage, bought, "nobody-here"))
+    assert shop.conversions() == []
+    assert {status for (status,) in shop.events("status")} == {"Processed"}
+
+
+@pytest.mark.parametrize(
+    ("window", "days", "is_credited"), [(30, 29, True), (30, 31, False), (5, 6, False), (60, 31, True)]
+)
+def test_referral_counts_for_the_campaigns_cookie_window(longstanding, window, days, is_credited):
+    shop, now = longstanding, longstanding.stage.now
+    shop.change("update program set cookie_window_days = %s", window)
+    shop.stage.now = now - timedelta(days=days)
+    bought, sale_id = _pay(shop)
+    shop.stage.now = now
+    shop.hear(*stripe_subscription(shop.stage, bought, "jane"))
+    assert [external_id for (external_id,) in shop.conversions("external_event_id")] == [sale_id] * is_credited
+
+
+def test_window_is_that_of_the_credited_campaign(longstanding):
+    shop, now = longstanding, longstanding.stage.now
+    shop.change("update program set cookie_window_days = 5")
+    other = shop.brand.program(default_commission_type="Percentage", default_commission_value=10)
+    rob = shop.brand.affiliate("rob", program_id=other)
+    shop.change("update program set cookie_window_days = 60 where id = %s", other)
+    shop.stage.now = now - timedelta(days=20)
+    for customer in ("1", "2"):
+        _pay(shop, customer=customer, email=f"buyer{customer}@example.com")
+    shop.stage.now = now
+    for customer, slug in (("1", "jane"), ("2", "rob")):
+        shop.hear(*stripe_subscription(shop.stage, Purchase(customer=customer), slug))
+    assert shop.conversions("affiliate_id") == [(rob,)]
+
+
+def test_payment_beyond_the_window_stays_uncredited_when_it_is_reported_again(longstanding):
+    shop, now = longstanding, longstanding.stage.now
+    shop.stage.now = now - timedelta(days=40)
+    sale = shop.stage.pay(Purchase(cents=10_000, slug=None, **_BUYER))
+    shop.stage.now = now
+    shop.hear(*stripe_subscription(shop.stage, sale.purchase, "jane"))
+    shop.hear(*sale.sent)
+    assert shop.conversions() == []
+    assert shop.events()[-2:] == [
+        ("invoice.paid", "Processed", "nobody_referred"),
+        ("invoice_payment.paid", "Processed", None),
+    ]
+
+
+def test_renewals_after_the_referral_are_credited(longstanding):
+    shop, now = longstanding, longstanding.stage.now
+    shop.stage.now = now - timedelta(days=300)
+    shop.hear(*stripe_subscription(shop.stage, Purchase(customer="1"), "jane"))
+    shop.stage.now = now
+    _, sale_id = _pay(shop)
+    assert shop.conversions("external_event_id") == [(sale_id,)]
+
+
+@pytest.mark.parametrize("previous", [{"status": "trialing"}, {"metadata": {"plan": "old"}}, None], ids=repr)
+def test_update_that_names_nobody_keeps_what_was_said_before(shop, previous):
+    session = {"id": "cs_1", "object": "checkout.session", "mode": "subscription", "payment_status": "paid"}
+    session |= {"client_reference_id": "jane", "customer": "cus_1", "subscription": "sub_1", "livemode": True}
+    shop.hear(shop.event("checkout.session.completed", session))
+    shop.wait()
+    subscription = {"id": "sub_1", "object": "subscription", "status": "active", "customer": "cus_1"}
+    subscription["metadata"] = {"plan": "new"}
+    shop.hear(stripe_update(shop.stage, "customer.subscription.updated", subscription, previous))
+    _pay(shop)
+    assert shop.conversions("attribution_method") == [("stripe_reference_id",)]
+
+
+def test_update_of_something_else_is_ignored(shop):
+    shop.hear(*stripe_subscription(shop.stage, Purchase(), "jane", status="trialing"))
+    assert shop.events("status, reason") == [("Ignored", "metadata_unchanged")]
+
+
+def test_every_change_of_a_subscription_is_listed(shop):
+    bought, _ = _pay(shop)
+    for slug in ("nobody-here", "jane"):
+        shop.wait()
+        stripe_subscription(shop.stage, bought, slug)
+    _hear_or_list(shop)
+    assert len(shop.conversions()) == 1
+
+
+class TestSubscription:
+    """Where event and customer name nobody, the subscription is read."""
+
+    _PATHS = {
+        "stripe": "/v1/subscriptions/sub_1",
+        "paddle": "/subscriptions/sub_1",
+        "mollie": "/v2/customers/cst_1/subscriptions/sub_1",
+    }
+    _FIELDS = {"stripe": "metadata", "paddle": "custom_data", "mollie": "metadata"}
+    reading = pytest.mark.parametrize("stage", _PATHS, indirect=True)
+
+    def _buy(self, shop, **purchase):
+        first = shop.stage.pay(Purchase(slug=None, **_BUYER))
+        bought = Purchase(cents=10_000, **{"slug": None, **_BUYER, **purchase}, renews=first)
+        return shop.stage.pay(bought)
+
+    def _calls(self, shop):
+        return [asked.path for asked in shop.stage.asked].count(self._PATHS[shop.stage.gateway.name])
+
+    def _write(self, shop, slug):
+        name = shop.stage.gateway.name
+        shop.stage.objects[self._PATHS[name]] = {"id": "sub_1", self._FIELDS[name]: {"affiliate_slug": slug}}
+
+    @reading
+    def test_it_names_the_affiliate(self, shop):
+        sale = self._buy(shop)
+        self._write(shop, "jane")
+        shop.hear(sale.sent[0])
+        assert shop.conversions("external_event_id") == [(sale.id,)]
+        assert self._calls(shop) == 1
+
+    @reading
+    def test_it_is_not_read_where_the_event_names_somebody(self, shop):
+        shop.hear(self._buy(shop, slug="jane").sent[0])
+        assert len(shop.conversions()) == 1
+        assert self._calls(shop) == 0
+
+    @reading
+    def test_it_is_not_read_where_the_customer_names_somebody(self, shop):
+        sale, name = self._buy(shop), shop.stage.gateway.name
+        customer = {"stripe": "/v1/customers/cus_1", "paddle": "/customers/ctm_1", "mollie": "/v2/customers/cst_1"}[
+            name
+        ]
+        shop.stage.objects[customer] |= {self._FIELDS[name]: {"affiliate_slug": "jane"}}
+        shop.hear(sale.sent[0])
+        assert len(shop.conversions()) == 1
+        assert self._calls(shop) == 0
+
+    @reading
+    def test_it_is_asked_for_once_where_it_is_not_there(self, shop):
+        sale = self._buy(shop)
+        shop.hear(sale.sent[0])
+        assert shop.conversions() == []
+        assert self._calls(shop) == 1
