@@ -303,7 +303,7 @@ def take_parked(
 
 
 def unreferred(*, organization_id: UUID, gateway: str, who: Payer, since: datetime | None) -> list[UUID]:
-    """Return the events of a customer's payments since the second of `since` that credited nobody, the oldest first."""
+    """Return the events of a customer's uncredited payments since the second of `since`, the oldest first."""
     second = None if since is None else since.replace(microsecond=0)
     rows = db.run(_FIND_UNREFERRED, {"org": organization_id, "gateway": gateway, "since": second, **_of(who)})
     return [event_id for (event_id,) in rows]

@@ -25,9 +25,9 @@ def stage(
     told_at: datetime,
     replaces: bool,
 ) -> None:
-    """Stage what was told of subjects (`customer:ID`, `subscription:ID`); of two the later told counts.
+    """Stage who referred subjects (`customer:ID`, `subscription:ID`); of two origins the later one counts.
 
-    What is told again keeps its first time. Without `replaces` it only fills a gap.
+    The same origin again keeps its first time. Without `replaces` an origin only fills a gap.
     """
     params = {
         "org": organization_id,

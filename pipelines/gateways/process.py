@@ -205,7 +205,7 @@ def _facts(prepared: PreparedEvent) -> Sequence[Fact]:
 
 
 def _closer(prepared: PreparedEvent, fact: Fact) -> Fact:
-    """Ask for the customer where the event names nobody, or not whom it is about; then for the subscription."""
+    """Read the customer where the event lacks an affiliate or the buyer; then the subscription for the affiliate."""
     if not isinstance(fact, PaymentFact | StartFact):
         return fact
     if fact.origin.email and _names_an_affiliate(prepared, fact.origin):

@@ -231,12 +231,12 @@ def _changed_field(event: Any) -> GatewayDelivery | None:
     if shapes.text(event, "key") != maxio_facts.CHANGED_FIELD:
         return None
     change = shapes.at(event, "event_specific_data")
-    told = {
+    payload = {
         "resource_type": shapes.text(change, "resource_type"),
         "resource_id": shapes.text(change, "resource_id"),
         "timestamp": shapes.text(event, "created_at"),
     }
-    return _made(maxio_facts.CHANGED_FIELD, f"event:{shapes.text(event, 'id')}", told)
+    return _made(maxio_facts.CHANGED_FIELD, f"event:{shapes.text(event, 'id')}", payload)
 
 
 def _made(kind: str, external_id: str, payload: Any) -> GatewayDelivery:

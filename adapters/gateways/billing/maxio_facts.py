@@ -143,10 +143,10 @@ def _changed_field(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
     holder_id, at = shapes.needed(payload, "resource_id"), moment(payload, "timestamp")
     match shapes.text(payload, "resource_type"):
         case "Subscription":
-            said = wire.find(f"/subscriptions/{shapes.segment(holder_id)}.json")
-            if said is None:
+            response = wire.find(f"/subscriptions/{shapes.segment(holder_id)}.json")
+            if response is None:
                 return (IgnoredFact("unknown_there"),)
-            origin = _origin(wire, shapes.at(said, "subscription"), has_codes=False)
+            origin = _origin(wire, shapes.at(response, "subscription"), has_codes=False)
         case "Customer":
             origin = BuyerOrigin(customer_id=holder_id, carriers=tuple(_metadata(wire, "customers", holder_id)))
         case _:

@@ -142,8 +142,8 @@ class Paddle:
         """Read the subscription's custom data."""
         if origin.subscription_id is None:
             return origin
-        said = api(account).find(f"/subscriptions/{shapes.segment(origin.subscription_id)}")
-        return origin.with_more(email=None, name=None, carriers=_carriers(shapes.at(said, "data")))
+        response = api(account).find(f"/subscriptions/{shapes.segment(origin.subscription_id)}")
+        return origin.with_more(email=None, name=None, carriers=_carriers(shapes.at(response, "data")))
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the events since then; they are kept for ninety days."""
@@ -187,7 +187,7 @@ def _delivery(body: bytes) -> GatewayDelivery:
 
 def _listed(item: Any) -> GatewayDelivery:
     kind, told = shapes.text(item, "event_type") or "", shapes.needed(item, "data", "id")
-    # An adjustment is told when it is made, and again when it is decided; a change each time.
+    # An adjustment is reported when it is made, and again when it is decided; a change each time.
     again = f":{shapes.text(item, 'data', 'status')}" if kind.startswith("adjustment.") else ""
     if kind in _UPDATES:
         again = f":{shapes.text(item, 'event_id')}"

@@ -123,8 +123,8 @@ class Mollie:
         """Read the subscription's metadata, which a payment has a copy of as it was when it was made."""
         if origin.customer_id is None or origin.subscription_id is None:
             return origin
-        customer_id, subscription_id = (shapes.segment(told) for told in (origin.customer_id, origin.subscription_id))
-        subscription = _wire(account).find(f"/customers/{customer_id}/subscriptions/{subscription_id}")
+        customer_path = f"/customers/{shapes.segment(origin.customer_id)}"
+        subscription = _wire(account).find(f"{customer_path}/subscriptions/{shapes.segment(origin.subscription_id)}")
         return origin.with_more(email=None, name=None, carriers=mollie_facts.carriers(subscription))
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:

@@ -251,7 +251,7 @@ def _net(paid_for: Any, paid: int, currency: str) -> int | None:
 
 
 def _first_there(holder: Any, *paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the first path at which something stands, else the last one."""
+    """Return the first path at which there is a value, else the last one."""
     return next((path for path in paths if shapes.at(holder, *path) is not None), paths[-1])
 
 

@@ -53,9 +53,9 @@ class ToldMoney:
     tax: int | None
 
     def within(self, confirmed: int) -> int | None:
-        """Return what was paid, or None where more is told than is confirmed; the tax may come on top.
+        """Return what was paid, or None where the event claims more than is confirmed; the tax may come on top.
 
-        Where it may but is unknown, the amount without it counts.
+        Where the tax is unknown, the amount without it counts.
         """
         claimed = self.plain if self.plain is not None else self.gross
         if claimed is None:
@@ -186,8 +186,8 @@ def _net(money: ToldMoney, paid: int) -> int | None:
 
 def _money(told: Any, currency: str, holder: str, name: str) -> ToldMoney:
     def value_of(*names: str) -> object:
-        values = (shapes.at(told, holder, one) for one in names)
-        return next((one for one in values if one not in (None, "", _NULL)), None)
+        values = (shapes.at(told, holder, field) for field in names)
+        return next((value for value in values if value not in (None, "", _NULL)), None)
 
     plain, gross = (
         None if value is None else _hundredths(value, currency) for value in (value_of(name), value_of(f"{name}_gross"))

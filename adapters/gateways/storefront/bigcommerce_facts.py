@@ -167,7 +167,7 @@ def _is_test(wire: GatewayWire, order: Any, order_id: str) -> bool:
 def _net(order: Any, paid: int, currency: str) -> int | None:
     """Return what was paid without tax and shipping; None where one is unknown.
 
-    Where shipping stands only with its tax, that is taken.
+    Shipping with its tax is taken where the order has no other.
     """
     tax, shipping = shapes.at(order, "total_tax"), shapes.at(order, "shipping_cost_ex_tax")
     if shipping is None:

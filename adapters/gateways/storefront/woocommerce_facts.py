@@ -102,7 +102,7 @@ def _carriers(order: Any, meta: Mapping[str, str]) -> tuple[Carrier, ...]:
 
 
 def _net(order: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping, which stands without its own tax; None where one is unknown."""
+    """Return what was paid without tax and shipping (its own tax is in the tax); None where one is unknown."""
     parts = (shapes.at(order, name) for name in ("total_tax", "shipping_total"))
     return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, currency) for part in parts))
 

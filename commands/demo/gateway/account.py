@@ -150,7 +150,7 @@ class StripeAccount:
         return given
 
     def _update(self, subscription: StripeObject, fields: Fields) -> StripeObject:
-        """Write metadata on a subscription; what stands there under other names stays."""
+        """Write metadata on a subscription; other names keep their values."""
         before, written = subscription["metadata"], forms.metadata(fields)
         updated = self._keep({**subscription, "metadata": before | written})
         previous = {"metadata": {name: before.get(name) for name in written}}

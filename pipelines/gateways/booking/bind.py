@@ -22,9 +22,9 @@ def alias(desk: BookingDesk, told: AliasFact) -> Booking:
 
 
 def referred(desk: BookingDesk, told: ReferralFact) -> Booking:
-    """Keep who referred a customer or a subscription, and look again at their payments that credited nobody.
+    """Keep who referred a customer or a subscription, and queue their uncredited payments to be booked again.
 
-    Those count that were made at most the cookie window of the named campaign before. Budget: 2 statements.
+    Payments count that were made within the cookie window of the named campaign before. Budget: 2 statements.
     """
     window = whom.claim_window(desk, told.origin.carriers, told.told_at)
     origins.stage(desk, told.origin, told_at=told.told_at, replaces=window is not None)

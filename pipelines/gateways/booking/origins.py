@@ -12,7 +12,8 @@ from models.gateways import pixel_checkouts, referrals
 from pipelines.gateways.booking import whom
 from pipelines.gateways.booking.desk import BookingDesk
 
-_A_SECOND = timedelta(seconds=1)
+# No campaign has a shorter cookie window.
+_MIN_WINDOW = timedelta(days=1)
 
 
 def subjects(origin: BuyerOrigin) -> list[str]:
@@ -59,20 +60,20 @@ def joined(origin: BuyerOrigin, told: Iterable[Mapping[str, Any]]) -> BuyerOrigi
     return replace(origin, carriers=(*origin.carriers, *carriers))
 
 
-def counting_for(
+def select_counting(
     desk: BookingDesk, told: Sequence[Mapping[str, Any]], paid_at: datetime
 ) -> Sequence[Mapping[str, Any]]:
-    """Return what of the things said of a buyer counts for a payment.
+    """Return the stored referrals of a buyer that count for a payment.
 
-    That is what was said by the second of the payment, or later within the cookie window of the campaign that it
-    names. Budget: 1 statement for each that was said later, else none.
+    They were made before it, or after it within the cookie window of the campaign that they name.
+    Budget: 1 statement for each that was made more than a day after it, else none.
     """
     return [before for before in told if _counts_for(desk, before, paid_at)]
 
 
 def _counts_for(desk: BookingDesk, before: Mapping[str, Any], paid_at: datetime) -> bool:
     behind = datetime.fromisoformat(before["told_at"]) - paid_at
-    if behind < _A_SECOND:
+    if behind <= _MIN_WINDOW:
         return True
     window = whom.claim_window(desk, _carriers(before), paid_at)
     return window is None or behind <= window

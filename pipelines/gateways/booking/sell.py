@@ -36,7 +36,7 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
     One that credited nobody is looked at again when it is told again, or when an earlier payment of its customer is
     credited, for more is known by then. Platforms are asked about one that credits nobody.
     Budget: 2 round trips (known before; who), one more where events waited for it, one where it names a store's
-    checkout, and one where who referred its buyer was said later; the writes travel with the next statement or the
+    checkout, and one where its buyer's referral was made days later; the writes travel with the next statement or the
     commit.
     """
     all_ids = ids_of(paid)
@@ -55,8 +55,8 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
         return _before(desk, paid, all_ids)
     paid = replace(paid, origin=origins.with_checkout(desk, paid.origin))
     if before.told:
-        told = origins.counting_for(desk, before.told, paid.paid_at)
-        paid = replace(paid, origin=origins.joined(paid.origin, told))
+        referrals = origins.select_counting(desk, before.told, paid.paid_at)
+        paid = replace(paid, origin=origins.joined(paid.origin, referrals))
     found = whom.of(desk, paid.origin, paid.paid_at)
     row = replace(known or new_row(desk, paid), reason=found.reason)
     if found.named is not None:

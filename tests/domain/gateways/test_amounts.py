@@ -1,4 +1,4 @@
-"""Amounts of gateways: a payment is rounded to its currency or refused, a figure beside it is exact or unknown."""
+"""Amounts of gateways: a payment is rounded to its currency or refused, any other figure is exact or unknown."""
 
 from decimal import Decimal
 

@@ -19,9 +19,9 @@ MISSING = object()
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of a payment, and where it stands in the object that tells it.
+    """A figure of a payment, and its path in the gateway's object.
 
-    Without `counts` it says nothing of the net amount. `is_optional`: where it is missing, there is none of it.
+    Without `counts` the net amount does not depend on it. `is_optional`: a missing one means zero.
     """
 
     name: str

@@ -21,7 +21,7 @@ def _buy(shop, **purchase):
 
 
 def _count_calls(shop):
-    return [asked.path for asked in shop.stage.asked].count(_PATHS[shop.stage.gateway.name])
+    return [call.path for call in shop.stage.asked].count(_PATHS[shop.stage.gateway.name])
 
 
 @reading

@@ -27,31 +27,31 @@ _BUYER = {"customer": "1", "email": "ann@example.com"}
 
 @pytest.fixture
 def longstanding(shop):
-    """Have the gateway connected for two years."""
+    """Return a shop whose gateway was connected two years ago."""
     shop.change("update gateway_connection set connected_at = connected_at - interval '2 years'")
     return shop
 
 
-def _sent(shop, *sent: Sent) -> tuple[Sent, ...]:
-    """Return what is sent, signed for the webhook that was made when the gateway was connected."""
+def _sign(shop, *sent: Sent) -> tuple[Sent, ...]:
+    """Return requests with the proof of the webhook that was made when the gateway was connected."""
     if shop.stage.gateway.name != "paypal":
         return sent
-    return tuple(signed_by_paypal(one.body, shop.stage.webhook) for one in sent)
+    return tuple(signed_by_paypal(request.body, shop.stage.webhook) for request in sent)
 
 
 def _pay(shop, **purchase) -> tuple[Purchase, str]:
-    """Let a subscription's payment come in that names nobody."""
+    """Pay for a subscription without naming an affiliate; return the purchase and the sale's id."""
     bought = Purchase(cents=10_000, slug=None, **{**_BUYER, **purchase})
     if shop.stage.gateway.name == "paypal":  # a first purchase there is an order's
         bought = Purchase(cents=10_000, slug=None, renews=shop.stage.pay(bought), **{**_BUYER, **purchase})
     sale = shop.stage.pay(bought)
-    shop.hear(*_sent(shop, *sale.sent))
+    shop.hear(*_sign(shop, *sale.sent))
     return bought, sale.id
 
 
 def _hear_or_list(shop, *sent: Sent) -> None:
     if sent:
-        shop.hear(*_sent(shop, *sent))
+        shop.hear(*_sign(shop, *sent))
         return
     path = f"/api/v1/connections/{shop.connection['id']}/reconcile"
     since = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
@@ -79,7 +79,7 @@ def test_referral_written_before_the_payment_is_read_credits_it(shop, write):
         bought = Purchase(cents=10_000, slug=None, renews=shop.stage.pay(bought), **_BUYER)
     sale = shop.stage.pay(bought)
     _hear_or_list(shop, *write(shop.stage, bought, "jane"))
-    shop.hear(*_sent(shop, *sale.sent))
+    shop.hear(*_sign(shop, *sale.sent))
     assert shop.conversions("external_event_id") == [(sale.id,)]
 
 
