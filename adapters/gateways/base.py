@@ -7,7 +7,7 @@ gateway. Nothing here is called inside a transaction.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from domain.gateways.facts import BuyerOrigin, DisputeState, Fact
 
@@ -216,4 +216,17 @@ class GatewayAdapter(Protocol):
         """Yield pages of payments and refunds since then, as deliveries that `facts` reads.
 
         The key of each is `reconcile:` and the external id of the payment or of the refund. Raises as `facts`.
+        """
+
+
+@runtime_checkable
+class SubscriptionReader(Protocol):
+    """An adapter whose gateway keeps fields of the brand's own on a subscription apart from its payments."""
+
+    def read_subscription(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
+        """Return an origin with what its subscription says by now, in one call.
+
+        Asked where neither what happened nor the customer names an affiliate: the brand may have written it later.
+
+        Raises as `GatewayAdapter.facts`.
         """

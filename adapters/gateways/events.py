@@ -6,7 +6,7 @@ from typing import Any
 from adapters.gateways import proofs
 from adapters.gateways.base import GatewayDelivery, Setup
 from adapters.gateways.wire import parsed
-from domain.gateways.facts import UnreadableEvent
+from domain.gateways.facts import Fact, UnclearFact, UnreadableEvent
 
 Reads = Callable[[bytes], Any]
 
@@ -25,6 +25,17 @@ def kept(raw: bytes, reads: Reads = parsed) -> Any:
         return reads(raw)
     except ValueError as error:
         raise UnreadableEvent(str(error)) from error
+
+
+def read_alongside_sale(reads: Callable[[], Sequence[Fact]]) -> Sequence[Fact]:
+    """Return what the event of a sale says went back of it; where that cannot be read, it waits for a person.
+
+    The sale counts in either case.
+    """
+    try:
+        return reads()
+    except UnreadableEvent:
+        return (UnclearFact("refund_amount_unknown"),)
 
 
 def delivery(body: bytes, event_id: str | None, kind: str | None) -> GatewayDelivery:

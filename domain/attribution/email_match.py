@@ -5,6 +5,8 @@ Source: tracking spec, section 8 "Lead attribution order" and "Lead email match 
 (Checkout door).
 """
 
+from datetime import datetime
+
 from domain import leads
 from domain.attribution.facts import CHECKOUT_DOOR, Facts, NamedAffiliate
 from domain.attribution.outcome import Matched, Outcome, Skipped
@@ -48,7 +50,7 @@ def look_at_lead(facts: Facts) -> Outcome:
     if facts.buyer_email is None:
         return Skipped("no_buyer_email")
     lead = facts.lead
-    if lead is None or lead.occurred_at > facts.paid_at:
+    if lead is None or _is_after(lead.occurred_at, facts):
         return Skipped("no_lead")
     if facts.paid_at - lead.occurred_at >= leads.WINDOW:
         return Skipped("lead_too_old", lead.affiliate.id)
@@ -66,6 +68,13 @@ def look_after(facts: Facts, winner: NamedAffiliate) -> Skipped | None:
         return found
     is_the_same = found.affiliate.id == winner.id
     return Skipped("lead_of_the_same_affiliate" if is_the_same else "lead_of_another_affiliate", found.affiliate.id)
+
+
+def _is_after(occurred_at: datetime, facts: Facts) -> bool:
+    """Return whether a lead came after the payment; gateways report whole seconds, so its own second is before."""
+    if facts.gateway is None:
+        return occurred_at > facts.paid_at
+    return occurred_at.replace(microsecond=0) > facts.paid_at
 
 
 def _is_own(facts: Facts, named: NamedAffiliate) -> bool:

@@ -1,4 +1,8 @@
-"""Reads a gateway's money: decimal strings, and integers that count minor units by the gateway's own exponents."""
+"""Reads a gateway's money: decimal strings, and integers that count minor units by the gateway's own exponents.
+
+A payment, a refund or a disputed amount is rounded half to even to its currency, and one that is no amount fails its
+event. Tax, shipping and the like only describe a payment: one that cannot be read exactly is unknown (None).
+"""
 
 import re
 from collections.abc import Mapping
@@ -24,40 +28,44 @@ def currency(code: object) -> str:
 def of_decimal(value: object, in_currency: str) -> int:
     """Return minor units of a decimal text (or a Decimal, or an integer): "118.00" in USD is 11800.
 
-    Zeros behind the currency's own decimals are not a remainder. Raises UnreadableEvent for a remainder, for a
-    negative or too large amount, and for what is not a number.
+    More decimals than the currency has are rounded half to even. Raises UnreadableEvent for a negative or too large
+    amount, and for what is not a number.
     """
-    if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
-        raise UnreadableEvent("an amount is not a decimal number")
-    if isinstance(value, Decimal) and abs(value.adjusted()) > _MOST_DIGITS:
-        raise UnreadableEvent("an amount is too large or too small")  # written out it could fill the memory
-    found = _DECIMAL.fullmatch(f"{value:f}" if isinstance(value, Decimal) else str(value).strip())
-    if found is None:
-        raise UnreadableEvent("an amount is not a decimal number")
-    whole, rest = found[1], (found[2] or "").rstrip("0")
-    exponent = currencies.exponent(in_currency)
-    if len(rest) > exponent:
-        raise UnreadableEvent(f"an amount has more decimals than {in_currency}")
-    return _sane(int(whole + rest.ljust(exponent, "0")))
+    return _sane(*_scaled(value, in_currency))
 
 
 def of_minor(value: object, in_currency: str, exponents: Mapping[str, int] | None = None) -> int:
     """Return our minor units of an integer that counts minor units by the gateway's `exponents`.
 
-    A currency that they do not list has our exponent. An integer's text will do. Raises as `of_decimal`.
+    A currency that they do not list has our exponent. Hundredths of a currency that has none are rounded half to even.
+    An integer's text will do. Raises as `of_decimal`, and for a fraction: whether it counts minor units is unknown.
     """
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
-        value = int(value)
-    if type(value) is not int:
-        raise UnreadableEvent("an amount is not an integer")
-    ours = currencies.exponent(in_currency)
-    theirs = (exponents or {}).get(in_currency, ours)
-    if theirs <= ours:
-        return _sane(value * 10 ** (ours - theirs))
-    units, remainder = divmod(value, 10 ** (theirs - ours))
-    if remainder:
-        raise UnreadableEvent(f"an amount has more decimals than {in_currency}")
-    return _sane(units)
+    return _sane(*_rescaled(value, in_currency, exponents))
+
+
+def parse_exact_decimal(value: object, in_currency: str) -> int | None:
+    """Return a figure that only describes a payment, read as by `of_decimal`; None where it is unknown.
+
+    Unknown is what is missing, negative, too large, not a number, or more precise than its currency.
+    """
+    try:
+        return _exact(*_scaled(value, in_currency))
+    except UnreadableEvent:
+        return None
+
+
+def parse_exact_minor(value: object, in_currency: str, exponents: Mapping[str, int] | None = None) -> int | None:
+    """Return a figure that only describes a payment, read as by `of_minor`; None where it is unknown."""
+    try:
+        return _exact(*_rescaled(value, in_currency, exponents))
+    except UnreadableEvent:
+        return None
+
+
+def subtract_parts(paid: int, *parts: int | None) -> int | None:
+    """Return a payment without its tax and shipping; None where one is unknown or they are more than the payment."""
+    net = paid - sum(part for part in parts if part is not None)
+    return net if None not in parts and 0 <= net <= paid else None
 
 
 def to_decimal(cents: int, in_currency: str) -> str:
@@ -73,11 +81,14 @@ def to_minor(cents: int, in_currency: str, exponents: Mapping[str, int] | None =
     return cents * 10 ** (theirs - ours) if theirs >= ours else cents // 10 ** (ours - theirs)
 
 
-def without_tax(paid: int, tax: int, total: int) -> int | None:
+def without_tax(paid: int, tax: int | None, total: int | None) -> int | None:
     """Return what of a payment is not tax, by its share of the invoice: `tax` is in `total`, rounded half to even.
 
-    None for a payment that is more than the invoice: what else it pays for is not known.
+    None where tax or total is unknown, and for a payment that is more than the invoice: what else it pays for is not
+    known.
     """
+    if tax is None or total is None:
+        return None
     if not paid:
         return 0
     if paid > total or tax > total:
@@ -85,7 +96,38 @@ def without_tax(paid: int, tax: int, total: int) -> int | None:
     return paid - money.divide_half_even(tax * paid, total)
 
 
-def _sane(units: int) -> int:
-    if not 0 <= units <= money.MAX_AMOUNT_CENTS:
+def _scaled(value: object, in_currency: str) -> tuple[int, int]:
+    """Return a decimal number as a numerator and a denominator of minor units. Raises UnreadableEvent."""
+    if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
+        raise UnreadableEvent("an amount is not a decimal number")
+    if isinstance(value, Decimal) and abs(value.adjusted()) > _MOST_DIGITS:
+        raise UnreadableEvent("an amount is too large or too small")  # written out it could fill the memory
+    match = _DECIMAL.fullmatch(f"{value:f}" if isinstance(value, Decimal) else str(value).strip())
+    if match is None:
+        raise UnreadableEvent("an amount is not a decimal number")
+    whole, decimals = match[1], (match[2] or "").rstrip("0")
+    exponent = currencies.exponent(in_currency)
+    digits = whole + decimals.ljust(exponent, "0")
+    return int(digits) if digits not in ("", "-") else 0, 10 ** max(len(decimals) - exponent, 0)
+
+
+def _rescaled(value: object, in_currency: str, exponents: Mapping[str, int] | None) -> tuple[int, int]:
+    """Return a gateway's minor units as a numerator and a denominator of ours. Raises UnreadableEvent."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        value = int(value)
+    if type(value) is not int:
+        raise UnreadableEvent("an amount is not an integer")
+    ours = currencies.exponent(in_currency)
+    theirs = (exponents or {}).get(in_currency, ours)
+    return value * 10 ** max(ours - theirs, 0), 10 ** max(theirs - ours, 0)
+
+
+def _exact(numerator: int, denominator: int) -> int | None:
+    units, remainder = divmod(numerator, denominator)
+    return None if remainder else _sane(units)
+
+
+def _sane(numerator: int, denominator: int = 1) -> int:
+    if not 0 <= numerator <= money.MAX_AMOUNT_CENTS * denominator:
         raise UnreadableEvent("an amount is negative or too large")
-    return units
+    return money.divide_half_even(numerator, denominator)

@@ -57,6 +57,7 @@ class Creditable:
     ordinal: int
     first_paid_at: datetime
     commission_basis: str
+    cookie_window_days: int
     terms: SaleTerms
 
 
@@ -75,7 +76,8 @@ select named.by, named.slug, a.id, a.status, a.email_normalized, a.program_id,
   named.lead_id, named.sub_id, named.occurred_at,
   named.code_id, named.code, named.origin, named.overrides, named.is_revoked, named.is_minting,
   named.commission_type, named.commission_value,
-  coalesce(c.payments, 0) + 1, least(c.first_paid_at, %(at)s), o.commission_basis, {sale_terms.COLUMNS}
+  coalesce(c.payments, 0) + 1, least(c.first_paid_at, %(at)s), o.commission_basis, p.cookie_window_days,
+  {sale_terms.COLUMNS}
 from named
 join affiliate a on a.id = named.affiliate_id
 {sale_terms.JOINS}

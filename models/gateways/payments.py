@@ -94,8 +94,8 @@ class Payer:
 class KnownBefore:
     """What is known before a payment is booked.
 
-    `told` is who referred its buyer, as `referrals.of` has it; `is_awaited` says that events wait for it, or that later
-    payments of its buyer credited nobody; `payment` is itself, where it is known.
+    `told` is who referred its buyer, as `referrals.of` has it, each with its `told_at`; `is_awaited` says that events
+    wait for it, or that later payments of its buyer credited nobody; `payment` is itself, where it is known.
     """
 
     told: list[Any]
@@ -120,7 +120,8 @@ class AskedBefore:
 
 _BEFORE_ROWS = Rows(KnownBefore)
 _TOLD = """
-select coalesce(jsonb_agg(origin order by subject desc), '[]') as origins from gateway_referral
+select coalesce(jsonb_agg(origin || jsonb_build_object('told_at', told_at) order by subject desc), '[]') as origins
+from gateway_referral
 where organization_id = %(org)s and gateway = %(gateway)s and subject = any(%(subjects)s)
 """
 _IS_AWAITED = f"""exists (
@@ -231,8 +232,9 @@ def take_parked(
 
 
 def unreferred(*, organization_id: UUID, gateway: str, who: Payer, since: datetime | None) -> list[UUID]:
-    """Return the events of a customer's payments since then that credited nobody, the oldest first."""
-    rows = db.run(_FIND_UNREFERRED, {"org": organization_id, "gateway": gateway, "since": since, **_of(who)})
+    """Return the events of a customer's uncredited payments since the second of `since`, the oldest first."""
+    second = None if since is None else since.replace(microsecond=0)
+    rows = db.run(_FIND_UNREFERRED, {"org": organization_id, "gateway": gateway, "since": second, **_of(who)})
     return [event_id for (event_id,) in rows]
 
 

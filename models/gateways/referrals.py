@@ -12,20 +12,30 @@ _STAGE = """
 insert into gateway_referral (organization_id, gateway, subject, origin, told_at)
 select %(org)s, %(gateway)s, subject, %(origin)s, %(at)s from unnest(%(subjects)s::text[]) subject
 on conflict (organization_id, gateway, subject) do update set origin = excluded.origin, told_at = excluded.told_at
-where gateway_referral.told_at <= excluded.told_at
+where gateway_referral.told_at <= excluded.told_at and %(replaces)s and gateway_referral.origin <> excluded.origin
 """
 
 
 def stage(
-    *, organization_id: UUID, gateway: str, subjects: Sequence[str], origin: dict[str, Any], told_at: datetime
+    *,
+    organization_id: UUID,
+    gateway: str,
+    subjects: Sequence[str],
+    origin: dict[str, Any],
+    told_at: datetime,
+    replaces: bool,
 ) -> None:
-    """Stage what was told of subjects (`customer:ID`, `subscription:ID`); of two the later told counts."""
+    """Stage who referred subjects (`customer:ID`, `subscription:ID`); of two origins the later one counts.
+
+    The same origin again keeps its first time. Without `replaces` an origin only fills a gap.
+    """
     params = {
         "org": organization_id,
         "gateway": gateway,
         "subjects": list(subjects),
         "origin": Json(origin),
         "at": told_at,
+        "replaces": replaces,
     }
     db.stage(_STAGE, params)
 

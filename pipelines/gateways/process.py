@@ -18,11 +18,12 @@ from adapters.gateways.base import (
     GatewayDelivery,
     GatewayRejected,
     GatewayUnreachable,
+    SubscriptionReader,
 )
 from domain import jobs
 from domain.clicks.attribution_params import Params
 from domain.gateways import dates, referrals, scopes
-from domain.gateways.facts import Fact, PaymentFact, StartFact, UnreadableEvent, UnsupportedCurrency
+from domain.gateways.facts import BuyerOrigin, Fact, PaymentFact, StartFact, UnreadableEvent, UnsupportedCurrency
 from domain.gateways.states import ConnectionStatus, EventStatus
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
@@ -145,13 +146,19 @@ def _facts(prepared: PreparedEvent) -> Sequence[Fact]:
 
 
 def _closer(prepared: PreparedEvent, fact: Fact) -> Fact:
-    """Ask for the customer where the event names nobody, or not whom it is about."""
+    """Read the customer where the event lacks an affiliate or the buyer; then the subscription for the affiliate."""
     if not isinstance(fact, PaymentFact | StartFact):
         return fact
-    is_enough = fact.origin.email and any(referrals.claims(fact.origin.carriers, prepared.parameters))
-    if is_enough:
+    if fact.origin.email and _names_an_affiliate(prepared, fact.origin):
         return fact
-    return replace(fact, origin=prepared.gateway.look_closer(prepared.account, fact.origin))
+    origin = prepared.gateway.look_closer(prepared.account, fact.origin)
+    if isinstance(prepared.gateway, SubscriptionReader) and not _names_an_affiliate(prepared, origin):
+        origin = prepared.gateway.read_subscription(prepared.account, origin)
+    return replace(fact, origin=origin)
+
+
+def _names_an_affiliate(prepared: PreparedEvent, origin: BuyerOrigin) -> bool:
+    return any(referrals.claims(origin.carriers, prepared.parameters))
 
 
 def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) -> datetime | None:

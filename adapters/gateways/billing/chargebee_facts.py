@@ -1,6 +1,7 @@
 """What chargebee's events mean. A sale's id is its transaction's; an invoice that it pays alone is an alias."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -114,11 +115,18 @@ def _subscription(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, 
     return (ReferralFact(told_at=at, origin=origin),)
 
 
+def _changed(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+    """Read a subscription or a customer that changed: the brand may write a referral into its fields later."""
+    return (ReferralFact(told_at=at, origin=replace(origin_of(content), codes=())),)
+
+
 #: What reads the content of an event, by its type.
 READERS: Mapping[str, Reader] = {
     "payment_succeeded": _payment,
     "payment_refunded": _refund,
     "subscription_created": _subscription,
+    "subscription_changed": _changed,
+    "customer_changed": _changed,
     "credit_note_created": _credit_note,
     "credit_note_updated": _credit_note,
     "transaction_created": _transaction,
@@ -196,10 +204,11 @@ def _aliases(transaction: Any, invoice: Any) -> tuple[str, ...]:
 
 
 def _net(transaction: Any, invoice: Any, paid: int, currency: str) -> int | None:
-    tax, total = shapes.at(invoice, "tax"), shapes.at(invoice, "total")
-    if tax is None or total is None or len(shapes.items(transaction, "linked_invoices")) > 1:
+    """Return what was paid without tax; None where that is unknown or more than one invoice was paid."""
+    if len(shapes.items(transaction, "linked_invoices")) > 1:
         return None
-    return amounts.without_tax(paid, _minor(tax, currency), _minor(total, currency))
+    tax, total = (amounts.parse_exact_minor(shapes.at(invoice, name), currency, EXPONENTS) for name in ("tax", "total"))
+    return amounts.without_tax(paid, tax, total)
 
 
 def _carriers(holder: Any) -> Iterator[Carrier]:

@@ -123,7 +123,7 @@ class Maxio:
         return origin.with_more(email=shapes.text(customer, "email"), name=name)
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Read the webhooks since then, then the payments and refunds of invoices, then their chargebacks."""
+        """Read the webhooks since then, the payments and refunds of invoices, their chargebacks, and changed fields."""
         wire, seen = api(account), set[str]()
         day = (since - timedelta(days=1)).strftime("%Y-%m-%d")  # the site's own days, wherever it is
         for page in _pages(wire, "/webhooks.json", {"since_date": day, "order": "oldest_first"}):
@@ -134,6 +134,14 @@ class Maxio:
         asked: Params = {"since_date": day, "event_types": "change_chargeback_status"}
         for page in _pages(wire, "/invoices/events.json", asked, "events"):
             yield from _unseen(seen, (_chargeback(event) for event in page))
+        fields: Params = {
+            "filter": maxio_facts.CHANGED_FIELD,
+            "date_field": "created_at",
+            "start_date": day,
+            "direction": "asc",
+        }
+        for page in _pages(wire, "/events.json", fields):
+            yield from _unseen(seen, (_changed_field(shapes.at(item, "event")) for item in page))
 
 
 GATEWAY = Maxio()
@@ -217,6 +225,18 @@ def _chargeback(event: Any) -> GatewayDelivery:
         "timestamp": shapes.text(event, "timestamp"),
     }
     return _made("change_chargeback_status", f"chargeback:{shapes.text(event, 'id')}", told)
+
+
+def _changed_field(event: Any) -> GatewayDelivery | None:
+    if shapes.text(event, "key") != maxio_facts.CHANGED_FIELD:
+        return None
+    change = shapes.at(event, "event_specific_data")
+    payload = {
+        "resource_type": shapes.text(change, "resource_type"),
+        "resource_id": shapes.text(change, "resource_id"),
+        "timestamp": shapes.text(event, "created_at"),
+    }
+    return _made(maxio_facts.CHANGED_FIELD, f"event:{shapes.text(event, 'id')}", payload)
 
 
 def _made(kind: str, external_id: str, payload: Any) -> GatewayDelivery:

@@ -19,6 +19,7 @@ from domain.gateways.facts import (
     IgnoredFact,
     PaymentFact,
     RedeemedCode,
+    ReferralFact,
     RefundFact,
     StartFact,
     UnclearFact,
@@ -31,6 +32,9 @@ Reader = Callable[[GatewayWire, Any], tuple[Fact, ...]]
 
 #: What a list of invoices shows of each.
 SHOWN: Params = {"payments": "true", "refunds": "true", "discounts": "true"}
+
+#: The event of a field of the brand's own that changed on a subscription or a customer.
+CHANGED_FIELD = "custom_field_value_change"
 
 _EASTERN = ZoneInfo("America/New_York")
 _ZONE = re.compile(r"\s+([+-][0-9]{2}:?[0-9]{2})$")
@@ -134,12 +138,29 @@ def _chargeback(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
     return (DisputeFact(dispute_id=uid, sale_ids=tuple(payments), state=state, at=moment(payload, "timestamp")),)
 
 
-#: What reads the payload of an event, by its key. The last one is told in lists alone.
+def _changed_field(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
+    """Read the metadata of a subscription or a customer in which a field changed."""
+    holder_id, at = shapes.needed(payload, "resource_id"), moment(payload, "timestamp")
+    match shapes.text(payload, "resource_type"):
+        case "Subscription":
+            response = wire.find(f"/subscriptions/{shapes.segment(holder_id)}.json")
+            if response is None:
+                return (IgnoredFact("unknown_there"),)
+            origin = _origin(wire, shapes.at(response, "subscription"), has_codes=False)
+        case "Customer":
+            origin = BuyerOrigin(customer_id=holder_id, carriers=tuple(_metadata(wire, "customers", holder_id)))
+        case _:
+            return (IgnoredFact("unknown_type"),)
+    return (ReferralFact(told_at=at, origin=origin),)
+
+
+#: What reads the payload of an event, by its key. The last two are told in lists alone.
 READERS: Mapping[str, Reader] = {
     "payment_success": _payment,
     "refund_success": _refund,
     "signup_success": _signup,
     "change_chargeback_status": _chargeback,
+    CHANGED_FIELD: _changed_field,
 }
 
 
@@ -190,15 +211,17 @@ def _paid(transaction: Any, applied: Any, currency: str) -> int:
 
 
 def _net(invoice: Any, applied: Any, paid: int, currency: str) -> int | None:
-    tax, total = shapes.at(invoice, "tax_amount"), shapes.at(invoice, "total_amount")
-    whole = shapes.at(applied, "applied_amount") == shapes.at(applied, "original_amount")
-    if tax is None or total is None or not whole:
+    """Return what was paid without tax; None where that is unknown or the payment went to more than this invoice."""
+    if shapes.at(applied, "applied_amount") != shapes.at(applied, "original_amount"):
         return None
-    return amounts.without_tax(paid, amounts.of_decimal(tax, currency), amounts.of_decimal(total, currency))
+    tax, total = (
+        amounts.parse_exact_decimal(shapes.at(invoice, name), currency) for name in ("tax_amount", "total_amount")
+    )
+    return amounts.without_tax(paid, tax, total)
 
 
 def _refunds(invoices: list[Any]) -> Iterator[PlacedRefund]:
-    """Yield the refunds of invoices; one that names neither itself nor its payment confirms nothing."""
+    """Yield the refunds of invoices; one that does not name itself, its payment and its amount confirms nothing."""
     for invoice in invoices:
         for refund in shapes.items(invoice, "refunds"):
             refund_id, payment_id = (shapes.identity(refund, name) for name in ("transaction_id", "payment_id"))
@@ -206,7 +229,10 @@ def _refunds(invoices: list[Any]) -> Iterator[PlacedRefund]:
                 continue
             currency = amounts.currency(shapes.at(invoice, "currency"))
             dates = (name for name in ("updated_at", "paid_date", "issue_date") if shapes.text(invoice, name))
-            cents = amounts.of_decimal(shapes.at(refund, "original_amount"), currency)
+            try:
+                cents = amounts.of_decimal(shapes.at(refund, "original_amount"), currency)
+            except UnreadableEvent:  # one of many, and mostly another one than is looked for
+                continue
             yield PlacedRefund(refund_id, payment_id, cents, currency, moment(invoice, next(dates, "updated_at")))
 
 
@@ -214,7 +240,7 @@ def _has_amount(refund: PlacedRefund, cents: Any) -> bool:
     """Say whether a refund is of the amount that was told; not where it is not known how that one is counted."""
     if cents is None or currencies.exponent(refund.currency) != 2:
         return False
-    return amounts.of_minor(cents, refund.currency) == refund.cents
+    return amounts.parse_exact_minor(cents, refund.currency) == refund.cents
 
 
 def _origin(wire: GatewayWire, subscription: Any, *, has_codes: bool) -> BuyerOrigin:

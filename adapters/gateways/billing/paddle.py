@@ -40,10 +40,13 @@ from domain.gateways.facts import (
 _EVENTS = (
     "transaction.completed",
     "subscription.created",
+    "subscription.updated",
+    "customer.updated",
     "adjustment.created",
     "adjustment.updated",
     "api_key.revoked",
 )
+_UPDATES = ("subscription.updated", "customer.updated")
 _LIVE, _SANDBOX = "https://api.paddle.com", "https://sandbox-api.paddle.com"
 _STAMP = proofs.Stamp(between=";", time="ts", digest="h1", joint=b":")
 _PAGE = 200
@@ -117,6 +120,8 @@ class Paddle:
                 return (_transaction(api(account), told, at),)
             case "subscription.created":
                 return (_subscription(told, at),)
+            case "subscription.updated" | "customer.updated":
+                return (ReferralFact(told_at=at, origin=_origin_of_update(kind, told)),)
             case "adjustment.created" | "adjustment.updated":
                 return (_adjustment(told, at),)
             case "api_key.revoked":
@@ -132,6 +137,13 @@ class Paddle:
         customer = shapes.at(api(account).find(f"/customers/{shapes.segment(origin.customer_id)}"), "data")
         email, name = shapes.text(customer, "email"), shapes.text(customer, "name")
         return origin.with_more(email=email, name=name, carriers=_carriers(customer))
+
+    def read_subscription(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
+        """Read the subscription's custom data."""
+        if origin.subscription_id is None:
+            return origin
+        response = api(account).find(f"/subscriptions/{shapes.segment(origin.subscription_id)}")
+        return origin.with_more(email=None, name=None, carriers=_carriers(shapes.at(response, "data")))
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the events since then; they are kept for ninety days."""
@@ -175,8 +187,10 @@ def _delivery(body: bytes) -> GatewayDelivery:
 
 def _listed(item: Any) -> GatewayDelivery:
     kind, told = shapes.text(item, "event_type") or "", shapes.needed(item, "data", "id")
-    # An adjustment is told when it is made, and again when it is decided.
+    # An adjustment is reported when it is made, and again when it is decided; a change each time.
     again = f":{shapes.text(item, 'data', 'status')}" if kind.startswith("adjustment.") else ""
+    if kind in _UPDATES:
+        again = f":{shapes.text(item, 'event_id')}"
     return GatewayDelivery(f"reconcile:{told}{again}", kind, dumped(item), shapes.text(item, "event_id"))
 
 
@@ -186,7 +200,7 @@ def _transaction(wire: GatewayWire, told: Any, at: datetime) -> Fact:
     totals = shapes.at(told, "details", "totals")
     currency = amounts.currency(shapes.at(told, "currency_code") or shapes.at(totals, "currency_code"))
     paid = amounts.of_minor(shapes.at(totals, "grand_total"), currency)
-    tax = shapes.at(totals, "grand_total_tax")
+    tax = amounts.parse_exact_minor(shapes.at(totals, "grand_total_tax"), currency)
     return PaymentFact(
         external_id=shapes.needed(told, "id"),
         amount_cents=paid,
@@ -194,7 +208,7 @@ def _transaction(wire: GatewayWire, told: Any, at: datetime) -> Fact:
         paid_at=at,
         origin=replace(_origin(told), codes=_codes(wire, told)),
         aliases=(invoice,) if (invoice := shapes.identity(told, "invoice_id")) else (),
-        net_cents=None if tax is None else max(paid - amounts.of_minor(tax, currency), 0),
+        net_cents=amounts.subtract_parts(paid, tax),
     )
 
 
@@ -203,6 +217,14 @@ def _subscription(told: Any, at: datetime) -> Fact:
     if shapes.text(told, "status") == "trialing":
         return StartFact(external_id=shapes.needed(told, "id"), started_at=at, origin=origin)
     return ReferralFact(told_at=at, origin=origin)
+
+
+def _origin_of_update(kind: str, told: Any) -> BuyerOrigin:
+    holder_id, carriers = shapes.needed(told, "id"), _carriers(told)
+    if kind == "customer.updated":
+        return BuyerOrigin(customer_id=holder_id, carriers=carriers)
+    customer_id = shapes.identity(told, "customer_id")
+    return BuyerOrigin(customer_id=customer_id, subscription_id=holder_id, carriers=carriers)
 
 
 def _adjustment(told: Any, at: datetime) -> Fact:

@@ -31,7 +31,7 @@ _PAGE = 200
 _MADE_OF = ("object_type", "event_type", "id", "uuid", "invoice_number", "event_time")
 _BY_HAND = (
     "Open Integrations, Webhooks, and add an endpoint for the address below; choose JSON, not XML.",
-    "Let it send charge invoices, payments and subscriptions (or everything).",
+    "Let it send charge invoices, payments, subscriptions and accounts (or everything).",
     "Copy the endpoint's secret key into this connection as webhookSecret.",
 )
 

@@ -41,6 +41,12 @@ def read(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
             return (_invoice(wire, told),)
         case "subscription", "created":
             return (_subscription(wire, told),)
+        case "subscription", "updated":
+            subscription = wire.get(_path("subscriptions", told, "uuid", "uuid"))
+            return (_referral(told, _origin(wire, subscription, subscription)),)
+        case "account", "updated":
+            account = wire.get(_path("accounts", told, "code", "account_code"))
+            return (_referral(told, _origin_of_account(account)),)
         case "payment", _ if event not in _NO_REFUND:
             return (_transaction(wire, told),)
         case _:
@@ -75,6 +81,14 @@ def _subscription(wire: GatewayWire, told: Any) -> Fact:
     if trial_ends is not None and shapes.moment(trial_ends) > at:
         return StartFact(external_id=shapes.needed(subscription, "id"), started_at=at, origin=origin)
     return ReferralFact(told_at=at, origin=origin)
+
+
+def _referral(told: Any, origin: BuyerOrigin) -> Fact:
+    return ReferralFact(told_at=shapes.moment(told, "event_time"), origin=origin)
+
+
+def _origin_of_account(account: Any) -> BuyerOrigin:
+    return BuyerOrigin(customer_id=shapes.needed(account, "id"), carriers=tuple(_carriers(account)))
 
 
 def _transaction(wire: GatewayWire, told: Any) -> Fact:
@@ -156,7 +170,6 @@ def _aliases(invoice: Any) -> Iterator[str]:
 
 
 def _net(invoice: Any, paid: int, currency: str) -> int | None:
-    tax, total = shapes.at(invoice, "tax"), shapes.at(invoice, "total")
-    if tax is None or total is None:
-        return None
-    return amounts.without_tax(paid, amounts.of_decimal(tax, currency), amounts.of_decimal(total, currency))
+    """Return what was paid without tax; None where that is unknown."""
+    tax, total = (amounts.parse_exact_decimal(shapes.at(invoice, name), currency) for name in ("tax", "total"))
+    return amounts.without_tax(paid, tax, total)

@@ -185,8 +185,7 @@ def _refund(transaction: Any) -> tuple[Fact, ...]:
 
 
 def _net(transaction: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where the tax is not told."""
-    tax, shipping = shapes.text(transaction, "tax_amount"), shapes.text(transaction, "shipping_amount")
-    if tax is None:
-        return None
-    return max(paid - sum(amounts.of_decimal(said, currency) for said in (tax, shipping) if said is not None), 0)
+    """Return what was paid without tax and shipping; None where one is unknown."""
+    tax, shipping = (shapes.at(transaction, name) for name in ("tax_amount", "shipping_amount"))
+    parts = [tax] if shipping is None else [tax, shipping]
+    return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, currency) for part in parts))

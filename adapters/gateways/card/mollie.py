@@ -119,6 +119,14 @@ class Mollie:
         email, name = shapes.text(customer, "email"), shapes.text(customer, "name")
         return origin.with_more(email=email, name=name, carriers=mollie_facts.carriers(customer))
 
+    def read_subscription(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
+        """Read the subscription's metadata, which a payment has a copy of as it was when it was made."""
+        if origin.customer_id is None or origin.subscription_id is None:
+            return origin
+        customer_path = f"/customers/{shapes.segment(origin.customer_id)}"
+        subscription = _wire(account).find(f"{customer_path}/subscriptions/{shapes.segment(origin.subscription_id)}")
+        return origin.with_more(email=None, name=None, carriers=mollie_facts.carriers(subscription))
+
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read what was paid, refunded and charged back since then, each list from its newest."""
         wire = _wire(account)

@@ -6,9 +6,10 @@ way they are told, they are the same.
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from adapters.gateways import shapes
+from adapters.gateways import events, shapes
 from adapters.gateways.wire import GatewayWire, parsed
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
@@ -57,9 +58,9 @@ def of_payment(wire: GatewayWire, payment_id: str) -> tuple[Fact, ...]:
         return (IgnoredFact("unknown_there"),)
     told = list(_payment(payment))
     for refund in shapes.items(payment, "_embedded", "refunds"):
-        told += _refund(refund, payment_id, shapes.moment(refund, "createdAt"))
+        told += events.read_alongside_sale(partial(_embedded_refund, refund, payment_id))
     for chargeback in shapes.items(payment, "_embedded", "chargebacks"):
-        told.append(_chargeback(chargeback, payment_id))
+        told += events.read_alongside_sale(partial(_embedded_chargeback, chargeback, payment_id))
     return tuple(told)
 
 
@@ -119,6 +120,14 @@ def _refund(refund: Any, payment_id: str, at: datetime) -> tuple[Fact, ...]:
     return (told,)
 
 
+def _embedded_refund(refund: Any, payment_id: str) -> tuple[Fact, ...]:
+    return _refund(refund, payment_id, shapes.moment(refund, "createdAt"))
+
+
+def _embedded_chargeback(chargeback: Any, payment_id: str) -> tuple[Fact, ...]:
+    return (_chargeback(chargeback, payment_id),)
+
+
 def _chargeback(chargeback: Any, payment_id: str, *, is_back: bool = False) -> Fact:
     reversed_at = shapes.at(chargeback, "reversedAt")
     is_won = is_back or reversed_at is not None
@@ -147,12 +156,21 @@ def _fields(written: str) -> Mapping[str, str]:
 
 
 def _net(payment: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and delivery; None where a line does not tell its tax."""
+    """Return what was paid without tax and delivery; None where a line's is unknown."""
     lines = shapes.items(payment, "lines")
-    if not lines or any(shapes.at(line, "vatAmount", "value") is None for line in lines):
-        return None
-    apart = 0
+    return amounts.subtract_parts(paid, _sum_apart(lines, currency)) if lines else None
+
+
+def _sum_apart(lines: list[Any], currency: str) -> int | None:
+    """Return the tax of all lines and the whole of those that are delivery; a discount gives its tax back."""
+    total = 0
     for line in lines:
-        is_shipping = shapes.text(line, "type") == _SHIPPING
-        apart += amounts.of_decimal(shapes.at(line, "totalAmount" if is_shipping else "vatAmount", "value"), currency)
-    return max(paid - apart, 0)
+        whole = shapes.text(line, "totalAmount", "value") or ""
+        tax = shapes.text(line, "vatAmount", "value") or ""
+        is_discount = whole.startswith("-")
+        figure = whole if shapes.text(line, "type") == _SHIPPING else tax
+        apart = amounts.parse_exact_decimal(figure.removeprefix("-") if is_discount else figure, currency)
+        if apart is None:
+            return None
+        total += -apart if is_discount else apart
+    return total if total >= 0 else None

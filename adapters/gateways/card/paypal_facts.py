@@ -138,10 +138,17 @@ def _activated(wire: PaypalWire, subscription: Any, created: datetime) -> tuple[
     return (ReferralFact(told_at=created, origin=origin),)
 
 
+def _updated(wire: PaypalWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
+    """Read a subscription that changed: the brand may write its custom id later."""
+    subscription_id = shapes.needed(subscription, "id")
+    return (ReferralFact(told_at=created, origin=_of_subscription(subscription, subscription_id)),)
+
+
 READERS: Mapping[str, Reader] = {
     "PAYMENT.CAPTURE.COMPLETED": _capture,
     "PAYMENT.SALE.COMPLETED": _sale,
     "BILLING.SUBSCRIPTION.ACTIVATED": _activated,
+    "BILLING.SUBSCRIPTION.UPDATED": _updated,
     "PAYMENT.CAPTURE.REFUNDED": _refund,
     "PAYMENT.SALE.REFUNDED": _refund,
     "PAYMENT.CAPTURE.REVERSED": _reversed,
@@ -263,11 +270,11 @@ def _fields(custom: str) -> Mapping[str, str]:
 
 
 def _net(units: list[Any], paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and delivery, where one whole order was paid and tells its tax."""
+    """Return what was paid without tax and delivery, where one whole order was paid; None where one is unknown."""
     amount = shapes.at(units[0], "amount") if len(units) == 1 else None
-    tax = shapes.at(amount, "breakdown", "tax_total", "value")
-    if tax is None or _money(units[0], "amount") != (currency, paid):
+    ordered = amounts.parse_exact_decimal(shapes.at(amount, "value"), currency)
+    if ordered != paid or (shapes.text(amount, "currency_code") or "").upper() != currency:
         return None
-    shipping = shapes.at(amount, "breakdown", "shipping", "value")
-    apart = [amounts.of_decimal(value, currency) for value in (tax, shipping) if value is not None]
-    return max(paid - sum(apart), 0)
+    tax, shipping = (shapes.at(amount, "breakdown", name, "value") for name in ("tax_total", "shipping"))
+    parts = [tax] if shipping is None else [tax, shipping]
+    return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, currency) for part in parts))

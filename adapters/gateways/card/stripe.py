@@ -87,6 +87,8 @@ class Stripe:
         read = stripe_facts.READERS.get(shapes.text(event, "type") or "")
         if read is None:
             return (IgnoredFact("unknown_type"),)
+        if stripe_facts.is_update_without_metadata(event):
+            return (IgnoredFact("metadata_unchanged"),)
         return read(api(account), shapes.at(event, "data", "object"), shapes.moment(event, "created"))
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
@@ -97,6 +99,14 @@ class Stripe:
         carriers = stripe_facts.carriers(shapes.table(customer, "metadata"))
         email, name = shapes.text(customer, "email"), shapes.text(customer, "name")
         return origin.with_more(email=email, name=name, carriers=carriers)
+
+    def read_subscription(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
+        """Read the subscription's metadata."""
+        if origin.subscription_id is None:
+            return origin
+        subscription = api(account).find(f"/v1/subscriptions/{shapes.segment(origin.subscription_id)}")
+        carriers = stripe_facts.carriers(shapes.table(subscription, "metadata"))
+        return origin.with_more(email=None, name=None, carriers=carriers)
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the events of money since then; they are kept for thirty days, older invoices and refunds are listed."""
@@ -157,6 +167,8 @@ def _listed(item: Any) -> GatewayDelivery:
     # What went back of a charge, and where a dispute stands, is told again and again under one id.
     parts += [shapes.text(told, "amount_refunded"), shapes.text(told, "status") if ".dispute." in kind else None]
     external = next(part for part in parts if part)
+    # So is every change of a subscription and a customer.
+    parts.append(shapes.text(item, "id") if kind in stripe_facts.UPDATES else None)
     told_again = [part for part in parts[2:] if part]
     key = ":".join(["reconcile", external, *told_again])
     return GatewayDelivery(key, kind, dumped(item), shapes.text(item, "id"))

@@ -176,6 +176,25 @@ def _subscription(wire: GatewayWire, subscription: Any, created: datetime) -> tu
     return (ReferralFact(told_at=created, origin=origin),)
 
 
+def _updated_subscription(wire: GatewayWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
+    origin = BuyerOrigin(
+        customer_id=shapes.identity(subscription, "customer"),
+        subscription_id=shapes.needed(subscription, "id"),
+        carriers=carriers(shapes.table(subscription, "metadata")),
+        is_test=_is_test(subscription),
+    )
+    return (ReferralFact(told_at=created, origin=origin),)
+
+
+def _updated_customer(wire: GatewayWire, customer: Any, created: datetime) -> tuple[Fact, ...]:
+    origin = BuyerOrigin(
+        customer_id=shapes.needed(customer, "id"),
+        carriers=carriers(shapes.table(customer, "metadata")),
+        is_test=_is_test(customer),
+    )
+    return (ReferralFact(told_at=created, origin=origin),)
+
+
 def _deauthorized(wire: GatewayWire, application: Any, created: datetime) -> tuple[Fact, ...]:
     return (DisconnectedFact("The account took the access back."),)
 
@@ -194,8 +213,20 @@ READERS: Mapping[str, Reader] = {
     "charge.dispute.funds_reinstated": _dispute(DisputeState.Won),
     "charge.dispute.closed": _dispute(None),
     "customer.subscription.created": _subscription,
+    "customer.subscription.updated": _updated_subscription,
+    "customer.updated": _updated_customer,
     "account.application.deauthorized": _deauthorized,
 }
+
+
+#: The events of what changed, of which only metadata matters: the brand may write a referral into it later.
+UPDATES = ("customer.subscription.updated", "customer.updated")
+
+
+def is_update_without_metadata(event: Any) -> bool:
+    """Return whether an event is of a change that left the metadata as it was."""
+    previous = shapes.at(event, "data", "previous_attributes")
+    return shapes.text(event, "type") in UPDATES and isinstance(previous, Mapping) and "metadata" not in previous
 
 
 def _paid_at(invoice: Any, created: datetime) -> datetime:
@@ -204,22 +235,24 @@ def _paid_at(invoice: Any, created: datetime) -> datetime:
 
 
 def _net(paid_for: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where the tax is not told."""
+    """Return what was paid without tax and shipping; None where one is unknown."""
 
     def read(*path: str) -> int | None:
-        found = shapes.at(paid_for, *path)
-        return None if found is None else amounts.of_minor(found, currency, EXPONENTS)
+        return amounts.parse_exact_minor(shapes.at(paid_for, *path), currency, EXPONENTS)
 
-    before_tax, total = read("total_excluding_tax"), read("total")
-    tax = total - before_tax if before_tax is not None and total is not None else None
-    if tax is None:
-        tax = read("total_details", "amount_tax")
-    if tax is None:
-        tax = read("tax")
-    if tax is None:
-        return None
-    shipping = read("shipping_cost", "amount_subtotal") or read("total_details", "amount_shipping") or 0
-    return max(paid - tax - shipping, 0)
+    if shapes.at(paid_for, "total_excluding_tax") is not None:
+        before_tax, total = read("total_excluding_tax"), read("total")
+        tax = None if before_tax is None or total is None or before_tax > total else total - before_tax
+    else:
+        tax = read(*_first_there(paid_for, ("total_details", "amount_tax"), ("tax",)))
+    shipping_path = _first_there(paid_for, ("shipping_cost", "amount_subtotal"), ("total_details", "amount_shipping"))
+    has_shipping = shapes.at(paid_for, *shipping_path) is not None
+    return amounts.subtract_parts(paid, tax, read(*shipping_path) if has_shipping else 0)
+
+
+def _first_there(holder: Any, *paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first path at which there is a value, else the last one."""
+    return next((path for path in paths if shapes.at(holder, *path) is not None), paths[-1])
 
 
 def carriers(*tables: Mapping[str, str]) -> tuple[Carrier, ...]:

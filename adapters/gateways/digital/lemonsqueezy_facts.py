@@ -102,24 +102,25 @@ def _paid_by_order(wire: GatewayWire, invoice: Any) -> str | None:
 
 
 def _payment(external_id: str, told: Any, origin: BuyerOrigin) -> PaymentFact:
-    paid = _amount(told, "total")
-    tax = None if shapes.at(told, "tax") is None else _amount(told, "tax")
+    paid, currency = _amount(told, "total"), amounts.currency(shapes.at(told, "currency"))
     return PaymentFact(
         external_id=external_id,
         amount_cents=paid,
-        currency=amounts.currency(shapes.at(told, "currency")),
+        currency=currency,
         paid_at=shapes.moment(told, "created_at"),
         origin=origin,
-        net_cents=None if tax is None else max(paid - tax, 0),
+        net_cents=amounts.subtract_parts(paid, amounts.parse_exact_minor(shapes.at(told, "tax"), currency)),
     )
 
 
 def _refund(sale_id: str, told: Any, *, is_asked: bool = True) -> tuple[Fact, ...]:
-    """Return what went back in all; where nothing did, that only if it was asked for."""
+    """Return what went back in all; where nothing did, or that is unknown, only if the event is a refund's own."""
+    currency = amounts.currency(shapes.at(told, "currency"))
     is_whole, figure = shapes.at(told, "refunded") is True, shapes.at(told, "refunded_amount")
     if figure is None and not is_whole and is_asked:
         raise UnreadableEvent("refunded_amount is missing")
-    back = _amount(told, "refunded_amount") if figure is not None else 0
+    read = amounts.of_minor if is_asked and figure is not None else amounts.parse_exact_minor
+    back = read(figure, currency) or 0
     if not back and not is_whole:
         return (IgnoredFact("no_money_moved"),) if is_asked else ()
     moments = (name for name in ("refunded_at", "updated_at", "created_at") if shapes.text(told, name))
@@ -127,7 +128,7 @@ def _refund(sale_id: str, told: Any, *, is_asked: bool = True) -> tuple[Fact, ..
         refund_id=sale_id,
         sale_ids=(sale_id,),
         amount_cents=back or None,
-        currency=amounts.currency(shapes.at(told, "currency")),
+        currency=currency,
         refunded_at=shapes.moment(told, next(moments, "updated_at")),
         is_cumulative=True,
     )

@@ -43,20 +43,29 @@ _NOT_CONFIRMED, _AMOUNT_NOT_CONFIRMED = UnclearFact("not_confirmed"), UnclearFac
 
 @dataclass(frozen=True, slots=True)
 class ToldMoney:
-    """An amount as an event tells it, in minor units: without tax, with it, the tax; None for what it leaves out."""
+    """An amount as an event tells it, in minor units: without tax, with it, the tax; None for what it leaves out.
+
+    The tax is None too where it cannot be read.
+    """
 
     plain: int | None
     gross: int | None
     tax: int | None
 
     def within(self, confirmed: int) -> int | None:
-        """Return what was paid, or None where more is told than is confirmed; the tax may come on top."""
+        """Return what was paid, or None where the event claims more than is confirmed; the tax may come on top.
+
+        Where the tax is unknown, the amount without it counts.
+        """
         claimed = self.plain if self.plain is not None else self.gross
         if claimed is None:
             return confirmed
         paid = self.gross if self.gross is not None else claimed
-        is_explained = paid <= confirmed or paid == (self.plain or 0) + (self.tax or 0)
-        return paid if claimed <= confirmed and is_explained else None
+        if claimed > confirmed:
+            return None
+        if paid <= confirmed or paid == (self.plain or 0) + (self.tax or 0):
+            return paid
+        return self.plain if self.tax is None else None
 
 
 def reader(kind: str) -> Reader | None:
@@ -172,16 +181,18 @@ def _payment(external_id: str, paid: int, currency: str, at: datetime, origin: B
 
 
 def _net(money: ToldMoney, paid: int) -> int | None:
-    return None if money.gross is None or money.tax is None else max(paid - money.tax, 0)
+    return None if money.gross is None else amounts.subtract_parts(paid, money.tax)
 
 
 def _money(told: Any, currency: str, holder: str, name: str) -> ToldMoney:
-    def read(*names: str) -> int | None:
-        found = (shapes.at(told, holder, one) for one in names)
-        said = next((one for one in found if one not in (None, "", _NULL)), None)
-        return None if said is None else _hundredths(said, currency)
+    def value_of(*names: str) -> object:
+        values = (shapes.at(told, holder, field) for field in names)
+        return next((value for value in values if value not in (None, "", _NULL)), None)
 
-    return ToldMoney(plain=read(name), gross=read(f"{name}_gross"), tax=read("tax", "tax_paid"))
+    plain, gross = (
+        None if value is None else _hundredths(value, currency) for value in (value_of(name), value_of(f"{name}_gross"))
+    )
+    return ToldMoney(plain, gross, amounts.parse_exact_minor(value_of("tax", "tax_paid"), currency))
 
 
 def _listed_amount(listed: Any, currency: str) -> int:

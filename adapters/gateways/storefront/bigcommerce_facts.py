@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Any
 
-from adapters.gateways import shapes
+from adapters.gateways import events, shapes
 from adapters.gateways.base import CredentialsRefused, GatewayRejected
 from adapters.gateways.wire import GatewayWire
 from domain.gateways import amounts
@@ -61,7 +62,8 @@ def _order(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
     facts: list[Fact] = [_payment(wire, order, at)]
     if status in _REFUNDED:
         found = shapes.items(wire.find(f"/v3/orders/{order_id}/payment_actions/refunds"), "data")
-        facts += [fact for refund in found if (fact := _refund_of(order, refund))]
+        for refund in found:
+            facts += events.read_alongside_sale(partial(_refunds_of, order, refund))
     if _DISPUTED in (status, before):
         state = DisputeState.Opened if status == _DISPUTED else DisputeState.Won
         at = shapes.moment(told, "created_at") if shapes.at(told, "created_at") else _placed_at(order)
@@ -74,8 +76,8 @@ def _refund(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
     refund = shapes.at(wire.find(f"{_REFUNDS}/{refund_id}"), "data")
     if refund is None:
         raise UnreadableEvent(f"the refund {refund_id} is not there")
-    fact = _refund_of(_read_order(wire, {"data": {"id": shapes.needed(refund, "order_id")}}), refund)
-    return (fact or IgnoredFact("no_money_moved"),)
+    order = _read_order(wire, {"data": {"id": shapes.needed(refund, "order_id")}})
+    return _refunds_of(order, refund) or (IgnoredFact("no_money_moved"),)
 
 
 def _uninstalled(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
@@ -163,17 +165,18 @@ def _is_test(wire: GatewayWire, order: Any, order_id: str) -> bool:
 
 
 def _net(order: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping; where shipping is told only with its tax, that is taken."""
+    """Return what was paid without tax and shipping; None where one is unknown.
+
+    Shipping with its tax is taken where the order has no other.
+    """
     tax, shipping = shapes.at(order, "total_tax"), shapes.at(order, "shipping_cost_ex_tax")
-    if tax is None:
-        return None
     if shipping is None:
-        shipping = shapes.at(order, "shipping_cost_inc_tax") or 0
-    return max(paid - amounts.of_decimal(tax, currency) - amounts.of_decimal(shipping, currency), 0)
+        shipping = shapes.at(order, "shipping_cost_inc_tax")
+    return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, currency) for part in (tax, shipping)))
 
 
-def _refund_of(order: Any, refund: Any) -> RefundFact | None:
-    """Return a refund by what was paid back and not declined; None where that is nothing."""
+def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
+    """Return a refund by what was paid back and not declined; nothing where that is nothing."""
     order_id, currency = shapes.needed(order, "id"), _currency(order)
     payments = shapes.items(refund, "payments")
     parts = [shapes.at(part, "amount") for part in payments if shapes.at(part, "is_declined") is not True]
@@ -181,8 +184,8 @@ def _refund_of(order: Any, refund: Any) -> RefundFact | None:
         parts = [shapes.at(refund, "total_amount")]
     cents = sum(amounts.of_decimal(part, currency) for part in parts)
     if not cents:
-        return None
-    return RefundFact(
+        return ()
+    fact = RefundFact(
         refund_id=refund_name(shapes.needed(refund, "id")),
         sale_ids=(order_id,),
         amount_cents=cents,
@@ -190,6 +193,7 @@ def _refund_of(order: Any, refund: Any) -> RefundFact | None:
         refunded_at=shapes.moment(refund, "created"),
         reason=shapes.text(refund, "reason"),
     )
+    return (fact,)
 
 
 def _placed_at(order: Any) -> datetime:

@@ -166,15 +166,19 @@ def _journey(account: GatewayAccount, order: Any, told: tuple[Carrier, ...], at:
 
 
 def _net(order: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping. Where prices hold the tax, shipping's is in both."""
-    tax = shapes.at(order, "total_tax")
-    if tax is None:
-        return None
-    shipping = amounts.of_decimal(shapes.at(order, "total_shipping_price_set", "shop_money", "amount") or 0, currency)
+    """Return what was paid without tax and shipping; None where one is unknown.
+
+    Where prices hold the tax, shipping's is in both.
+    """
+    tax = amounts.parse_exact_decimal(shapes.at(order, "total_tax"), currency)
+    shipping = amounts.parse_exact_decimal(
+        shapes.at(order, "total_shipping_price_set", "shop_money", "amount"), currency
+    )
     if shapes.at(order, "taxes_included") is True:
         lines = (tax_line for line in shapes.items(order, "shipping_lines") for tax_line in _tax_lines(line))
-        shipping -= sum(amounts.of_decimal(shapes.at(line, "price") or 0, currency) for line in lines)
-    return max(paid - amounts.of_decimal(tax, currency) - shipping, 0)
+        inside = [amounts.parse_exact_decimal(shapes.at(line, "price"), currency) for line in lines]
+        shipping = None if shipping is None else amounts.subtract_parts(shipping, *inside)
+    return amounts.subtract_parts(paid, tax, shipping)
 
 
 def _tax_lines(line: Any) -> list[Any]:

@@ -196,9 +196,6 @@ def _money(holder: Any, in_currency: str, *path: str) -> int:
 
 
 def _net(order: Any, paid: int, in_currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where the tax is not told."""
-    if shapes.at(order, "priceSummary", "tax") is None:
-        return None
-    has_shipping = shapes.at(order, "priceSummary", "shipping") is not None
-    shipping = _money(order, in_currency, "priceSummary", "shipping") if has_shipping else 0
-    return max(paid - _money(order, in_currency, "priceSummary", "tax") - shipping, 0)
+    """Return what was paid without tax and shipping; None where one is unknown."""
+    parts = (shapes.at(order, "priceSummary", name, "amount") for name in ("tax", "shipping"))
+    return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, in_currency) for part in parts))

@@ -6,9 +6,10 @@ Times are read from the fields in GMT, which have no zone; the others are in the
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
-from adapters.gateways import shapes
+from adapters.gateways import events, shapes
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import BuyerOrigin, Carrier, Fact, IgnoredFact, PaymentFact, RedeemedCode, RefundFact
 
@@ -33,25 +34,33 @@ def of_order(order: Any) -> Sequence[Fact]:
     at = paid_at(order)
     if at is None:
         return (IgnoredFact("not_paid"),)
-    payment = (_payment(order, at),) if shapes.text(order, "status") in _PAID else ()
-    return (*payment, *refunds(order)) or (IgnoredFact("not_paid"),)
+    if shapes.text(order, "status") not in _PAID:
+        return refunds(order) or (IgnoredFact("not_paid"),)
+    facts = [_payment(order, at)]
+    for refund in shapes.items(order, "refunds"):
+        facts += events.read_alongside_sale(partial(_refunds_of, order, refund))
+    return facts
 
 
 def refunds(order: Any) -> Sequence[Fact]:
     """Return the refunds that stand in an order: negative, gross. Raises UnreadableEvent, UnsupportedCurrency."""
+    return [fact for refund in shapes.items(order, "refunds") for fact in _refunds_of(order, refund)]
+
+
+def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
+    """Return a refund of an order; nothing where no money went back."""
     order_id, currency = shapes.needed(order, "id"), amounts.currency(shapes.at(order, "currency"))
-    found = [(refund, _positive(refund, currency)) for refund in shapes.items(order, "refunds")]
-    return [
-        RefundFact(
-            refund_id=shapes.needed(refund, "id"),
-            sale_ids=(order_id,),
-            amount_cents=cents,
-            currency=currency,
-            refunded_at=shapes.moment(order, "date_modified_gmt"),
-        )
-        for refund, cents in found
-        if cents
-    ]
+    cents = _positive(refund, currency)
+    if not cents:
+        return ()
+    fact = RefundFact(
+        refund_id=shapes.needed(refund, "id"),
+        sale_ids=(order_id,),
+        amount_cents=cents,
+        currency=currency,
+        refunded_at=shapes.moment(order, "date_modified_gmt"),
+    )
+    return (fact,)
 
 
 def _payment(order: Any, at: datetime) -> Fact:
@@ -93,11 +102,9 @@ def _carriers(order: Any, meta: Mapping[str, str]) -> tuple[Carrier, ...]:
 
 
 def _net(order: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping, which is told without its own tax."""
-    tax, shipping = shapes.at(order, "total_tax"), shapes.at(order, "shipping_total")
-    if tax is None:
-        return None
-    return max(paid - amounts.of_decimal(tax, currency) - amounts.of_decimal(shipping or 0, currency), 0)
+    """Return what was paid without tax and shipping (its own tax is in the tax); None where one is unknown."""
+    parts = (shapes.at(order, name) for name in ("total_tax", "shipping_total"))
+    return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, currency) for part in parts))
 
 
 def _positive(refund: Any, currency: str) -> int:

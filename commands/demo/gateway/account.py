@@ -74,7 +74,7 @@ class StripeAccount:
         if kept is None:
             raise _NotThere
         if method == "POST" and kept["object"] == "subscription":
-            return self._renew(kept, fields)
+            return self._update(kept, fields) if forms.metadata(fields) else self._renew(kept, fields)
         if method == "POST" and kept["object"] == "promotion_code":
             return self._keep(codes.switched(kept, fields, standing=self._books.of(_CODES)))
         if method == "DELETE" and kept["object"] in ("coupon", "webhook_endpoint"):
@@ -149,9 +149,17 @@ class StripeAccount:
             self._keep({**one, "times_redeemed": one["times_redeemed"] + 1})
         return given
 
+    def _update(self, subscription: StripeObject, fields: Fields) -> StripeObject:
+        """Write metadata on a subscription; other names keep their values."""
+        before, written = subscription["metadata"], forms.metadata(fields)
+        updated = self._keep({**subscription, "metadata": before | written})
+        previous = {"metadata": {name: before.get(name) for name in written}}
+        self._event("customer.subscription.updated", updated, previous)
+        return updated
+
     def _renew(self, subscription: StripeObject, fields: Fields) -> StripeObject:
         if forms.text(fields, "billing_cycle_anchor") != "now":
-            raise InvalidField("Of a subscription only billing_cycle_anchor=now can be asked.", "billing_cycle_anchor")
+            raise InvalidField("A subscription takes metadata, or billing_cycle_anchor=now.", "billing_cycle_anchor")
         latest = self._books.find(f"/v1/invoices/{subscription['latest_invoice']}") or {"created": 0}
         while _now() <= latest["created"]:  # two payments of a subscription are never of one second
             time.sleep(0.05)
@@ -210,8 +218,8 @@ class StripeAccount:
         self._books.put(f"/v1/{one['object']}s/{one['id']}", one)
         return one
 
-    def _event(self, kind: str, about: StripeObject) -> None:
-        event = self._keep(words.event(f"evt_{token()}", kind, about, created=_now()))
+    def _event(self, kind: str, about: StripeObject, previous: StripeObject | None = None) -> None:
+        event = self._keep(words.event(f"evt_{token()}", kind, about, created=_now(), previous=previous))
         for endpoint in self._books.of("/v1/webhook_endpoints"):
             if not {kind, "*"}.isdisjoint(endpoint["enabled_events"]):
                 self._tell(event, endpoint)

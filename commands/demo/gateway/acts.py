@@ -1,6 +1,7 @@
 """`flask demo-gateway`: plays the gateway of the demo's second brand; and what happens there, on a word.
 
-`pay`, `renew` and `refund` ask over HTTP, in stripe's words, for what the brand's own server would ask stripe for.
+`pay`, `renew`, `refer` and `refund` ask over HTTP, in stripe's words, for what the brand's own server would ask of
+stripe.
 """
 
 import json
@@ -71,6 +72,21 @@ def renew(subscription: str | None, as_json: bool) -> None:
     wanted = subscription or _latest("subscriptions", nothing="There is no subscription yet.")["id"]
     form = {"billing_cycle_anchor": "now"}
     _show_payment(_ask("POST", f"/v1/subscriptions/{quote(wanted, safe='')}", form), as_json=as_json)
+
+
+@group.command("refer")
+@click.argument("subscription", required=False)
+@click.option("--affiliate", default="nora", show_default=True, help="Whom the metadata names from now on.")
+@output.json_option
+def refer(subscription: str | None, affiliate: str, as_json: bool) -> None:
+    """Write an affiliate into the metadata of a SUBSCRIPTION after its checkout, without one the latest."""
+    wanted = subscription or _latest("subscriptions", nothing="There is no subscription yet.")["id"]
+    updated = _ask("POST", f"/v1/subscriptions/{quote(wanted, safe='')}", {"metadata[affiliate_slug]": affiliate})
+    output.show(
+        {"subscription": updated["id"], "metadata": updated["metadata"]},
+        as_json=as_json,
+        person=lambda: click.echo(f"The metadata of {updated['id']} says affiliate_slug={affiliate} now"),
+    )
 
 
 @group.command("refund")

@@ -107,8 +107,11 @@ def refunded(charge: StripeObject, total_cents: int) -> StripeObject:
     return {**charge, "amount_refunded": total_cents, "refunded": total_cents == charge["amount"]}
 
 
-def event(event_id: str, kind: str, about: StripeObject, *, created: int) -> StripeObject:
-    """Return an event about an object."""
+def event(
+    event_id: str, kind: str, about: StripeObject, *, created: int, previous: StripeObject | None = None
+) -> StripeObject:
+    """Return an event about an object; `previous` is what changed of it, as it was before."""
+    data = {"object": about} | ({} if previous is None else {"previous_attributes": previous})
     return {
         "id": event_id,
         "object": "event",
@@ -116,7 +119,7 @@ def event(event_id: str, kind: str, about: StripeObject, *, created: int) -> Str
         "created": created,
         "livemode": about.get("livemode", True),
         "type": kind,
-        "data": {"object": about},
+        "data": data,
     }
 
 

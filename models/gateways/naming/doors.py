@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from models.gateways.naming.columns import NO_CODE, NO_LEAD
+from models.gateways.naming.columns import NO_CODE, NO_LEAD, SECOND_AFTER
 
 # Clocks of gateways differ from ours, and many tell whole seconds.
 _CLOCKS = timedelta(minutes=5)
@@ -13,5 +13,5 @@ SELECT = f"""
   from door_visit d
   join affiliate a on a.id = d.affiliate_id and a.deleted_at is null
   where d.organization_id = %(org)s and d.email_normalized = %(email)s and {COUNTS}
-  order by case when d.last_at <= %(at)s then d.last_at else d.first_at end desc limit 1)
+  order by case when d.last_at < {SECOND_AFTER} then d.last_at else d.first_at end desc limit 1)
 """

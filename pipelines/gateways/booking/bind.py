@@ -4,11 +4,11 @@ from datetime import timedelta
 
 from domain.gateways.facts import AliasFact, ReferralFact
 from models.gateways import payments
-from pipelines.gateways.booking import origins
+from pipelines.gateways.booking import origins, whom
 from pipelines.gateways.booking.desk import Booking, BookingDesk
 
-# A payment that nobody was credited for is looked at again when its customer's referral is told this much later.
-_TOLD_WITHIN = timedelta(days=7)
+# The longest cookie window that a campaign can have.
+_MAX_WINDOW = timedelta(days=3_650)
 
 
 def alias(desk: BookingDesk, told: AliasFact) -> Booking:
@@ -22,14 +22,21 @@ def alias(desk: BookingDesk, told: AliasFact) -> Booking:
 
 
 def referred(desk: BookingDesk, told: ReferralFact) -> Booking:
-    """Keep who referred a customer or a subscription, and look again at their payments that credited nobody."""
-    origins.stage(desk, told.origin, told_at=told.told_at)
-    asked = asked_before(desk, told)
-    desk.look_again_at_payments(asked.who, asked.paid_at)
+    """Keep who referred a customer or a subscription, and queue their uncredited payments to be booked again.
+
+    Payments count that were made within the cookie window of the named campaign before. Budget: 2 statements.
+    """
+    window = whom.claim_window(desk, told.origin.carriers, told.told_at)
+    origins.stage(desk, told.origin, told_at=told.told_at, replaces=window is not None)
+    if window is not None:
+        desk.look_again_at_payments(_payer(told), told.told_at - window)
     return Booking()
 
 
 def asked_before(desk: BookingDesk, told: ReferralFact) -> payments.AskedBefore:
     """Return what is to be asked before who referred a customer is kept: whether payments are to be looked at again."""
-    who = payments.Payer(told.origin.customer_id, told.origin.subscription_id)
-    return payments.AskedBefore(desk.gateway, (), who=who, paid_at=told.told_at - _TOLD_WITHIN)
+    return payments.AskedBefore(desk.gateway, (), who=_payer(told), paid_at=told.told_at - _MAX_WINDOW)
+
+
+def _payer(told: ReferralFact) -> payments.Payer:
+    return payments.Payer(told.origin.customer_id, told.origin.subscription_id)

@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from domain.gateways.facts import BuyerOrigin, Carrier, RedeemedCode
-from domain.gateways.referrals import SLUG_KEY, TAG_KEYS
+from domain.gateways.referrals import SLUG_KEY, TAG_KEYS, claims, tag
 from domain.text import stored
 from models.gateways import pixel_checkouts, referrals
+from pipelines.gateways.booking import whom
 from pipelines.gateways.booking.desk import BookingDesk
+
+# No campaign has a shorter cookie window.
+_MIN_WINDOW = timedelta(days=1)
 
 
 def subjects(origin: BuyerOrigin) -> list[str]:
@@ -18,12 +22,14 @@ def subjects(origin: BuyerOrigin) -> list[str]:
     return [f"{kind}:{name}" for kind, name in named if name]
 
 
-def stage(desk: BookingDesk, origin: BuyerOrigin, *, told_at: datetime) -> None:
+def stage(desk: BookingDesk, origin: BuyerOrigin, *, told_at: datetime, replaces: bool | None = None) -> None:
     """Stage who referred a customer, for payments of theirs that say nothing themselves.
 
-    Of two the one counts that is the later by their gateway's own time, whichever comes first.
+    Of two the one counts that is the later by their gateway's own time, whichever comes first; but what names no one
+    (by default: what carries no slug) never takes the place of what was there before.
     """
-    if not origin.carriers and not origin.codes:
+    has_claim = any(claims(origin.carriers, desk.parameters))
+    if not (has_claim or origin.codes or tag(origin.carriers)):
         return
     referrals.stage(
         organization_id=desk.organization_id,
@@ -31,6 +37,7 @@ def stage(desk: BookingDesk, origin: BuyerOrigin, *, told_at: datetime) -> None:
         subjects=subjects(origin),
         origin={"carriers": [asdict(carrier) for carrier in origin.carriers], "codes": _codes(origin.codes)},
         told_at=told_at,
+        replaces=has_claim if replaces is None else replaces,
     )
 
 
@@ -49,8 +56,31 @@ def joined(origin: BuyerOrigin, told: Iterable[Mapping[str, Any]]) -> BuyerOrigi
 
     A payment redeems the codes that it carries itself: one of an earlier payment is not redeemed by a renewal.
     """
-    carriers = tuple(stored.read(Carrier, carrier) for before in told for carrier in before["carriers"])
+    carriers = (carrier for before in told for carrier in _carriers(before))
     return replace(origin, carriers=(*origin.carriers, *carriers))
+
+
+def select_counting(
+    desk: BookingDesk, told: Sequence[Mapping[str, Any]], paid_at: datetime
+) -> Sequence[Mapping[str, Any]]:
+    """Return the stored referrals of a buyer that count for a payment.
+
+    They were made before it, or after it within the cookie window of the campaign that they name.
+    Budget: 1 statement for each that was made more than a day after it, else none.
+    """
+    return [before for before in told if _counts_for(desk, before, paid_at)]
+
+
+def _counts_for(desk: BookingDesk, before: Mapping[str, Any], paid_at: datetime) -> bool:
+    behind = datetime.fromisoformat(before["told_at"]) - paid_at
+    if behind <= _MIN_WINDOW:
+        return True
+    window = whom.claim_window(desk, _carriers(before), paid_at)
+    return window is None or behind <= window
+
+
+def _carriers(before: Mapping[str, Any]) -> tuple[Carrier, ...]:
+    return tuple(stored.read(Carrier, carrier) for carrier in before["carriers"])
 
 
 def checkout_name(token: str) -> str:

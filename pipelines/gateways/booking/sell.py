@@ -34,8 +34,9 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
 
     One that credited nobody is looked at again when it is told again, or when an earlier payment of its customer is
     credited, for more is known by then. Platforms are asked about one that credits nobody.
-    Budget: 2 round trips (known before; who), one more where events waited for it, and one where it names a store's
-    checkout; the writes travel with the next statement or the commit.
+    Budget: 2 round trips (known before; who), one more where events waited for it, one where it names a store's
+    checkout, and one where its buyer's referral was made days later; the writes travel with the next statement or the
+    commit.
     """
     all_ids = ids_of(paid)
     before = payments.lock_known_before(asked_before(desk, paid), organization_id=desk.organization_id)
@@ -53,7 +54,8 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
         return _before(desk, paid, all_ids)
     paid = replace(paid, origin=origins.with_checkout(desk, paid.origin))
     if before.told:
-        paid = replace(paid, origin=origins.joined(paid.origin, before.told))
+        referrals = origins.select_counting(desk, before.told, paid.paid_at)
+        paid = replace(paid, origin=origins.joined(paid.origin, referrals))
     found = whom.of(desk, paid.origin, paid.paid_at)
     row = replace(known or new_row(desk, paid), reason=found.reason)
     if found.named is not None:

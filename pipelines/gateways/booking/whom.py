@@ -15,7 +15,7 @@ from domain.conversions import customers
 from domain.conversions.customers import CustomerNames
 from domain.coupons.discounts import CodeOrigin
 from domain.gateways import referrals
-from domain.gateways.facts import BuyerOrigin, RedeemedCode
+from domain.gateways.facts import BuyerOrigin, Carrier, RedeemedCode
 from domain.gateways.referrals import Claim
 from domain.platforms.signups import NOT_ASKED, Signups
 from domain.statuses import AffiliateStatus
@@ -105,6 +105,22 @@ def decided(
         return Credit(decision, None, CLOSED if rows and not able else NOBODY)
     is_owners = coded is not None and coded.affiliate_id == decision.affiliate_id
     return Credit(decision, named, NOT_ACTIVE if dropped else None, coded.code if coded and is_owners else None)
+
+
+def claim_window(desk: BookingDesk, carriers: Sequence[Carrier], at: datetime) -> timedelta | None:
+    """Return the cookie window of the campaign whose affiliate carriers name; None where they name no one.
+
+    Budget: 1 statement where they claim anything, else none.
+    """
+    origin = BuyerOrigin(carriers=tuple(carriers))
+    claimed = _claimed(desk, origin)
+    if not claimed:
+        return None
+    rows = creditable.named(asked(desk, origin, at), organization_id=desk.organization_id)
+    by_slug = {row.slug: row for row in sorted(rows, key=lambda row: row.may_earn)}
+    named = [by_slug[claim.slug] for claim in claimed if claim.slug in by_slug]
+    credited = next((row for row in named if row.may_earn), named[0] if named else None)
+    return None if credited is None else timedelta(days=credited.cookie_window_days)
 
 
 def is_test(desk: BookingDesk, origin: BuyerOrigin) -> bool:

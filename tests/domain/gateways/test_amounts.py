@@ -1,4 +1,4 @@
-"""Amounts of gateways: exact, or refused."""
+"""Amounts of gateways: a payment is rounded to its currency or refused, any other figure is exact or unknown."""
 
 from decimal import Decimal
 
@@ -23,6 +23,16 @@ from domain.gateways.facts import UnreadableEvent
         (Decimal("108.9"), "EUR", 10_890),
         (Decimal("1E+3"), "EUR", 100_000),
         ("10000000000.00", "USD", 10**12),
+        ("108.9049", "EUR", 10_890),
+        ("108.905", "EUR", 10_890),
+        ("108.915", "EUR", 10_892),
+        ("33.3333", "EUR", 3_333),
+        ("1." + "0" * 30 + "1", "USD", 100),
+        ("980.50", "JPY", 980),
+        ("981.50", "JPY", 982),
+        ("0.0005", "KWD", 0),
+        (".0", "JPY", 0),
+        ("-.0", "JPY", 0),
     ],
 )
 def test_a_decimal_is_its_minor_units(told, currency, units):
@@ -32,19 +42,57 @@ def test_a_decimal_is_its_minor_units(told, currency, units):
 @pytest.mark.parametrize(
     "told",
     [
-        *("", ".", "-", "1.005", "1." + "0" * 30 + "1", "-1", "+1", "1_000", "١٢", "1e3", "1e999990", "1e999999999"),
+        *("", ".", "-", "-1", "-0.001", "+1", "1_000", "١٢", "1e3", "1e999990", "1e999999999"),
         *("NaN", "Infinity", "10000000000.01", "9" * 500, None, True, 1.5, [], Decimal("NaN"), Decimal("Infinity")),
         *(Decimal("1E-99999999"), Decimal("1E+999999999")),
     ],
 )
-def test_what_is_no_exact_amount_is_refused_at_once(told):
+def test_payment_that_is_no_amount_is_refused(told):
     with pytest.raises(UnreadableEvent):
         amounts.of_decimal(told, "USD")
+
+
+@pytest.mark.parametrize("told", ["108.9049", "-1.74", "x", "", None, True, [], 1.5, "9" * 30, Decimal("1E+999999999")])
+def test_figure_that_is_no_exact_amount_is_unknown(told):
+    assert amounts.parse_exact_decimal(told, "EUR") is None
+    assert amounts.parse_exact_minor(told, "EUR") is None
+
+
+def test_exact_figure_is_its_minor_units():
+    assert amounts.parse_exact_decimal("118.0000", "JPY") == 118
+    assert amounts.parse_exact_minor("118", "EUR") == 118
+    assert amounts.parse_exact_minor(11_800, "ISK", {"ISK": 2}) == 118
+    assert amounts.parse_exact_minor(11_850, "ISK", {"ISK": 2}) is None
+
+
+@pytest.mark.parametrize("told", ["10.50", 10.5, Decimal("10.5"), -1, "-1", "x", None, True, [], 10**30])
+def test_payment_in_minor_units_that_is_no_integer_is_refused(told):
+    with pytest.raises(UnreadableEvent):
+        amounts.of_minor(told, "USD")
+
+
+@pytest.mark.parametrize(
+    ("paid", "parts", "net"),
+    [
+        (100, (), 100),
+        (100, (18, 2), 80),
+        (100, (100, 0), 0),
+        (100, (18, None), None),
+        (100, (None,), None),
+        (100, (101,), None),
+        (0, (0,), 0),
+    ],
+)
+def test_parts_of_a_payment_are_taken_off_where_all_are_known(paid, parts, net):
+    assert amounts.subtract_parts(paid, *parts) == net
 
 
 @pytest.mark.parametrize(
     ("paid", "tax", "total", "net"),
     [
+        (100, None, 118, None),
+        (0, None, 0, None),
+        (100, 18, None, None),
         (118, 18, 118, 100),
         (59, 18, 118, 50),
         (0, 0, 0, 0),

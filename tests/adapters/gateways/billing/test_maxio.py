@@ -217,6 +217,16 @@ def test_a_refund_that_the_invoices_do_not_confirm_waits(stage, placed):
     assert _refunds(stage, *placed) == [UnclearFact("not_confirmed")]
 
 
+def test_unreadable_refund_of_another_payment_does_not_keep_a_refund_from_its_own(stage):
+    other = {**PLACED, "transaction_id": 7105, "original_amount": "a lot"}
+    (refund,) = _refunds(stage, other, PLACED)
+    assert (refund.refund_id, refund.amount_cents) == ("7104", 1600)
+
+
+def test_refund_whose_own_amount_is_unreadable_waits(stage):
+    assert _refunds(stage, {**PLACED, "original_amount": "a lot"}) == [UnclearFact("not_confirmed")]
+
+
 def test_a_refund_in_yen_is_placed_only_by_its_id(stage):
     yen = {**PLACED, "original_amount": "1600.0"}
     (refund,) = _refunds(stage, yen, currency="JPY")

@@ -132,7 +132,7 @@ def test_an_invoice_that_is_not_paid_by_now_is_no_payment_of_nothing(stage, chan
 @pytest.mark.parametrize(
     "change",
     [
-        *({"paid": value} for value in (None, "x", -1, Decimal("0.001"), Decimal("1e300"), True, [])),
+        *({"paid": value} for value in (None, "x", -1, Decimal("1e300"), True, [])),
         *({"currency": None}, {"id": None}, {"id": "x" * 500}, {"closed_at": "soon"}, {"account": {"id": "x" * 500}}),
     ],
 )
@@ -182,7 +182,7 @@ def test_a_chargeback_is_known_by_the_transaction_whatever_the_notification_is_c
     ("kind", "event"),
     [
         *(("credit_invoice", "paid"), ("credit_invoice", "created"), ("invoice", "paid"), ("payment", "succeeded")),
-        *(("charge_invoice", "created"), ("subscription", "updated")),
+        *(("charge_invoice", "created"), ("subscription", "renewed")),
     ],
 )
 def test_what_tells_the_same_money_again_is_ignored_unread(stage, kind, event):

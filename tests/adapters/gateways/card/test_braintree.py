@@ -141,7 +141,7 @@ def test_a_ping_means_nothing(stage):
     assert facts(stage, signed(PING)) == [IgnoredFact("ping")]
 
 
-@pytest.mark.parametrize("amount", [b"49.995", b"-49.99", b"x", b"", b"1e30", b"9" * 30])
+@pytest.mark.parametrize("amount", [b"-49.99", b"x", b"", b"1e30", b"9" * 30])
 def test_a_bad_amount_is_never_money(stage, amount):
     with pytest.raises(UnreadableEvent):
         facts(stage, _swapped(b"<amount>49.99</amount>", b"<amount>%b</amount>" % amount))

@@ -16,7 +16,6 @@ from domain.gateways.facts import (
     ReferralFact,
     RefundFact,
     StartFact,
-    UnreadableEvent,
 )
 from domain.gateways.referrals import claims
 from tests.support.gateways.card.stripe import signed
@@ -275,9 +274,10 @@ def test_minor_units_are_counted_as_ours(stage, currency, amount, cents):
 
 
 @pytest.mark.parametrize("currency", ["isk", "ugx"])
-def test_hundredths_of_what_has_none_are_unreadable(stage, currency):
-    with pytest.raises(UnreadableEvent):
-        _told(stage, "invoice.paid", {**INVOICE, "currency": currency, "amount_paid": 50_001})
+@pytest.mark.parametrize(("amount", "units"), [(50_001, 500), (50_050, 500), (50_150, 502)])
+def test_hundredths_of_what_has_none_are_rounded_half_even(stage, currency, amount, units):
+    told = {**INVOICE, "currency": currency, "amount_paid": amount}
+    assert _told(stage, "invoice.paid", told).amount_cents == units
 
 
 def test_a_customer_brings_their_metadata(stage):

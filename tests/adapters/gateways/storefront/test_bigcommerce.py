@@ -16,6 +16,7 @@ from domain.gateways.facts import (
     PaymentFact,
     RedeemedCode,
     RefundFact,
+    UnclearFact,
     UnreadableEvent,
 )
 from tests.support.gateways.stage import Purchase, Sent
@@ -217,13 +218,22 @@ def test_the_sample_of_an_uninstalled_app(stage):
     assert isinstance(facts(stage, told)[0], DisconnectedFact)
 
 
-@pytest.mark.parametrize("amount", ["118.0010", "-1.0000", "1e30", "", None, [], True])
+@pytest.mark.parametrize("amount", ["-1.0000", "1e30", "", None, [], True])
 def test_an_amount_that_is_none_is_unreadable(stage, amount):
     with pytest.raises(UnreadableEvent):
         _told(stage, total_inc_tax=amount)
     if amount is not None:
         with pytest.raises(UnreadableEvent):
             _refunded(stage, payments=[{"amount": amount}])
+
+
+def test_unreadable_refund_of_an_order_waits_for_a_person_while_the_order_counts(stage):
+    refunds = [{"id": 3, "order_id": 250, "created": "2026-11-22T09:00:00+00:00", "total_amount": "a lot"}]
+    refunds += [{**refunds[0], "id": 4, "total_amount": 33.3333}]
+    stage.objects["/v3/orders/250/payment_actions/refunds"] = {"data": refunds}
+    payment, unclear, refund = _told(stage, status_id=14)
+    assert (payment.amount_cents, unclear) == (11_800, UnclearFact("refund_amount_unknown"))
+    assert (refund.refund_id, refund.amount_cents) == ("refund:4", 3_333)
 
 
 @pytest.mark.parametrize("order_id", ["7" * 500, "../store", "1/coupons", None, {}, "x"])

@@ -142,7 +142,7 @@ def test_a_guest_has_no_customer(stage):
     assert (payment.origin.customer_id, payment.origin.email) == (None, "guest@example.com")
 
 
-@pytest.mark.parametrize("amount", ["118.001", "-1.00", "1e30", "NaN", None, True, "9" * 40])
+@pytest.mark.parametrize("amount", ["-1.00", "1e30", "NaN", None, True, "9" * 40])
 def test_an_amount_that_is_none_is_unreadable(stage, amount):
     with pytest.raises(UnreadableEvent):
         facts(stage, _order(total_price=amount))

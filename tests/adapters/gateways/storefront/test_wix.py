@@ -177,12 +177,12 @@ def test_imported_history_and_anonymized_buyers_are_no_sales(stage):
 
 
 def test_money_without_decimals_is_money(stage):
-    totals = {"total": {"amount": "118"}, "tax": {"amount": "0"}}
+    totals = {"total": {"amount": "118"}, "tax": {"amount": "0"}, "shipping": {"amount": "0"}}
     (payment,) = _told(stage, priceSummary=totals)
     assert (payment.amount_cents, payment.net_cents) == (11_800, 11_800)
 
 
-@pytest.mark.parametrize("amount", ["118.001", "-1.00", "1e30", "", None, [], True, "9" * 40])
+@pytest.mark.parametrize("amount", ["-1.00", "1e30", "", None, [], True, "9" * 40])
 def test_an_amount_that_is_none_is_unreadable(stage, amount):
     with pytest.raises(UnreadableEvent):
         _told(stage, priceSummary={"total": {"amount": amount}})

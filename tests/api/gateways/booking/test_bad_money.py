@@ -54,11 +54,13 @@ def test_a_currency_that_is_not_known_fails(shop, currency, reason):
     assert _has_nothing(shop)
 
 
-@pytest.mark.parametrize(("currency", "amount", "booked"), [("isk", 10_050, None), ("isk", 10_000, 100)])
-def test_hundredths_of_a_currency_that_has_none_are_a_remainder(shop, currency, amount, booked):
+@pytest.mark.parametrize(
+    ("currency", "amount", "booked"), [("isk", 10_050, 100), ("isk", 10_150, 102), ("isk", 10_000, 100)]
+)
+def test_hundredths_of_a_currency_that_has_none_are_rounded_half_even(shop, currency, amount, booked):
     sale = shop.stage.pay(Purchase())
     shop.hear(shop.changed(sale.sent[0], currency=currency, amount_paid=amount, total=amount))
-    assert shop.conversions("amount_cents, currency") == ([] if booked is None else [(booked, "ISK")])
+    assert shop.conversions("amount_cents, currency") == [(booked, "ISK")]
 
 
 @pytest.mark.parametrize("field", ["id", "customer"])
@@ -92,7 +94,7 @@ def test_a_refund_of_more_than_was_paid_takes_back_what_was_paid(shop):
 
 
 @played("mollie")
-@pytest.mark.parametrize("value", ["10.505", "-10.00", "1e5", "9" * 30, "x", "", None, []], ids=repr)
+@pytest.mark.parametrize("value", ["-10.00", "1e5", "9" * 30, "x", "", None, []], ids=repr)
 def test_mollies_amount_that_is_no_decimal_fails_by_both_ways_in(shop, value):
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.stage.objects[f"/v2/payments/{sale.id}"]["amount"]["value"] = value

@@ -44,7 +44,8 @@ def test_where_nobody_plays_it_says_how_to(demo):
 
 
 def test_there_is_nothing_to_renew_or_refund_before_a_payment(made):
-    for act, nothing in (("renew", "There is no subscription yet."), ("refund", "Nothing was paid yet.")):
+    nothing_yet = "There is no subscription yet."
+    for act, nothing in (("renew", nothing_yet), ("refer", nothing_yet), ("refund", "Nothing was paid yet.")):
         code, said = made.flask("demo-gateway", act)
         assert code == 1
         assert said.startswith(f"Error: {nothing} Next: DATA_DIR=")

@@ -122,6 +122,17 @@ def test_a_payment_that_names_nobody_we_know_is_no_conversion(made):
     assert ("invoice.paid", "nobody_referred") in made.shop.rows("select type, reason from gateway_event")
 
 
+def test_referral_written_after_the_checkout_credits_the_payment(made):
+    paid = made.json("demo-gateway", "pay", "--affiliate", "nobody-here")
+    made.hear(*_STARTED)
+    assert _conversions(made) == {}
+    referred = made.json("demo-gateway", "refer")
+    made.hear(*_STARTED, "customer.subscription.updated")
+
+    assert (referred["subscription"], referred["metadata"]["affiliate_slug"]) == (paid["subscription"], "nora")
+    assert _conversions(made) == {paid["invoice"]: (4_900, 1_470, "OneTime")}
+
+
 def test_a_person_is_told_what_happened_and_what_to_do_next(made):
     code, said = made.flask("demo-gateway", "pay")
     made.hear(*_STARTED)

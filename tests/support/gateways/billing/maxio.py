@@ -34,6 +34,7 @@ class MaxioStage(Stage):
         self.invoices: list[dict[str, Any]] = []
         self.webhooks: list[dict[str, Any]] = []
         self.chargebacks: list[dict[str, Any]] = []
+        self.changed_fields: list[dict[str, Any]] = []
 
     def is_let_in(self, asked: Asked) -> bool:
         return asked.headers.get("Authorization") == f"Basic {base64.b64encode(f'{KEY}:x'.encode()).decode()}"
@@ -43,6 +44,8 @@ class MaxioStage(Stage):
             return 200, {"invoices": _page(asked, self._invoices_of(asked))}
         if asked.path == "/invoices/events.json":
             return 200, {"events": _page(asked, self.chargebacks)}
+        if asked.path == "/events.json":
+            return 200, _page(asked, [{"event": event} for event in self.changed_fields])
         if asked.path == "/webhooks.json":
             return 200, _page(asked, [{"webhook": webhook} for webhook in self.webhooks])
         if asked.method == "POST" and asked.path == "/endpoints.json":
@@ -136,6 +139,22 @@ class MaxioStage(Stage):
         """Let there be an invoice."""
         self.invoices.append(invoice)
         self.objects[f"/invoices/{invoice['uid']}.json"] = invoice
+
+    def change_field(self, resource: str, holder_id: str, name: str, value: str) -> None:
+        """Write a metafield of a subscription or a customer: only the list of events says so."""
+        path = f"/{resource.lower()}s/{holder_id}/metadata.json"
+        self.objects[path] = {"metadata": [{"name": name, "value": value}]}
+        change = {"event_type": "updated", "metafield_name": name, "new_value": value, "resource_type": resource}
+        self.changed_fields.append(
+            {
+                "id": self.number(),
+                "key": "custom_field_value_change",
+                "subscription_id": int(holder_id) if resource == "Subscription" else None,
+                "customer_id": None,
+                "created_at": self.now.isoformat(timespec="seconds"),
+                "event_specific_data": {**change, "resource_id": int(holder_id)},
+            }
+        )
 
     def webhook(self, kind: str, payload: dict[str, Any]) -> Sent:
         """Return what is sent about something, and keep it in the list of webhooks."""
