@@ -1,14 +1,9 @@
 """What is told apart from payments: other ids of a payment, and who referred a customer."""
 
-from datetime import timedelta
-
 from domain.gateways.facts import AliasFact, ReferralFact
 from models.gateways import payments
 from pipelines.gateways.booking import origins, whom
 from pipelines.gateways.booking.desk import Booking, BookingDesk
-
-# The longest cookie window that a campaign can have.
-_MAX_WINDOW = timedelta(days=3_650)
 
 
 def alias(desk: BookingDesk, told: AliasFact) -> Booking:
@@ -31,11 +26,6 @@ def referred(desk: BookingDesk, told: ReferralFact) -> Booking:
     if window is not None:
         desk.look_again_at_payments(_payer(told), told.told_at - window)
     return Booking()
-
-
-def asked_before(desk: BookingDesk, told: ReferralFact) -> payments.AskedBefore:
-    """Return what is to be asked before who referred a customer is kept: whether payments are to be looked at again."""
-    return payments.AskedBefore(desk.gateway, (), who=_payer(told), paid_at=told.told_at - _MAX_WINDOW)
 
 
 def _payer(told: ReferralFact) -> payments.Payer:
