@@ -12,6 +12,7 @@ from domain.conversions import avatars, recurring
 from domain.conversions.commission import CommissionRate, CommissionType
 from domain.gateways import basis
 from domain.gateways.facts import BuyerOrigin, PaymentFact, StartFact
+from domain.statuses import Payability
 from models import ids
 from models.conversions.conversions import Conversion
 from models.conversions.sales import SaleFacts
@@ -21,6 +22,7 @@ from models.gateways.creditable import Creditable, RedeemableCode
 from models.gateways.payments import GatewayPayment
 from pipelines import earn
 from pipelines.conversions import credit, price, settle
+from pipelines.conversions.price import Price
 from pipelines.earn import EarnedConversion
 from pipelines.gateways.booking import origins, reverse, whom
 from pipelines.gateways.booking.desk import Booking, BookingDesk
@@ -111,7 +113,7 @@ def booked(
 
     Budget: none; 3 round trips in a campaign with performance tiers, as `price.of`.
     """
-    if found.reason is not None:
+    if not found.is_attributed:
         of_nobody = credit.Payment(
             organization_id=desk.organization_id,
             source=desk.gateway,
@@ -142,12 +144,16 @@ class EarnedPayment:
 def earned(
     desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, found: whom.Credit, named: Creditable
 ) -> EarnedPayment:
-    """Return what a payment earns for whom it credits. Budget: as `booked`."""
+    """Return what a payment earns for whom it credits: nothing where the campaign does not pay for sales.
+
+    Budget: as `booked`.
+    """
     origin = paid.origin
     facts = _facts(desk, paid, row, named)
+    is_paid = found.reason is None
     conversion = settle.conversion_of(
         facts,
-        price.of(facts, _own_rate(found.code)),
+        price.of(facts, _own_rate(found.code)) if is_paid else Price(rate=None, commission_cents=0),
         type=recurring.conversion_type(named.ordinal),
         source=desk.gateway,
         decision=found.decision,
@@ -155,6 +161,7 @@ def earned(
     conversion = replace(
         conversion,
         created_at=desk.now,
+        payability=(Payability.payable if is_paid else Payability.not_paid_on_campaign).value,
         processor_subscription_id=origin.subscription_id,
         customer_avatar_url=avatars.of(origin.email) if origin.email else None,
         coupon_code=found.code.text if found.code else None,
@@ -224,7 +231,7 @@ def _zero(desk: BookingDesk, paid: PaymentFact, known: GatewayPayment | None) ->
 def _lead(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Booking:
     completed = origins.completed(desk, origin)
     found = whom.of(desk, completed, at)
-    if found.named is None or found.reason is not None:
+    if found.named is None or not found.is_attributed:
         return Booking(reason=found.reason)
     if completed.email is None:
         return Booking(reason="no_email")
