@@ -34,7 +34,10 @@ class LeadMethod(StrEnum):
 
 
 def is_before(*, occurred_at: datetime, paid_at: datetime) -> bool:
-    """Return whether a lead counts as made before a payment: gateways report whole seconds, so one of the same second does."""
+    """Return whether a lead counts as made before a payment.
+
+    Gateways report whole seconds, so one of the same second does.
+    """
     return occurred_at < paid_at.replace(microsecond=0) + _SECOND
 
 

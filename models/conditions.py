@@ -16,7 +16,9 @@ PAYS_ON_SALE = _listed(model for model in statuses.CommissionModel if statuses.p
 OPEN_PROGRAM = "(p.is_active and p.archived_at is null and p.suspended_at is null)"
 
 #: A program `p` in which a sale earns a commission now.
-SELLING_PROGRAM = f"({OPEN_PROGRAM} and (p.default_commission_model in {PAYS_ON_SALE} or p.sale_commission_type is not null))"
+SELLING_PROGRAM = (
+    f"({OPEN_PROGRAM} and (p.default_commission_model in {PAYS_ON_SALE} or p.sale_commission_type is not null))"
+)
 
 #: The order in which the campaigns of one account are credited with a sale, for an affiliate `a` of a program `p`:
 #: 0 can earn. The others only say why a sale is refused: the affiliate is not Approved, the campaign does not pay for

@@ -21,6 +21,7 @@ class Conversion:
 
     `attribution_log` is as `domain.attribution.log` writes it, None where the rest of the row says as much.
     `refunded_from` is the status that a full refund found, `restored_at` when refunded money last came back.
+    `email_normalized` is the inbox of the buyer of an imported or manual sale; other sales keep theirs elsewhere.
     """
 
     id: UUID
@@ -61,6 +62,7 @@ class Conversion:
     disputed_at: datetime | None = None
     refunded_from: str | None = None
     restored_at: datetime | None = None
+    email_normalized: str | None = None
 
     @property
     def is_disputed(self) -> bool:

@@ -175,12 +175,12 @@ _SHOWN = columns(
     affiliate_email_normalized="a.email_normalized",
     lead=columns(LeadOfBuyer, "lead"),
 )
-# However many leads a person has, the newest are read, in the order of their index: with an order of its own a plan that
-# is made while the table is empty would read all of a tenant's leads. A lead of a campaign that does not pay for sales is
-# also the lead of its account's other affiliates.
+# However many leads a person has, the newest are read, in the order of their index: with an order of its own a plan
+# that is made while the table is empty would read all of a tenant's leads. A lead of a campaign that does not pay for
+# sales is also the lead of its account's other affiliates.
 _LEADS = f"""
-  select l.id, case when is_own.yes then s.affiliate_id else l.affiliate_id end as affiliate_id, l.sub_id, l.occurred_at,
-    is_own.yes as is_own
+  select l.id, case when is_own.yes then s.affiliate_id else l.affiliate_id end as affiliate_id, l.sub_id,
+    l.occurred_at
   from (
     select id, affiliate_id, sub_id, occurred_at from lead
     where organization_id = s.organization_id and email_normalized = s.email_normalized and is_test = s.is_test

@@ -33,6 +33,7 @@ class ImportedConversion:
     processor_customer_id: str | None
     processor_subscription_id: str | None
     occurred_at: datetime
+    email_normalized: str | None
     customer_key: str | None
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import statuses
+from domain import emails, statuses
 from domain.conversions import avatars, manual_sales
 from domain.refused import Refused, not_found
 from models import ids
@@ -44,7 +44,13 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
     facts = _facts(organization_id, wanted, terms, occurred_at, is_test)
     kind = statuses.ConversionType.Bonus if wanted["kind"] == "bonus" else statuses.ConversionType.OneTime
     sold = settle.conversion_of(facts, _price(wanted, facts), type=kind.value, source=SOURCE)
-    conversion = dataclasses.replace(sold, attribution_method=METHOD, created_at=now)
+    email = wanted["customer_email"]
+    conversion = dataclasses.replace(
+        sold,
+        attribution_method=METHOD,
+        created_at=now,
+        email_normalized=emails.normalize(email) if email else None,
+    )
     earn.write(conversion, share=terms.recruiter_share, now=now)
     return conversion
 

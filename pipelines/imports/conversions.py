@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from domain import emails
 from domain.conversions import avatars, customers
 from domain.imports import rows, words
 from domain.imports.rows import ConversionRow
@@ -207,6 +208,7 @@ def _imported(one: _Taken, wanted: Mapping[str, Any], *, is_test: bool) -> Impor
         processor_customer_id=row.processor_customer_id,
         processor_subscription_id=row.processor_subscription_id,
         occurred_at=row.occurred_at,
+        email_normalized=emails.normalize(row.customer_email) if row.customer_email else None,
         customer_key=customers.key(customer_id=row.processor_customer_id, email=row.customer_email, is_test=is_test),
     )
 

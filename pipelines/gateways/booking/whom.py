@@ -62,7 +62,8 @@ def of(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = 
     """Decide whom an origin credits at a moment. Budget: 1 statement.
 
     `signups` are what platforms say. Campaigns that are closed credit nobody. Those that do not pay for sales are asked
-    only where none that does names an affiliate: the sale is then attributed without a commission. Raises TryAgain while a redeemed code is being minted.
+    only where none that does names an affiliate: the sale is then attributed without a commission.
+    Raises TryAgain while a redeemed code is being minted.
     """
     rows = creditable.named(asked(desk, origin, at, signups), organization_id=desk.organization_id)
     return decided(desk, origin, at, rows, signups)

@@ -10,10 +10,10 @@ _WITH_LEG = _LEADS | {"sale_commission_type": "Percentage", "sale_commission_val
 _SALES: dict[str, object] = {}
 
 
-def _campaigns(brand, *several, statuses=itertools.repeat("Approved")):
+def _campaigns(brand, *several, statuses=()):
     """Make campaigns, the oldest first, with ben in each; return their ids."""
     made = []
-    for columns, status in zip(several, statuses, strict=False):
+    for columns, status in itertools.zip_longest(several, statuses, fillvalue="Approved"):
         made.append(brand.program(**columns))
         brand.affiliate("ben", status=status)
     return made

@@ -8,6 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from domain import leads
+from tests.api.gateways.conftest import Shop
+from tests.support.api.importing import import_sales, past_sale
+from tests.support.draining import drain
+from tests.support.gateways.playing import connected
 from tests.support.gateways.stage import Purchase
 from tests.support.rows.lead_rows import DAY, record
 from tests.support.running.hours import began
@@ -144,12 +148,35 @@ def _earlier_sale_before_the_connection(shop):
 
 def _earlier_sale_of_another_affiliate(shop):
     shop.sell(slug="rob", customer="9")
-    ((conversion_id,),) = shop.conversions("id")  # a denied sale is no history
-    answer = shop.brand.person("Owner").post(f"/api/conversions/{conversion_id}/deny", {"reason": "theirs"})
-    assert answer.status_code == 200
+
+
+def _manual_sale(shop):
+    body = {
+        "programId": str(shop.brand.programs[0]),
+        "kind": "sale",
+        "amountCents": 900,
+        "customerEmail": "ANN@example.com",
+    }
+    ((rob,),) = shop.brand.rows("select id from affiliate where email = 'rob@example.com'")
+    answer = shop.brand.post(
+        "/api/v1/conversions",
+        body | {"affiliateId": str(rob), "currency": "USD", "occurredAt": shop.stage.now.isoformat()},
+    )
+    assert answer.status_code == 201, answer.json
+
+
+def _signed_sale(shop):
+    """Have a sale signed that no affiliate may be credited for any more: rob, who sold it, is deleted."""
+    shop.change("update organization set connected_gateways = '{}'")
+    answer = shop.brand.sale(affiliateSlug="rob", customerEmail="ann@example.com", customerId="of-the-shop")
+    assert answer.status_code == 200, answer.json
+    drain()
+    shop.change("update sale set accepted_at = %s", shop.stage.now)
 
 
 _EARLIER = [
+    _manual_sale,
+    _signed_sale,
     _earlier_sale_of_nobody,
     _earlier_sale_at_another_gateway,
     _earlier_sale_before_the_connection,
@@ -163,11 +190,12 @@ def rob(shop, jane):
     return shop.brand.affiliate("rob")
 
 
-@pytest.mark.parametrize("earlier", _EARLIER, ids=lambda earlier: earlier.__name__.removeprefix("_earlier_sale_"))
+@pytest.mark.parametrize("earlier", _EARLIER, ids=lambda earlier: earlier.__name__)
 def test_lead_made_after_the_buyers_first_payment_credits_nobody(shop, jane, rob, earlier):
     shop.stage.now -= 3 * DAY
     earlier(shop)
     shop.stage.now += 3 * DAY
+    shop.change("update affiliate set deleted_at = now() where id = %s", rob)  # nobody is customer history then
     before = len(shop.conversions())
     _lead(shop, jane)
 
@@ -176,6 +204,26 @@ def test_lead_made_after_the_buyers_first_payment_credits_nobody(shop, jane, rob
     assert len(shop.conversions()) == before
     assert shop.events("type, reason")[-2][1] == "nobody_referred"
     assert shop.brand.rows("select state from lead") == [("Open",)]
+
+
+def test_lead_made_after_an_imported_sale_credits_nobody(brand, stage):
+    brand.program()
+    jane, rob = brand.affiliate("jane"), brand.affiliate("rob")
+    shop = Shop(brand, stage, connected(brand.person("Owner"), stage))
+    paid_at = (stage.now - 3 * DAY).isoformat()
+    row = past_sale(affiliateSlug="rob", occurredAt=paid_at, customerEmail="ann+old@example.com", paid=True)
+    assert import_sales(brand, row | {"processorCustomerId": "old-1"}).status_code == 200
+    drain()
+    shop.change("update affiliate set deleted_at = now() where id = %s", rob)  # nobody is customer history then
+    _lead(shop, jane)
+    shop.wait()
+    shop.sell(slug=None)
+
+    assert brand.rows("select source, type from conversion order by occurred_at") == [
+        ("import", "OneTime"),
+        ("lead", "LeadReward"),
+    ]
+    assert shop.events("reason")[0] == ("nobody_referred",)
 
 
 def test_lead_made_before_the_first_payment_goes_before_a_newer_one_made_after_it(shop, jane, rob):
