@@ -46,10 +46,10 @@ def look(facts: Facts) -> Outcome:
 
 def _match_lead(facts: Facts) -> Outcome:
     """Match the affiliate of the buyer's lead, unless the buyer had paid before it was made."""
-    found = look_at_lead(facts)
-    if isinstance(found, Matched) and facts.lead is not None and facts.lead.is_after_payment:
-        return Skipped("lead_after_payment", found.affiliate.id)
-    return found
+    outcome = look_at_lead(facts)
+    if isinstance(outcome, Matched) and facts.lead is not None and facts.lead.is_after_payment:
+        return Skipped("lead_after_payment", outcome.affiliate.id)
+    return outcome
 
 
 def look_at_lead(facts: Facts) -> Outcome:

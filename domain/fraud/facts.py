@@ -55,7 +55,7 @@ class LeadFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageLeadFacts:
-    """A lead that a visitor's page sends. `click` is the verdict on the visitor's last click; None where there is none.
+    """A lead that a visitor's page sends. `click` is the verdict on the visitor's last click, None without a verdict.
 
     `network_leads` counts the affiliate's leads from the same IPv4 /24 or IPv6 /48 within an hour, this one included.
     """

@@ -115,7 +115,7 @@ class HeldLead:
 def record_held_lead(lead: HeldLead, *, organization_id: UUID) -> None:
     """Stage the event of a lead that a page sent, once for the lead.
 
-    Those of one burst are one event, open with the first and counting the others, so that nobody can fill the list.
+    Leads of one burst share an event, which is opened by the first and counts the others: a flood is one entry.
     """
     row = {
         "id": lead.event_id,

@@ -89,16 +89,16 @@ def decided(
 ) -> Credit:
     """Decide as `of` does, of the affiliates whom the origin was found to name. Raises as it."""
     able = [named for named in rows if named.may_earn]
-    found = _credit(desk, origin, at, able, signups)
-    if found.named is not None:
-        return found
+    paid = _credit(desk, origin, at, able, signups)
+    if paid.named is not None:
+        return paid
     # A platform that is asked again may still name an affiliate who earns.
     final = signups if signups.is_last else NOT_ASKED
     unpaid = [named for named in rows if named.is_open and not named.may_earn]
     attributed = _credit(desk, origin, at, unpaid, final)
     if attributed.named is not None:
         return replace(attributed, named=attributed.named if attributed.reason is None else None, reason=NOT_A_SALE)
-    return replace(found, reason=CLOSED if rows and not any(named.is_open for named in rows) else NOBODY)
+    return replace(paid, reason=CLOSED if rows and not any(named.is_open for named in rows) else NOBODY)
 
 
 def _credit(
