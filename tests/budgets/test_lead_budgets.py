@@ -134,7 +134,7 @@ def _read_by(node, table):
 
 @pytest.fixture
 def crowded(alone, brand):
-    """A brand in a database of its own, of whose thousands of leads of one person none may earn; a plan is made as for an empty database."""
+    """Return a brand of whose thousands of leads of one person none may earn; plans are made of empty tables."""
     brand.program()
     affiliate_id = brand.affiliate(slug_of(brand))
     with db.unit_of_work(brand.id):
