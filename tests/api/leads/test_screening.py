@@ -11,7 +11,9 @@ import pytest
 from adapters.clicks import visitors
 from domain.fraud.page_leads.lead_burst import MAX_PER_HOUR
 from models import db
+from models.leads import networks
 from pipelines.leads import lifecycle
+from tests.support.api.racing import at_once
 from tests.support.rows import click_rows
 from tests.support.rows.leads import BROWSER, slug_of
 from tests.support.running.hours import began
@@ -152,6 +154,25 @@ def test_each_affiliate_has_a_count_of_their_own(shop, drain):
     drain()
 
     assert (_leads(shop), _events(shop)) == ((2 * MAX_PER_HOUR, 0), [])
+
+
+def test_leads_that_are_counted_at_once_have_different_numbers(shop):
+    ((affiliate_id,),) = shop.rows("select id from affiliate")
+
+    def count(number):
+        with db.unit_of_work(shop.id):
+            return networks.count(
+                organization_id=shop.id,
+                affiliate_id=affiliate_id,
+                network=bytes(16),
+                email_normalized=f"eve-{number}@example.com",
+                is_test=False,
+                at=began(),
+            )
+
+    numbers = at_once(*[lambda number=number: count(number) for number in range(6)])
+
+    assert sorted(numbers) == [1, 2, 3, 4, 5, 6]
 
 
 def test_known_person_does_not_count_however_often_they_are_sent(shop, drain):
