@@ -12,11 +12,11 @@ _SALES: dict[str, object] = {}
 
 def _campaigns(brand, *several, statuses=()):
     """Make campaigns, the oldest first, with ben in each; return their ids."""
-    made = []
+    campaigns = []
     for columns, status in itertools.zip_longest(several, statuses, fillvalue="Approved"):
-        made.append(brand.program(**columns))
+        campaigns.append(brand.program(**columns))
         brand.affiliate("ben", status=status)
-    return made
+    return campaigns
 
 
 def _credited(brand, drain):

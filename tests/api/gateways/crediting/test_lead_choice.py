@@ -1,4 +1,4 @@
-"""Which of a buyer's leads credits a payment that names nobody else.
+"""Which of a buyer's leads credits a payment that names no other affiliate.
 
 Source: tracking spec, section 8 "Lead email match window" and "Lead attribution order".
 """
@@ -34,7 +34,7 @@ def _lead(shop, affiliate_id, *, before=DAY, email=_ANN, **options):
 
 
 def _sell(shop, **purchase):
-    """Let ann pay and return the affiliate and the method of the conversion, and the email step's code."""
+    """Sell to ann; return the affiliate of the conversion and the code of the email step, None without a conversion."""
     shop.sell(slug=None, **purchase)
     credited = shop.conversions("affiliate_id, attribution_method")
     if not credited:
@@ -166,7 +166,7 @@ def _manual_sale(shop):
 
 
 def _signed_sale(shop):
-    """Have a sale signed that no affiliate may be credited for any more: rob, who sold it, is deleted."""
+    """Post a signed sale of rob's."""
     shop.change("update organization set connected_gateways = '{}'")
     answer = shop.brand.sale(affiliateSlug="rob", customerEmail="ann@example.com", customerId="of-the-shop")
     assert answer.status_code == 200, answer.json
@@ -195,7 +195,7 @@ def test_lead_made_after_the_buyers_first_payment_credits_nobody(shop, jane, rob
     shop.stage.now -= 3 * DAY
     earlier(shop)
     shop.stage.now += 3 * DAY
-    shop.change("update affiliate set deleted_at = now() where id = %s", rob)  # nobody is customer history then
+    shop.change("update affiliate set deleted_at = now() where id = %s", rob)  # so that no customer history is left
     before = len(shop.conversions())
     _lead(shop, jane)
 
@@ -214,7 +214,7 @@ def test_lead_made_after_an_imported_sale_credits_nobody(brand, stage):
     row = past_sale(affiliateSlug="rob", occurredAt=paid_at, customerEmail="ann+old@example.com", paid=True)
     assert import_sales(brand, row | {"processorCustomerId": "old-1"}).status_code == 200
     drain()
-    shop.change("update affiliate set deleted_at = now() where id = %s", rob)  # nobody is customer history then
+    shop.change("update affiliate set deleted_at = now() where id = %s", rob)  # so that no customer history is left
     _lead(shop, jane)
     shop.wait()
     shop.sell(slug=None)
@@ -241,7 +241,7 @@ def test_lead_made_before_the_first_payment_goes_before_a_newer_one_made_after_i
     [{"email": "bob@example.com"}, {"is_test": True}, {"cents": 0}],
     ids=["another inbox", "a rehearsal", "a payment of nothing"],
 )
-def test_what_is_no_payment_of_the_buyer_leaves_the_lead_its_credit(shop, jane, rob, unlike):
+def test_payment_of_another_inbox_or_of_nothing_leaves_the_lead_its_credit(shop, jane, rob, unlike):
     shop.stage.now -= 3 * DAY
     shop.sell(**{"slug": None, "customer": "9"} | unlike)
     shop.stage.now += 3 * DAY

@@ -1,4 +1,4 @@
-"""One account in several campaigns, the first of which pays for leads: whoever names the account, its sale earns.
+"""One account in several campaigns, the first of which pays for leads: its sale earns by whatever names the account.
 
 Source: tracking spec, section 8 "Lead attribution order"; core spec, "Conversion" (payability).
 """
@@ -43,7 +43,7 @@ def second(first, shop):
 
 
 def _from_now(shop):
-    """Let the gateway's clock stand a second from now: what was done before lies before its payments."""
+    """Set the gateway's clock a second ahead of now: payments come after everything done so far."""
     shop.stage.now = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=1)
 
 
