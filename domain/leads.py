@@ -11,6 +11,10 @@ from domain.statuses import ConversionStatus, Payability
 
 #: A sale is matched with leads of at most this age.
 WINDOW = timedelta(days=90)
+#: Of a person with more leads than these a sale is matched with the newest.
+MAX_MATCHED = 100
+
+_SECOND = timedelta(seconds=1)
 
 
 class LeadState(StrEnum):
@@ -27,6 +31,14 @@ class LeadMethod(StrEnum):
 
     lead_signup = "lead_signup"
     lead_form = "lead_form"
+
+
+def is_before(*, occurred_at: datetime, paid_at: datetime) -> bool:
+    """Return whether a lead counts as made before a payment.
+
+    Gateways report whole seconds, so one of the same second does.
+    """
+    return occurred_at < paid_at.replace(microsecond=0) + _SECOND
 
 
 def event_id(lead_id: UUID, external_event_id: str | None) -> str:

@@ -15,6 +15,17 @@ PAYS_ON_SALE = _listed(model for model in statuses.CommissionModel if statuses.p
 #: A program `p` in which something can be earned now.
 OPEN_PROGRAM = "(p.is_active and p.archived_at is null and p.suspended_at is null)"
 
+#: A program `p` in which a sale earns a commission now.
+SELLING_PROGRAM = (
+    f"({OPEN_PROGRAM} and (p.default_commission_model in {PAYS_ON_SALE} or p.sale_commission_type is not null))"
+)
+
+#: The order in which the campaigns of one account are credited with a sale, for an affiliate `a` of a program `p`:
+#: 0 can earn. The others only say why a sale is refused: the affiliate is not Approved, the campaign does not pay for
+#: sales, the campaign is closed. Among equals the oldest is credited.
+SALE_RANK = f"""case when {SELLING_PROGRAM} then (a.status <> 'Approved')::int
+  when a.status <> 'Approved' then 4 when {OPEN_PROGRAM} then 2 else 3 end"""
+
 #: Whether an organization `o` has what listing in the network needs: a plan that it pays for and is not behind with
 #: (`domain.organization.plans.is_paying`), and a source that its payouts or deals are funded from and that is not
 #: paused: a debit mandate, a balance, a payer whom the processor knows, or the sandbox in their place. It takes the

@@ -21,8 +21,8 @@ _MOST_DAYS = 365
 class FraudEventRecord(Wire):
     """A click or lead that was blocked or held, and why. `resolvedBy` is the member who closed it.
 
-    Blocked clicks of one link with the same reasons within an hour are one event: `occurrences` says how many they are,
-    `subjectId` and `occurredAt` are those of the first.
+    Blocked clicks of one link with the same reasons within an hour are one event, and so are the leads of one burst:
+    `occurrences` says how many they are, `subjectId` and `occurredAt` are those of the first.
     """
 
     id = fields.UUID()

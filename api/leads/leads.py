@@ -7,15 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 from marshmallow import ValidationError
 
 from adapters import clock
+from adapters.clicks import visitors
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import answers, body
 from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
+from domain.clicks import raw_click
 from models import db
 from pipelines.leads import captured, signed
 from schemas.leads.lead import BrowserLeadBody, LeadAnswer, LeadBody, OpaqueAnswer
@@ -69,8 +71,11 @@ def capture_lead() -> Response:
         posted = body.load(code="invalid_body")
     except ValidationError:
         return _opaque()  # its sender knows what is wrong with it; nothing of ours was asked
+    ip, agent = request.remote_addr or "", raw_click.agent(request.headers.get("User-Agent", ""))
     with db.any_org_work():
-        captured.any_org_stage(lead=posted, now=clock.now())
+        captured.any_org_stage(
+            lead=posted, visitor=visitors.visitor(ip, agent), network=visitors.network(ip), now=clock.now()
+        )
     wake_relay()
     return _opaque()
 

@@ -54,12 +54,16 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """The newest lead of the buyer's inbox, in any campaign of the organization. `occurred_at` is aware UTC."""
+    """A lead of the buyer's inbox, in any campaign of the organization: the newest that may credit its affiliate.
+
+    `occurred_at` is aware UTC. `is_after_payment`: the buyer had paid before the lead was made.
+    """
 
     id: UUID
     affiliate: NamedAffiliate
     occurred_at: datetime
     sub_id: str | None = None
+    is_after_payment: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,15 @@ Source: core spec, "Click and lead fraud review".
 from collections.abc import Iterable
 
 from domain.fraud.bands import Strictness, decide, severity
-from domain.fraud.facts import ClickFacts, LeadFacts, Verdict
+from domain.fraud.facts import ClickFacts, LeadFacts, PageLeadFacts, Verdict
+from domain.fraud.page_leads import PAGE_LEAD_RULES
 from domain.fraud.rule import Facts, Rule
 from domain.fraud.rules import CLICK_RULES, LEAD_RULES
 
 __all__ = [
     "ClickFacts",
     "LeadFacts",
+    "PageLeadFacts",
     "Strictness",
     "Verdict",
     "added",
@@ -26,13 +28,15 @@ _MOST = 100
 _NOTHING = Verdict(score=0, reasons=())
 
 
-def score(facts: ClickFacts | LeadFacts) -> Verdict:
+def score(facts: ClickFacts | LeadFacts | PageLeadFacts) -> Verdict:
     """Return the points of every rule that holds, 100 at most, with the rules' names.
 
     A lead starts from the verdict on its click.
     """
     if isinstance(facts, ClickFacts):
         return _weighed(CLICK_RULES, facts, _NOTHING)
+    if isinstance(facts, PageLeadFacts):
+        return _weighed(PAGE_LEAD_RULES, facts, facts.click or _NOTHING)
     return _weighed(LEAD_RULES, facts, facts.click or _NOTHING)
 
 

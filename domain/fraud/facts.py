@@ -51,3 +51,15 @@ class LeadFacts:
     leads_today: int = 1
     daily_cap: int | None = None
     click: Verdict | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageLeadFacts:
+    """A lead that a visitor's page sends. `click` is the verdict on the visitor's last click, None without a verdict.
+
+    `network_leads` counts the affiliate's leads from the same IPv4 /24 or IPv6 /48 within an hour, this one included.
+    """
+
+    has_click: bool
+    network_leads: int = 1
+    click: Verdict | None = None

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from domain import jobs, leads
 from domain.conversions.customers import CustomerNames
-from models.conditions import OPEN_PROGRAM, PAYS_ON_SALE
+from models.conditions import OPEN_PROGRAM, PAYS_ON_SALE, SALE_RANK, SELLING_PROGRAM
 from models.conversions import customers, sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.db import db
@@ -40,7 +40,7 @@ _REFERRAL = f"""
   join program p on p.id = l.program_id
   cross join lateral (select {OPEN_PROGRAM} as yes) now_open
   where l.organization_id = %(organization_id)s and l.slug = %(slug)s and l.deleted_at is null
-  order by a.status = 'Approved' and now_open.yes desc, a.status = 'Approved' desc, l.created_at limit 1
+  order by {SALE_RANK}, l.created_at limit 1
 """
 _LOOK_UP = Lookup(
     f"""
@@ -54,7 +54,7 @@ from (select) one left join lateral ({_REFERRAL}) found on true
 def look_up(*, organization_id: UUID, external_event_id: str, slug: str) -> SaleReferral:
     """Return which sale this is, if it is known, and what its slug leads to, in one statement.
 
-    A slug may stand in several campaigns of one organization: the campaign that can earn now wins, then the oldest.
+    A slug may have links in several campaigns of one organization: the first by `SALE_RANK` counts, then the oldest.
     """
     found = _REFERRALS.first(_LOOK_UP, {"organization_id": organization_id, "event": external_event_id, "slug": slug})
     assert found is not None
@@ -169,12 +169,25 @@ _SHOWN = columns(
     affiliate_email_normalized="a.email_normalized",
     lead=columns(LeadOfBuyer, "lead"),
 )
-# Both looks for a lead read an index in its order: with an order of their own a plan that is made while the table is
-# empty would go through all of a tenant's leads.
-_LEAD = f"""from lead l
-  where l.organization_id = s.organization_id and l.email_normalized = s.email_normalized and l.is_test = s.is_test
-    and l.state <> 'Invalidated'
-    and l.occurred_at > s.accepted_at - interval '{leads.WINDOW.days} days' and l.occurred_at <= s.accepted_at"""
+# However many leads a person has, the newest are read, in the order of their index: with an order of its own a plan
+# that is made while the table is empty would read all of a tenant's leads. A lead of a campaign that does not pay for
+# sales is also the lead of its account's other affiliates.
+_LEADS = f"""
+  select l.id, case when is_own.yes then s.affiliate_id else l.affiliate_id end as affiliate_id, l.sub_id,
+    l.occurred_at
+  from (
+    select id, affiliate_id, sub_id, occurred_at from lead
+    where organization_id = s.organization_id and email_normalized = s.email_normalized and is_test = s.is_test
+      and state <> 'Invalidated'
+      and occurred_at > s.accepted_at - interval '{leads.WINDOW.days} days' and occurred_at <= s.accepted_at
+    order by occurred_at desc, id desc limit {leads.MAX_MATCHED}
+  ) l
+  join affiliate named on named.id = l.affiliate_id
+  join program p on p.id = named.program_id
+  cross join lateral (select named.id = a.id
+    or not {SELLING_PROGRAM} and (named.account_id = a.account_id or named.email = a.email) is true as yes) is_own
+  order by is_own.yes desc, l.occurred_at desc, l.id desc limit 1
+"""
 # Of several leads the affiliate's own is meant, then the newest.
 _FACTS = FreshSelect(f"""
 select {_SHOWN}
@@ -185,14 +198,7 @@ left join program_customer n on n.organization_id = s.organization_id and n.prog
   and n.customer_key = s.customer_key
 left join program_customer c on c.organization_id = s.organization_id and c.program_id = s.program_id
   and c.customer_key = coalesce(n.joined_to, n.customer_key)
-left join lateral (
-  (select l.id, l.affiliate_id, l.sub_id, l.occurred_at, true as is_own
-    {_LEAD} and l.affiliate_id = s.affiliate_id order by l.occurred_at desc, l.id desc limit 1)
-  union all
-  (select l.id, l.affiliate_id, l.sub_id, l.occurred_at, false
-    {_LEAD} order by l.occurred_at desc, l.id desc limit 1)
-  order by is_own desc limit 1
-) lead on true
+left join lateral ({_LEADS}) lead on true
 where s.organization_id = %s and s.id = any(%s) and s.settled_at is null
 order by s.id
 for update of s

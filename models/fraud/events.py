@@ -19,8 +19,8 @@ class FraudEvent:
     """A click or lead that was blocked or held, and whose it is. `status` is open, resolved or dismissed.
 
     `conversion_id` and `conversion_status` are of the conversion that was held, as it is now; None: none was made.
-    `occurrences` is how many blocked clicks an event stands for, of which `subject_id` is the first; others stand for
-    one.
+    `occurrences` is how many blocked clicks, or leads of one burst, an event stands for, of which `subject_id` is the
+    first; others stand for one.
     """
 
     id: UUID
@@ -58,25 +58,25 @@ def stage_insert(values: Mapping[str, Any]) -> None:
     db.stage(_INSERT, values)
 
 
-_COUNT_BLOCKED = Hot("""
+_COUNT_EVENTS = Hot("""
 insert into fraud_event (id, organization_id, program_id, affiliate_id, subject, subject_id, score, reasons, severity,
   action, occurred_at, occurrences)
-select id, %(org)s, program_id, affiliate_id, 'click', subject_id, score, reasons, severity, 'blocked', occurred_at,
+select id, %(org)s, program_id, affiliate_id, subject, subject_id, score, reasons, severity, action, occurred_at,
   occurrences
-from json_to_recordset(%(rows)s) as r (id uuid, program_id uuid, affiliate_id uuid, subject_id uuid, score int,
-  reasons text[], severity text, occurred_at timestamptz, occurrences int)
+from json_to_recordset(%(rows)s) as r (id uuid, program_id uuid, affiliate_id uuid, subject text, subject_id uuid,
+  score int, reasons text[], severity text, action text, occurred_at timestamptz, occurrences int)
 order by id
 on conflict (organization_id, id) do update set occurrences = fraud_event.occurrences + excluded.occurrences
 """)
 
 
-def stage_blocked(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Stage open events for blocked clicks, one statement for all; an event that is there counts more, closed or not.
+def stage_counted(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Stage open events for blocked clicks or held leads, one statement for all; an event that exists counts more.
 
-    The caller has the turn of the organization's clicks, and counts no click twice.
+    It does so closed or not. The caller counts no click and no lead twice; of clicks it has the organization's turn.
     """
     if rows:
-        db.stage(_COUNT_BLOCKED, {"org": organization_id, "rows": orjson.dumps(rows).decode()})
+        db.stage(_COUNT_EVENTS, {"org": organization_id, "rows": orjson.dumps(rows).decode()})
 
 
 # A lead has its conversion's id; of clicks only a held one has a conversion, and its event stands for it alone: which
@@ -96,7 +96,7 @@ _SHOWN = columns(
 # Its id is made first and apart: what looks into other rows is no condition that row-level security lets an index take,
 # and every conversion of the tenant would be read for every event.
 _CONVERSION = f"""(select {_ITS_CONVERSION} as id offset 0) its left join lateral (
-  select id, status from conversion where organization_id = e.organization_id and id = its.id offset 0
+  select id, status, payability from conversion where organization_id = e.organization_id and id = its.id offset 0
 ) c on true"""
 _EVENTS = f"""
 select {_SHOWN} from fraud_event e cross join lateral {_CONVERSION}
@@ -133,21 +133,32 @@ def close(*, organization_id: UUID, event_id: UUID, status: str, by: UUID, at: d
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many clicks or leads of one action had exactly these reasons; `released` ones pay by now after all."""
+    """How many clicks or leads of one action had exactly these reasons.
+
+    `free` ones would have earned nothing, `released` ones are paid by now after all.
+    """
 
     subject: str
     action: str
     reasons: tuple[str, ...]
     number: int
+    free: int
     released: int
 
 
-_IS_RELEASED = f"exists (select from {_CONVERSION} where c.status not in {EARNS_NOTHING})"
+_IS_FREE = f"exists (select from {_CONVERSION} where c.payability <> 'payable')"
+_IS_RELEASED = f"exists (select from {_CONVERSION} where c.payability = 'payable' and c.status not in {EARNS_NOTHING})"
 
 
 _COUNTS = Rows(Count)
+_COUNTED = columns(
+    Count,
+    number="sum(occurrences)",
+    free=f"coalesce(sum(occurrences) filter (where {_IS_FREE}), 0)",
+    released=f"count(*) filter (where {_IS_RELEASED})",
+)
 _COUNT_SINCE = f"""
-select {columns(Count, number="sum(occurrences)", released=f"count(*) filter (where {_IS_RELEASED})")}
+select {_COUNTED}
 from fraud_event e
 where organization_id = %s and program_id = %s and occurred_at >= %s
 group by subject, action, reasons

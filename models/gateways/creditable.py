@@ -8,7 +8,7 @@ from typing import Literal
 from uuid import UUID
 
 from domain.conversions.customers import CustomerNames
-from models.conditions import OPEN_PROGRAM
+from models.conditions import OPEN_PROGRAM, SELLING_PROGRAM
 from models.conversions import customers, sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.gateways.naming import claims, codes, doors, history, leads
@@ -37,8 +37,9 @@ class RedeemableCode:
 class Creditable:
     """An affiliate whom something names. `slug` is the claimed one, `lead_id` to `occurred_at` are of a lead.
 
-    `may_earn`: the campaign is open and pays for sales. `came_by_door`: the claimed slug came through their checkout
-    door within the cookie window. `code` is there where a redeemed code names them. The rest is
+    `is_open`: something can be earned in the campaign; `may_earn`: it pays for sales, too. `came_by_door`: the claimed
+    slug came through their checkout door within the cookie window. `is_after_payment`: the buyer had paid before the
+    lead was made. `code` is there where a redeemed code names them. The rest is
     what a payment is priced by if they are credited: which one of its customer it is, what a sale counts, their terms.
     """
 
@@ -48,11 +49,13 @@ class Creditable:
     affiliate_status: str
     affiliate_email: str
     program_id: UUID
+    is_open: bool
     may_earn: bool
     came_by_door: bool
     lead_id: UUID | None
     sub_id: str | None
     occurred_at: datetime | None
+    is_after_payment: bool | None
     code: RedeemableCode | None
     ordinal: int
     first_paid_at: datetime
@@ -63,17 +66,13 @@ class Creditable:
 
 _NAMED_ROWS = Rows(Creditable)
 _NAMING = f"""
-with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at,
+with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at, is_after_payment,
   code_id, code, origin, overrides, is_revoked, is_minting, commission_type, commission_value) as (
   {" union all ".join(one.SELECT for one in (claims, history, doors, leads, codes))}
 )
 select named.by, named.slug, a.id, a.status, a.email_normalized, a.program_id,
-  {OPEN_PROGRAM} and (p.default_commission_model not in ('Cpc', 'Cpl') or p.sale_commission_type is not null),
-  named.by = 'claim' and exists (
-    select from door_visit d where d.organization_id = %(org)s and d.program_id = a.program_id and d.slug = named.slug
-      and d.affiliate_id = a.id and {doors.COUNTS}
-  ),
-  named.lead_id, named.sub_id, named.occurred_at,
+  {OPEN_PROGRAM}, {SELLING_PROGRAM}, named.by = 'claim' and {doors.passed_by("a", "named.slug")},
+  named.lead_id, named.sub_id, named.occurred_at, named.is_after_payment,
   named.code_id, named.code, named.origin, named.overrides, named.is_revoked, named.is_minting,
   named.commission_type, named.commission_value,
   coalesce(c.payments, 0) + 1, least(c.first_paid_at, %(at)s), o.commission_basis, p.cookie_window_days,

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from models.conditions import OPEN_PROGRAM
 from models.db import db
-from models.hot import FreshSelect, Hot, Lookup
+from models.hot import Hot, Lookup
 from models.table import Rows, columns, marks, values
 
 
@@ -118,38 +118,6 @@ insert into lead ({columns(LeadRow)}) values ({marks(LeadRow)}) on conflict do n
 def insert_unless_known(lead: LeadRow) -> bool:
     """Insert a lead now; False when its event or its person is known. Of two at once the later one waits and loses."""
     return bool(db.run(_INSERT, values(lead)))
-
-
-@dataclass(frozen=True, slots=True)
-class LeadMatch:
-    """The lead that a buyer's email leads to, with its affiliate as they stand now (`Deleted` when removed)."""
-
-    lead_id: UUID
-    program_id: UUID
-    affiliate_id: UUID
-    affiliate_status: str
-    affiliate_email: str
-    state: str
-    sub_id: str | None
-    occurred_at: datetime
-
-
-_MATCHES = Rows(LeadMatch)
-_MATCH = FreshSelect("""
-select l.id, l.program_id, l.affiliate_id, case when a.deleted_at is null then a.status else 'Deleted' end, a.email,
-  l.state, l.sub_id, l.occurred_at
-from lead l join affiliate a on a.id = l.affiliate_id
-where l.organization_id = %s and l.email_normalized = %s and l.is_test = %s and l.state <> 'Invalidated'
-  and l.occurred_at > %s and l.occurred_at <= %s
-order by l.occurred_at desc, l.id desc limit 1
-""")
-
-
-def match(
-    *, organization_id: UUID, email_normalized: str, is_test: bool, after: datetime, until: datetime
-) -> LeadMatch | None:
-    """Return the newest lead of one inbox that occurred after a moment and not after another."""
-    return _MATCHES.first(_MATCH, (organization_id, email_normalized, is_test, after, until))
 
 
 _CONVERT = Hot("""

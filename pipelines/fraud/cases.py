@@ -90,7 +90,47 @@ def record_blocked_clicks(*, organization_id: UUID, clicks: Iterable[BlockedClic
     for click in clicks:
         counted[click.event_id].append(click)
     rows = [_blocked(event_id, those[0], len(those)) for event_id, those in counted.items()]
-    events.stage_blocked(organization_id=organization_id, rows=rows)
+    events.stage_counted(organization_id=organization_id, rows=rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldLead:
+    """A lead of a page that was held or blocked, of a program and an affiliate. `network` is the sender's, hashed."""
+
+    id: UUID
+    program_id: UUID
+    affiliate_id: UUID
+    network: str
+    verdict: Verdict
+    action: Literal["blocked", "held"]
+    at: datetime
+
+    @property
+    def event_id(self) -> UUID:
+        """The event that it is counted in: one per affiliate, network, hour (UTC) and reasons."""
+        hour = self.at.astimezone(UTC).strftime("%Y%m%d%H")
+        return uuid5(self.affiliate_id, ":".join([self.action, self.network, hour, *self.verdict.reasons]))
+
+
+def record_held_lead(lead: HeldLead, *, organization_id: UUID) -> None:
+    """Stage the event of a lead that a page sent, once for the lead.
+
+    Leads of one burst share an event, which is opened by the first and counts the others: a flood is one entry.
+    """
+    row = {
+        "id": lead.event_id,
+        "program_id": lead.program_id,
+        "affiliate_id": lead.affiliate_id,
+        "subject": "lead",
+        "subject_id": lead.id,
+        "score": lead.verdict.score,
+        "reasons": lead.verdict.reasons,
+        "severity": severity(lead.verdict.score),
+        "action": lead.action,
+        "occurred_at": lead.at,
+        "occurrences": 1,
+    }
+    events.stage_counted(organization_id=organization_id, rows=[row])
 
 
 def _blocked(event_id: UUID, first: BlockedClick, occurrences: int) -> dict[str, object]:
@@ -98,10 +138,12 @@ def _blocked(event_id: UUID, first: BlockedClick, occurrences: int) -> dict[str,
         "id": event_id,
         "program_id": first.program_id,
         "affiliate_id": first.affiliate_id,
+        "subject": "click",
         "subject_id": first.id,
         "score": first.verdict.score,
         "reasons": first.verdict.reasons,
         "severity": severity(first.verdict.score),
+        "action": "blocked",
         "occurred_at": first.at,
         "occurrences": occurrences,
     }

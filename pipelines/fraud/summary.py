@@ -26,7 +26,7 @@ class Summary:
     """Events of the last `window_days`, closed or not. Leads that were refused do not count as leads in quarantine.
 
     `estimated_not_billed_cents` is what the program's own terms would have paid for them, in home-currency minor
-    units, without those that the brand has validated since; None when a rate that it needs is missing.
+    units, without free leads and those that the brand has validated since; None when a rate that it needs is missing.
     """
 
     window_days: int
@@ -76,7 +76,7 @@ def _number(counts: Iterable[Count]) -> int:
 
 
 def _unbilled(counts: Iterable[Count]) -> int:
-    return sum(count.number - count.released for count in counts)
+    return sum(count.number - count.free - count.released for count in counts)
 
 
 def _by_reason(counts: Iterable[Count]) -> dict[str, int]:

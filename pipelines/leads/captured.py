@@ -7,6 +7,7 @@ Source: tracking spec, "Browser lead capture".
 
 import base64
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -17,23 +18,25 @@ from adapters import sealing
 from domain import jobs, statuses
 from pipelines import work
 from pipelines.clicks import public_links
-from pipelines.leads import lifecycle
+from pipelines.leads import lifecycle, screening
 from pipelines.leads.lifecycle import NewLead
+from pipelines.leads.screening import PageVisit
 
 _BELONGS_TO = "lead.capture"
 
 
-def any_org_stage(*, lead: Mapping[str, Any], now: datetime) -> None:
+def any_org_stage(*, lead: Mapping[str, Any], visitor: str, network: str, now: datetime) -> None:
     """Stage the job for what a page sent; `lead` is `schemas.leads.lead.BrowserLeadBody` loaded.
 
-    Every link has its turn, so that a flooded link keeps nobody else waiting.
+    `visitor` and `network` are keyed hashes (hex) of the sender's address, as clicks have them. Every link has its
+    turn, so that a flooded link keeps nobody else waiting.
     Budget: 1 round trip.
     """
     work.enqueue(
         jobs.LEAD_CAPTURE,
         organization_id=None,
         fair_key=f"lead {lead['slug']}",
-        sealed=_sealed(lead),
+        sealed=_sealed({**lead, "visitor": visitor, "network": network}),
         at=now.isoformat(),
     )
 
@@ -49,6 +52,7 @@ def any_org_forward(*, sealed: str, at: str) -> None:
         organization_id=link.organization_id,
         program_id=link.program_id,
         affiliate_id=link.affiliate_id,
+        window_days=link.cookie_window_days,
         sealed=sealed,
         at=at,
     )
@@ -64,23 +68,58 @@ def any_org_owner(sealed: str) -> UUID | None:
     return link.organization_id if link is not None and link.can_earn else None
 
 
-def record(
-    *, organization_id: UUID, program_id: UUID, affiliate_id: UUID, sealed: str, at: datetime, now: datetime
-) -> None:
-    """Record a lead that was captured `at` a moment, unless it is known or its affiliate cannot be credited by now."""
-    lead = _unsealed(sealed)
-    referral = lifecycle.referral(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedLead:
+    """A sealed lead of a page, sent `at` a time, and whom it names. `window_days` is how long a click counts for them.
+
+    A job of an earlier release has no `window_days`.
+    """
+
+    program_id: UUID
+    affiliate_id: UUID
+    sealed: str
+    at: datetime
+    window_days: int | None
+
+
+def record(captured: CapturedLead, *, organization_id: UUID, now: datetime) -> None:
+    """Record a lead that a page sent, unless it is known or its affiliate cannot be credited by now.
+
+    One that the fraud rules hold is recorded as Invalidated, with its fraud event.
+    """
+    lead = _unsealed(captured.sealed)
+    referral = lifecycle.referral(
+        organization_id=organization_id, program_id=captured.program_id, affiliate_id=captured.affiliate_id
+    )
     is_approved = referral is not None and referral.affiliate_status == statuses.AffiliateStatus.Approved
     if referral is None or not is_approved or not referral.is_program_open:
         return
     signup = NewLead(
         email=lead["email"],
         name=lead["name"],
-        occurred_at=at,
+        occurred_at=captured.at,
         is_test=referral.is_test_affiliate,
         sub_id=lead["sub_id"],
     )
-    lifecycle.record(organization_id=organization_id, referral=referral, signup=signup, now=now)
+    if captured.window_days is None or "visitor" not in lead:
+        lifecycle.record(organization_id=organization_id, referral=referral, signup=signup, now=now)
+        return
+    visit = PageVisit(lead["visitor"], lead["network"], captured.window_days)
+    screened = screening.screen(organization_id=organization_id, referral=referral, signup=signup, visit=visit)
+    if screened is None:
+        return
+    recorded = lifecycle.record(
+        organization_id=organization_id, referral=referral, signup=signup, now=now, status=screened.status
+    )
+    if recorded.lead_id is not None:
+        screening.stage_event(
+            screened,
+            lead_id=recorded.lead_id,
+            organization_id=organization_id,
+            referral=referral,
+            visit=visit,
+            at=captured.at,
+        )
 
 
 def _sealed(lead: Mapping[str, Any]) -> str:

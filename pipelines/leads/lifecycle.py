@@ -16,8 +16,8 @@ from domain.programs.rewards import Reward
 from domain.statuses import ConversionStatus, ConversionType
 from models import ids
 from models.conversions.conversions import Conversion
-from models.leads import rows
-from models.leads.rows import LeadMatch, LeadReferral, LeadRow
+from models.leads import networks, rows
+from models.leads.rows import LeadReferral, LeadRow
 from pipelines import earn, work
 
 SOURCE = "lead"
@@ -88,22 +88,6 @@ def record(
     return LeadReceipt(lead.id)
 
 
-def match_by_email(*, organization_id: UUID, email: str, at: datetime, is_test: bool = False) -> LeadMatch | None:
-    """Return the newest lead of a buyer's inbox within the 90 days before a sale, or None.
-
-    Whether its affiliate may be credited (Approved, and not the buyer) is the caller's to decide; an older lead is
-    never taken instead. Test sales know test leads.
-    Budget: 1 round trip.
-    """
-    return rows.match(
-        organization_id=organization_id,
-        email_normalized=emails.normalize(email),
-        is_test=is_test,
-        after=at - leads.WINDOW,
-        until=at,
-    )
-
-
 def stage_convert(*, organization_id: UUID, lead_id: UUID, conversion_id: UUID, now: datetime) -> None:
     """Stage that a sale has come of a lead: Open becomes Converted, every other state stays.
 
@@ -124,8 +108,12 @@ def follow_review(*, organization_id: UUID, lead_id: UUID, is_valid: bool, now: 
 
 
 def any_org_expire(*, now: datetime) -> None:
-    """Expire the next Open leads that no sale came of in time, and stage the job for the rest. Idempotent."""
-    if rows.any_org_expire(now=now, limit=_AT_ONCE) == _AT_ONCE:
+    """Expire the next Open leads that no sale came of in time, and stage the job for the rest. Idempotent.
+
+    Counts of networks that are over are dropped with them.
+    """
+    ended = (rows.any_org_expire(now=now, limit=_AT_ONCE), networks.any_org_drop(now=now, limit=_AT_ONCE))
+    if _AT_ONCE in ended:
         work.enqueue(jobs.LEADS_EXPIRE, organization_id=None)
 
 

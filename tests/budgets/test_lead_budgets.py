@@ -1,9 +1,15 @@
 """Round trips of leads, beside the budgets written in their docstrings."""
 
+from uuid import UUID
+
 import pytest
 
 from adapters import clock
+from domain import leads
+from domain.conversions import customers
 from models import db
+from models.conversions import sales
+from models.gateways import creditable
 from pipelines.leads import captured, lifecycle, signed
 from schemas.leads.lead import LeadBody
 from tests.budgets.test_budgets import _budget, _counting
@@ -43,15 +49,6 @@ def test_recognising_a_known_lead(shop, fields, trips):
         assert _post(shop, "ada@example.com", **fields) is None
 
     assert len(counted.trips) == trips, counted
-
-
-def test_matching_a_buyer(shop):
-    for _ in range(2):
-        with _counting() as counted, db.unit_of_work(shop.id):
-            lifecycle.match_by_email(organization_id=shop.id, email="ada@example.com", at=clock.now())
-
-    assert _budget(lifecycle.match_by_email) == "1 round trip"
-    assert len(counted.trips) == 2, counted  # and the commit
 
 
 def test_taking_a_lead_from_a_page(shop):
@@ -97,3 +94,87 @@ def test_the_plans_of_leads_read_no_whole_table(shop):
     assert "lead_match" in str(plan)
     assert "Sort" not in str(plan)
     assert "lead_open" in str(due)
+
+
+_MANY = 3_000
+_ADD_LEADS = """
+with made as (
+  select gen_random_uuid() as id, n, now() - interval '1 day' - n * interval '1 second' as occurred_at
+  from generate_series(1, %(many)s) n
+), sold as (
+  insert into conversion (id, organization_id, program_id, affiliate_id, source, external_event_id, amount_cents,
+    currency, commission_cents, status, type, rate_source, occurred_at, hold_until, created_at)
+  select m.id, a.organization_id, a.program_id, a.id, 'lead', 'visit-' || n, 0, 'USD', 0, 'Pending', 'LeadReward',
+    'lead', m.occurred_at, m.occurred_at, m.occurred_at from made m, affiliate a where a.id = %(affiliate)s
+)
+insert into lead (id, organization_id, program_id, affiliate_id, email, email_normalized, external_event_id, event_id,
+  method, is_test, occurred_at, expires_at)
+select m.id, a.organization_id, a.program_id, a.id, 'ada@example.com', 'ada@example.com', 'visit-' || n, 'visit-' || n,
+  'lead_signup', false, m.occurred_at, m.occurred_at + interval '90 days'
+from made m, affiliate a where a.id = %(affiliate)s
+"""
+
+
+def _rows_read(statement, params, table):
+    """Return how many rows of a table a prepared statement reads, what its filters drop included."""
+    values = statement.values(params)
+    db.db.run(statement.prepare.decode().replace(statement.name, "read_rows", 1))
+    row = db.db.row(
+        f"explain (analyze, format json) execute read_rows ({', '.join(['%s'] * len(values))})", tuple(values)
+    )
+    db.db.run("deallocate read_rows")
+    return sum(_read_by(row[0][0]["Plan"], table))
+
+
+def _read_by(node, table):
+    if node.get("Relation Name") == table:
+        yield (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
+    for inner in node.get("Plans", ()):
+        yield from _read_by(inner, table)
+
+
+@pytest.fixture
+def crowded(alone, brand):
+    """Return a brand of whose thousands of leads of one person none may earn; plans are made of empty tables."""
+    brand.program()
+    affiliate_id = brand.affiliate(slug_of(brand))
+    with db.unit_of_work(brand.id):
+        db.db.run(_ADD_LEADS, {"many": _MANY, "affiliate": affiliate_id})
+        db.db.run("update affiliate set status = 'Paused' where id = %s", (affiliate_id,))
+    return brand
+
+
+def test_person_with_thousands_of_leads_costs_a_payment_the_newest_hundred(crowded):
+    params = {
+        "org": crowded.id,
+        "gateway": "stripe",
+        "slugs": [],
+        "codes": [],
+        "customer": None,
+        "subscription": None,
+        "email": "ada@example.com",
+        "payer": None,
+        "is_test": False,
+        "at": clock.now(),
+    }
+    with db.unit_of_work(crowded.id):
+        assert 0 < _rows_read(creditable._NAMED, params, "lead") <= leads.MAX_MATCHED
+        assert [named.by for named in creditable.named(_asked(params), organization_id=crowded.id)] == ["lead"]
+
+
+def _asked(params):
+    return creditable.AskedOrigin(
+        gateway=params["gateway"], slugs=(), codes=(), customer_id=None, subscription_id=None,
+        email_normalized=params["email"], payer=customers.names(customer_id=None, email=params["email"], is_test=False), is_test=False, at=params["at"],
+    )  # fmt: skip
+
+
+def test_person_with_thousands_of_leads_costs_a_signed_sale_the_newest_hundred(crowded):
+    crowded.affiliate("rob")
+    answer = crowded.sale(affiliateSlug="rob", customerEmail="ada@example.com")
+    assert answer.status_code == 200
+    with db.unit_of_work(crowded.id):
+        # Parameters by their places: the organization, and the sales.
+        read = _rows_read(sales._FACTS, (crowded.id, [UUID(answer.json["conversionId"])]), "lead")
+
+    assert 0 < read <= leads.MAX_MATCHED

@@ -1,5 +1,6 @@
 """Whom a payment credits: the order of the six steps, what each says, and what is kept of it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -139,6 +140,29 @@ def test_a_lead_counts_for_ninety_days_before_the_payment(age, code):
     decision = _decide(buyer_email=MAIL, lead=Lead(LEAD.id, EVE, NOW - age))
 
     assert _codes(decision)[4] == code
+
+
+def test_lead_of_the_second_of_the_payment_counts_as_before_it():
+    paid_at = NOW.replace(microsecond=0)
+    same = Lead(LEAD.id, EVE, paid_at + timedelta(microseconds=999_999))
+    next_one = Lead(LEAD.id, EVE, paid_at + timedelta(seconds=1))
+
+    assert decide(Facts(paid_at=paid_at, buyer_email=MAIL, lead=same)).affiliate_id == EVE.id
+    assert decide(Facts(paid_at=paid_at, buyer_email=MAIL, lead=next_one)).affiliate_id is None
+
+
+def test_lead_of_an_earlier_customer_credits_nobody_and_falls_through_to_the_platforms():
+    late = replace(LEAD, is_after_payment=True)
+
+    assert _codes(_decide(buyer_email=MAIL, lead=late))[4] == "lead_after_payment"
+    assert _decide(buyer_email=MAIL, lead=late).affiliate_id is None
+    assert _decide(buyer_email=MAIL, lead=late, signup=SIGNUP).affiliate_id == FAY.id
+
+
+def test_lead_of_an_earlier_customer_is_converted_by_its_affiliates_next_sale():
+    late = replace(LEAD, is_after_payment=True)
+
+    assert _decide(buyer_email=MAIL, lead=late, referral=Referral(EVE, None)).lead_id == LEAD.id
 
 
 def test_a_lead_is_of_no_use_without_the_buyers_email():

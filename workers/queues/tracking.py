@@ -10,6 +10,7 @@ from domain.fraud import Verdict
 from models.jobs.rows import Claimed
 from pipelines.clicks import letters, scores
 from pipelines.leads import captured
+from pipelines.leads.captured import CapturedLead
 from workers.actor import calling_job, database_job
 
 _SCORER_AGAIN_AFTER = timedelta(seconds=60)
@@ -25,14 +26,15 @@ def capture_lead(job: Claimed) -> None:
 @database_job(jobs.LEAD_RECORD)
 def record_lead(job: Claimed) -> None:
     """Record a lead that a page sent."""
-    captured.record(
-        organization_id=job.tenant,
+    window_days = job.args.get("window_days")  # a job of an earlier release has none
+    lead = CapturedLead(
         program_id=UUID(job.args["program_id"]),
         affiliate_id=UUID(job.args["affiliate_id"]),
         sealed=job.args["sealed"],
         at=datetime.fromisoformat(job.args["at"]),
-        now=clock.now(),
+        window_days=int(window_days) if window_days is not None else None,
     )
+    captured.record(lead, organization_id=job.tenant, now=clock.now())
 
 
 @database_job(jobs.CLICK_LATE)

@@ -1,5 +1,6 @@
 """Names the owners of the codes that the buyer redeemed."""
 
+from models.gateways.naming import accounts
 from models.gateways.naming.columns import NO_LEAD
 
 SELECT = f"""
@@ -15,7 +16,8 @@ cross join lateral (
       where c.organization_id = %(org)s and c.code = redeemed.text and c.status = 'Revoked'
       order by c.revoked_at desc limit 1)
   ) k
-  join affiliate a on a.id = k.affiliate_id and a.deleted_at is null
+  join affiliate own on own.id = k.affiliate_id and own.deleted_at is null
+  join affiliate a on a.id = {accounts.seller("own")}
   left join lateral (
     select overrides_click_attribution, commission_type, commission_value from campaign_coupon
     where organization_id = %(org)s and id = k.campaign_coupon_id offset 0

@@ -2,5 +2,5 @@
 
 #: When the second of the payment is over: gateways report whole seconds, and what happened in it counts as before.
 SECOND_AFTER = "date_trunc('second', %(at)s::timestamptz) + interval '1 second'"
-NO_LEAD = "null::uuid, null::text, null::timestamptz"
+NO_LEAD = "null::uuid, null::text, null::timestamptz, null::boolean"
 NO_CODE = "null::uuid, null::text, null::text, null::boolean, null::boolean, null::boolean, null::text, null::numeric"

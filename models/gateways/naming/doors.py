@@ -2,16 +2,33 @@
 
 from datetime import timedelta
 
+from models.conditions import SELLING_PROGRAM
 from models.gateways.naming.columns import NO_CODE, NO_LEAD, SECOND_AFTER
 
 # Clocks of gateways differ from ours, and many tell whole seconds.
 _CLOCKS = timedelta(minutes=5)
 COUNTS = f"""d.first_at <= %(at)s::timestamptz + interval '{_CLOCKS.seconds} s' and d.expires_at > %(at)s
   and (%(is_test)s or not d.is_test)"""
+
+
+def passed_by(affiliate: str, slug: str) -> str:
+    """Return whether a slug was handed on by an affiliate's checkout door within the cookie window.
+
+    `affiliate` and `slug` are the alias and the column of the statement that asks.
+    """
+    return f"""exists (
+    select from door_visit d where d.organization_id = %(org)s and d.program_id = {affiliate}.program_id
+      and d.slug = {slug} and d.affiliate_id = {affiliate}.id and {COUNTS}
+  )"""
+
+
+# A door stays with its campaign. The newest of a campaign that does not pay for sales hides none of one that does.
 SELECT = f"""
 (select 1, 'door', null, a.id, {NO_LEAD}, {NO_CODE}
   from door_visit d
   join affiliate a on a.id = d.affiliate_id and a.deleted_at is null
+  join program p on p.id = d.program_id
   where d.organization_id = %(org)s and d.email_normalized = %(email)s and {COUNTS}
-  order by case when d.last_at < {SECOND_AFTER} then d.last_at else d.first_at end desc limit 1)
+  order by {SELLING_PROGRAM} desc,
+    case when d.last_at < {SECOND_AFTER} then d.last_at else d.first_at end desc limit 1)
 """

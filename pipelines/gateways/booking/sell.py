@@ -11,6 +11,7 @@ from domain.conversions import avatars, recurring
 from domain.conversions.commission import CommissionRate, CommissionType
 from domain.gateways import basis
 from domain.gateways.facts import BuyerOrigin, PaymentFact, StartFact
+from domain.statuses import Payability
 from models import ids
 from models.conversions import customers
 from models.conversions.conversions import Conversion
@@ -21,6 +22,7 @@ from models.gateways.creditable import Creditable, RedeemableCode
 from models.gateways.payments import GatewayPayment
 from pipelines import earn
 from pipelines.conversions import credit, price, settle
+from pipelines.conversions.price import Price
 from pipelines.gateways.booking import origins, reverse, whom
 from pipelines.gateways.booking.desk import Booking, BookingDesk
 from pipelines.leads import lifecycle
@@ -112,7 +114,7 @@ def booked(
 
     Budget: none; 3 round trips in a campaign with performance tiers, as `price.of`.
     """
-    if found.reason is not None:
+    if not found.is_attributed:
         of_nobody = credit.Payment(
             organization_id=desk.organization_id,
             source=desk.gateway,
@@ -132,12 +134,16 @@ def booked(
 def _conversion_of(
     desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, found: whom.Credit, named: Creditable
 ) -> Conversion:
-    """Return what a payment earns for whom it credits. Budget: as `booked`."""
+    """Return what a payment earns for whom it credits: nothing where the campaign does not pay for sales.
+
+    Budget: as `booked`.
+    """
     origin = paid.origin
     facts = _facts(desk, paid, row, named)
+    is_paid = found.reason is None
     conversion = settle.conversion_of(
         facts,
-        price.of(facts, _own_rate(found.code)),
+        price.of(facts, _own_rate(found.code)) if is_paid else Price(rate=None, commission_cents=0),
         type=recurring.conversion_type(named.ordinal),
         source=desk.gateway,
         decision=found.decision,
@@ -145,6 +151,7 @@ def _conversion_of(
     return replace(
         conversion,
         created_at=desk.now,
+        payability=(Payability.payable if is_paid else Payability.not_paid_on_campaign).value,
         processor_subscription_id=origin.subscription_id,
         customer_avatar_url=avatars.of(origin.email) if origin.email else None,
         coupon_code=found.code.text if found.code else None,
@@ -212,7 +219,7 @@ def _zero(desk: BookingDesk, paid: PaymentFact, known: GatewayPayment | None) ->
 def _lead(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Booking:
     completed = origins.completed(desk, origin)
     found = whom.of(desk, completed, at)
-    if found.named is None or found.reason is not None:
+    if found.named is None or not found.is_attributed:
         return Booking(reason=found.reason)
     if completed.email is None:
         return Booking(reason="no_email")

@@ -4,7 +4,7 @@ Source: tracking spec, section 8 "Lead attribution order", "Attribution method t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from domain import emails
@@ -25,8 +25,14 @@ from pipelines.conversions import credit
 from pipelines.gateways.booking.desk import BookingDesk
 from pipelines.work import TryAgain
 
-#: Why nobody earns: nobody was named; only those of campaigns that are closed; somebody who is not Approved.
-NOBODY, CLOSED, NOT_ACTIVE = "nobody_referred", "no_active_program", "affiliate_not_active"
+#: Why no commission is earned: no affiliate was named; only affiliates of closed campaigns; one who is not Approved;
+#: only affiliates of campaigns that pay for clicks or leads and not for sales.
+NOBODY, CLOSED, NOT_ACTIVE, NOT_A_SALE = (
+    "nobody_referred",
+    "no_active_program",
+    "affiliate_not_active",
+    "not_a_sale_campaign",
+)
 
 _MOST_CLAIMS, _MOST_CODES = 20, 20
 _WHILE_MINTED = timedelta(seconds=30)
@@ -47,12 +53,18 @@ class Credit:
     reason: str | None
     code: RedeemableCode | None = None
 
+    @property
+    def is_attributed(self) -> bool:
+        """Whether an affiliate brought the buyer, also where their campaign does not pay for it."""
+        return self.named is not None and self.reason in (None, NOT_A_SALE)
+
 
 def of(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = NOT_ASKED) -> Credit:
     """Decide whom an origin credits at a moment. Budget: 1 statement.
 
-    `signups` are what platforms say. An affiliate of a campaign that is closed, or that does not pay for sales, is not
-    asked. Raises TryAgain while a redeemed code is being minted.
+    `signups` are what platforms say. Campaigns that are closed credit nobody. Those that do not pay for sales are asked
+    only where none that does names an affiliate: the sale is then attributed without a commission.
+    Raises TryAgain while a redeemed code is being minted.
     """
     rows = creditable.named(asked(desk, origin, at, signups), organization_id=desk.organization_id)
     return decided(desk, origin, at, rows, signups)
@@ -77,8 +89,24 @@ def decided(
     desk: BookingDesk, origin: BuyerOrigin, at: datetime, rows: Sequence[Creditable], signups: Signups = NOT_ASKED
 ) -> Credit:
     """Decide as `of` does, of the affiliates whom the origin was found to name. Raises as it."""
-    claimed, redeemed = _claimed(desk, origin), _redeemed(origin)
     able = [named for named in rows if named.may_earn]
+    paid = _credit(desk, origin, at, able, signups)
+    if paid.named is not None:
+        return paid
+    # A platform that is asked again may still name an affiliate who earns.
+    final = signups if signups.is_last else NOT_ASKED
+    unpaid = [named for named in rows if named.is_open and not named.may_earn]
+    attributed = _credit(desk, origin, at, unpaid, final)
+    if attributed.named is not None:
+        return replace(attributed, named=attributed.named if attributed.reason is None else None, reason=NOT_A_SALE)
+    return replace(paid, reason=CLOSED if rows and not any(named.is_open for named in rows) else NOBODY)
+
+
+def _credit(
+    desk: BookingDesk, origin: BuyerOrigin, at: datetime, able: Sequence[Creditable], signups: Signups
+) -> Credit:
+    """Decide among these affiliates; `named` is None, and `reason` NOBODY, where none of them is meant."""
+    claimed, redeemed = _claimed(desk, origin), _redeemed(origin)
     by_slug = {named.slug: named for named in able if named.by == "claim"}
     claim = next((claim for claim in claimed if claim.slug in by_slug), None)
     earlier = next((named for named in able if named.by in _HISTORY), None)
@@ -102,7 +130,7 @@ def decided(
     about = dropped.affiliate_id if dropped else decision.affiliate_id
     named = next((named for named in able if named.affiliate_id == about), None)
     if named is None:
-        return Credit(decision, None, CLOSED if rows and not able else NOBODY)
+        return Credit(decision, None, NOBODY)
     is_owners = coded is not None and coded.affiliate_id == decision.affiliate_id
     return Credit(decision, named, NOT_ACTIVE if dropped else None, coded.code if coded and is_owners else None)
 
@@ -184,7 +212,13 @@ def _signup(signups: Signups, by_slug: Mapping[str | None, Creditable]) -> Signu
 def _lead_named(named: Creditable | None) -> Lead | None:
     if named is None or named.lead_id is None or named.occurred_at is None:
         return None
-    return Lead(named.lead_id, _candidate(named), named.occurred_at, named.sub_id)
+    return Lead(
+        named.lead_id,
+        _candidate(named),
+        named.occurred_at,
+        named.sub_id,
+        is_after_payment=bool(named.is_after_payment),
+    )
 
 
 def _history_method(gateway: str, named: Creditable) -> str:

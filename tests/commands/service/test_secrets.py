@@ -65,7 +65,9 @@ def everything(alone):
     alone.post("/api/v1/programs", {"name": "Autumn", **_TERMS}, Idempotency_Key="once")
     with db.any_org_work():
         filing.any_org_keep(affiliate_id=affiliate_id, type="W9", content=b"%PDF-form", now=datetime.now(UTC))
-        captured.any_org_stage(lead={"slug": "ben", "program_id": None}, now=datetime.now(UTC))
+        captured.any_org_stage(
+            lead={"slug": "ben", "program_id": None}, visitor="00" * 16, network="00" * 16, now=datetime.now(UTC)
+        )
         assert _session_of_a_provider() is not None
     with played() as stage, platforms.asked() as platform:
         be_for_trying_out(stage)

@@ -1,6 +1,5 @@
 """What becomes of a lead: a sale, ninety days without one, or a word of the brand (tracking spec, section 8)."""
 
-from datetime import timedelta
 from decimal import Decimal
 
 import peewee
@@ -11,7 +10,6 @@ from domain.programs.fees import Fee
 from domain.programs.rewards import Reward
 from domain.statuses import ConversionStatus
 from models import db, ids
-from models.leads import rows
 from pipelines.leads import lifecycle
 from tests.support.rows.lead_rows import DAY, expire, record
 from tests.support.rows.leads import emails, signed, states
@@ -23,92 +21,9 @@ def _reward(currency):
     return Reward(Fee(750, currency), Decimal("7.50"), "program")
 
 
-def _match(brand, email="ada@example.com", *, at=None, **options):
-    with db.unit_of_work(brand.id):
-        return lifecycle.match_by_email(organization_id=brand.id, email=email, at=at or began(), **options)
-
-
 def _convert(brand, lead_id, conversion_id):
     with db.unit_of_work(brand.id):
         lifecycle.stage_convert(organization_id=brand.id, lead_id=lead_id, conversion_id=conversion_id, now=began())
-
-
-def test_a_buyer_is_matched_with_their_lead(brand, ben):
-    lead_id = record(brand, ben, "Ada.L+x@gmail.com", sub_id="spring", occurred_at=ago(days=3))
-
-    found = _match(brand, "adal@googlemail.com")
-
-    assert found == rows.LeadMatch(
-        lead_id=lead_id,
-        program_id=brand.programs[-1],
-        affiliate_id=ben,
-        affiliate_status="Approved",
-        affiliate_email="ben@example.com",
-        state="Open",
-        sub_id="spring",
-        occurred_at=ago(days=3),
-    )
-    assert _match(brand, "bob@example.com") is None
-
-
-def test_the_newest_lead_is_the_match(brand, ben):
-    rita = brand.affiliate("rita")
-    record(brand, ben, occurred_at=ago(days=2))
-    newest = record(brand, rita, occurred_at=ago(days=1))
-    record(brand, ben, occurred_at=ago(days=3), event_id="older")
-
-    assert _match(brand).lead_id == newest
-
-
-@pytest.mark.parametrize(
-    ("age", "is_found"),
-    [
-        (timedelta(0), True),
-        (90 * DAY - timedelta(microseconds=1), True),
-        (90 * DAY, False),
-        (91 * DAY, False),
-        (timedelta(microseconds=-1), False),
-    ],
-    ids=["of this moment", "within 90 days", "of 90 days", "older", "after the sale"],
-)
-def test_a_lead_of_the_ninety_days_before_the_sale_is_a_match(brand, ben, age, is_found):
-    record(brand, ben, occurred_at=began() - age)
-
-    assert (_match(brand) is not None) == is_found
-
-
-def test_the_newest_lead_stands_whatever_its_affiliate_is_by_now(brand, ben):
-    rita = brand.affiliate("rita")
-    record(brand, ben, occurred_at=ago(days=2))
-    record(brand, rita, occurred_at=ago(days=1))
-
-    brand.rows("update affiliate set status = 'Banned' where id = %s returning id", rita)
-    banned = _match(brand)
-    brand.rows("update affiliate set deleted_at = now() where id = %s returning id", rita)
-    deleted = _match(brand)
-
-    assert (banned.affiliate_id, banned.affiliate_status) == (rita, "Banned")
-    assert (deleted.affiliate_id, deleted.affiliate_status) == (rita, "Deleted")
-
-
-def test_leads_are_matched_within_one_organization_and_apart_from_tests(brand, rival, ben):
-    rival.program()
-    record(rival, rival.affiliate("rita"))
-    tested = record(brand, ben, is_test=True)
-
-    assert _match(brand) is None
-    assert _match(brand, is_test=True).lead_id == tested
-
-
-@pytest.mark.parametrize("state", ["Converted", "Expired"])
-def test_what_has_been_converted_or_expired_since_is_a_match_still(brand, ben, state):
-    lead_id = record(brand, ben)
-    sale_id = conversion(brand, ben)
-    brand.rows(
-        "update lead set state = %s, converted_by_conversion_id = %s, converted_at = now() returning id", state, sale_id
-    )
-
-    assert _match(brand).lead_id == lead_id
 
 
 def test_a_sale_converts_an_open_lead_once(brand, ben):
@@ -158,11 +73,11 @@ def _decide(brand, lead_id, word):
 def test_a_lead_goes_and_comes_back_with_its_conversion(brand, ben):
     lead_id = record(brand, ben)
 
-    gone = (_decide(brand, lead_id, "invalidate"), states(brand), _match(brand))
-    back = (_decide(brand, lead_id, "validate"), states(brand), _match(brand).lead_id)
+    gone = (_decide(brand, lead_id, "invalidate"), states(brand))
+    back = (_decide(brand, lead_id, "validate"), states(brand))
 
-    assert gone == ("Invalidated", ["Invalidated"], None)
-    assert back == ("Pending", ["Open"], lead_id)
+    assert gone == ("Invalidated", ["Invalidated"])
+    assert back == ("Pending", ["Open"])
 
 
 def test_a_lead_that_comes_back_is_converted_or_expired_as_it_was(brand, ben):
@@ -197,7 +112,7 @@ def test_a_denied_lead_is_a_lead_still(brand, ben):
     answer = brand.person("Manager").post(f"/api/conversions/{lead_id}/deny")
 
     assert answer.json["status"] == "Denied"
-    assert _match(brand).lead_id == lead_id
+    assert states(brand) == ["Open"]
 
 
 def test_the_word_on_a_sale_leaves_leads_alone(brand, ben):
@@ -232,11 +147,11 @@ def test_a_lead_in_quarantine_owes_nothing_until_it_is_validated(brand, ben):
     lead_id = record(
         brand, ben, method=LeadMethod.lead_form, reward=_reward("USD"), status=ConversionStatus.Invalidated
     )
-    held = (states(brand), brand.rows("select count(*) from ledger_entry"), _match(brand))
+    held = (states(brand), brand.rows("select count(*) from ledger_entry"))
 
     _decide(brand, lead_id, "validate")
 
-    assert held == (["Invalidated"], [(0,)], None)
+    assert held == (["Invalidated"], [(0,)])
     assert states(brand) == ["Open"]
     assert brand.rows("select amount_cents from ledger_entry") == [(750,)]
 

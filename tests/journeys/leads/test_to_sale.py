@@ -9,7 +9,6 @@ import pytest
 from domain.attribution import Coupon, Facts, History, Lead, NamedAffiliate, Referral, Signup
 from models import db, ids
 from pipelines.conversions import credit
-from pipelines.leads import lifecycle
 from tests.support.api.racing import at_once
 from tests.support.recruits import Recruits
 
@@ -271,16 +270,3 @@ def test_a_payment_of_an_affiliate_who_cannot_earn_is_listed_once_with_its_reaso
     assert (row["amountCents"], row["currency"], row["reason"]) == (5_000, "EUR", "affiliate_not_active")
     assert row["affiliateStatusAtDrop"] == "Banned"
     assert [step["code"] for step in row["attribution"] if step["outcome"] == "matched"] == [code]
-
-
-def test_a_renewal_that_only_an_email_names_is_credited_by_the_newest_lead(shop):
-    older, newer = _lead(shop, slug="dora", subId="old"), _lead(shop)
-    with db.unit_of_work(shop.id):
-        found = lifecycle.match_by_email(organization_id=shop.id, email="Cleo@example.org", at=datetime.now(UTC))
-
-    lead = Lead(found.lead_id, _affiliate(shop, "ben"), found.occurred_at, found.sub_id)
-    decision = credit.decide(Facts(paid_at=datetime.now(UTC), buyer_email=MAIL, lead=lead))
-
-    assert newer == decision.lead_id != older
-    assert (decision.affiliate_id, decision.method) == (_affiliate(shop, "ben").id, "email_lead_match")
-    assert decision.sub_id == "news"

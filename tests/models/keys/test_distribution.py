@@ -57,7 +57,6 @@ _BY_ID_ALONE = {
     "gateways.creditable._NAMED_BY_MANY",
     "leads.rows._BY_ID",
     "leads.rows._BY_SLUG",
-    "leads.rows._MATCH",
     "programs.budgets._TERMS",
 }
 

@@ -1852,7 +1852,7 @@ export interface FraudEvent {
   status: "open" | "resolved" | "dismissed";
   /** When it happened. */
   occurredAt: string;
-  /** How many clicks or leads the event stands for: blocked clicks of one link, hour and reasons are counted in one. */
+  /** How many clicks or leads the event stands for: blocked clicks of one link, hour and reasons, or leads of one burst, are counted in one. */
   occurrences: number;
   /** When it was closed; null while it is open. */
   resolvedAt: string | null;

@@ -2657,8 +2657,8 @@ class FraudEvent(TypedDict):
     """When it happened."""
 
     occurrences: int
-    """How many clicks or leads the event stands for: blocked clicks of one link, hour and reasons
-    are counted in one.
+    """How many clicks or leads the event stands for: blocked clicks of one link, hour and reasons,
+    or leads of one burst, are counted in one.
     """
 
     resolvedAt: str | None

@@ -1,0 +1,94 @@
+"""Screens leads that a page sends: what counts against one, and the fraud event of those that are held.
+
+Source: core spec, "Click and lead fraud review"; tracking spec, "Browser lead capture".
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from domain import emails, fraud
+from domain.fraud import PageLeadFacts, Verdict
+from domain.statuses import ConversionStatus
+from models.fraud import fraud_settings
+from models.leads import networks, paid
+from models.leads.rows import LeadReferral
+from pipelines.fraud import cases
+from pipelines.fraud.cases import HeldLead
+from pipelines.leads.lifecycle import NewLead
+
+
+@dataclass(frozen=True, slots=True)
+class PageVisit:
+    """Where a page's lead was sent from: keyed hashes (hex) as clicks have them.
+
+    `window_days` is for how long a click counts.
+    """
+
+    visitor: str
+    network: str
+    window_days: int
+
+
+@dataclass(frozen=True, slots=True)
+class Screening:
+    """What speaks against a lead, and what becomes of it."""
+
+    verdict: Verdict
+    decision: str
+
+    @property
+    def status(self) -> ConversionStatus:
+        """The status of the lead's conversion: a held one is out until the brand validates it."""
+        return ConversionStatus.Pending if self.decision == "pass" else ConversionStatus.Invalidated
+
+
+def screen(*, organization_id: UUID, referral: LeadReferral, signup: NewLead, visit: PageVisit) -> Screening | None:
+    """Return what speaks against a lead, which counts for its network; None if the person is known already.
+
+    Budget: 3 round trips (count; click; settings), 1 for a known person.
+    """
+    network_leads = networks.count(
+        organization_id=organization_id,
+        affiliate_id=referral.affiliate_id,
+        network=bytes.fromhex(visit.network),
+        email_normalized=emails.normalize(signup.email),
+        is_test=signup.is_test,
+        at=signup.occurred_at,
+    )
+    if network_leads is None:
+        return None
+    click = paid.last_click(
+        organization_id=organization_id,
+        affiliate_id=referral.affiliate_id,
+        visitor_hash=bytes.fromhex(visit.visitor),
+        since=signup.occurred_at - timedelta(days=visit.window_days),
+    )
+    judged = Verdict(click.score, tuple(click.reasons)) if click and click.reasons is not None else None
+    facts = PageLeadFacts(has_click=click is not None, network_leads=network_leads, click=judged)
+    verdict = fraud.score(facts)
+    return Screening(verdict, fraud.decide(verdict.score, fraud_settings.of(organization_id).strictness))
+
+
+def stage_event(
+    screening: Screening,
+    *,
+    lead_id: UUID,
+    organization_id: UUID,
+    referral: LeadReferral,
+    visit: PageVisit,
+    at: datetime,
+) -> None:
+    """Stage the fraud event of a lead that is held or blocked; those of one burst are one event that counts them."""
+    if screening.decision == "pass":
+        return
+    lead = HeldLead(
+        id=lead_id,
+        program_id=referral.program_id,
+        affiliate_id=referral.affiliate_id,
+        network=visit.network,
+        verdict=screening.verdict,
+        action="held" if screening.decision == "hold" else "blocked",
+        at=at,
+    )
+    cases.record_held_lead(lead, organization_id=organization_id)

@@ -1,0 +1,266 @@
+"""One account in several campaigns, the first of which pays for leads: its sale earns by whatever names the account.
+
+Source: tracking spec, section 8 "Lead attribution order"; core spec, "Conversion" (payability).
+"""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from adapters.fraud import human_check
+from tests.support.api.doors import PAY, give, remembered
+from tests.support.coupons import code, coupon
+from tests.support.draining import drain
+from tests.support.gateways.stage import Purchase
+from tests.support.rows.leads import browser
+
+_ANN = "ann@example.com"
+_UNPAID = "program_id, commission_cents, payability, attribution_method"
+_LEAD_CAMPAIGN = (
+    "default_commission_model = 'Cpl', default_commission_type = 'Fixed', default_commission_value = 5,"
+    " fee_currency = 'USD'"
+)
+
+
+@pytest.fixture
+def first(shop, monkeypatch):
+    """Return the id of the first campaign, which pays for leads; jane is in it."""
+    monkeypatch.setattr(human_check, "FILLING_S", 0)
+    shop.change(
+        f"update program set {_LEAD_CAMPAIGN}, hosted_checkout_door_enabled = true,"
+        " hosted_checkout_door_mode = 'email', referral_destination_url = %s",
+        PAY,
+    )
+    return shop.brand.programs[-1]
+
+
+@pytest.fixture
+def second(first, shop):
+    """Return the id of a younger campaign, which pays 20 % of sales; jane is in it by the same slug."""
+    program_id = shop.brand.program()
+    shop.brand.affiliate("jane")
+    return program_id
+
+
+def _from_now(shop):
+    """Set the gateway's clock a second ahead of now: payments come after everything done so far."""
+    shop.stage.now = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=1)
+
+
+def _lead(shop, program_id, *, slug="jane", email=_ANN, ago=timedelta()):
+    assert browser(shop.brand, slug=slug, email=email, programId=str(program_id)).status_code == 200
+    drain()
+    ((lead_id,),) = shop.brand.rows("select id from lead order by id desc limit 1")
+    shop.change("update lead set occurred_at = occurred_at - %s where id = %s", ago, lead_id)
+    _from_now(shop)
+    return lead_id
+
+
+def _code_of_first(shop, **fields):
+    ((jane,),) = shop.brand.rows("select id from affiliate where program_id = %s", shop.brand.programs[0])
+    code(shop.brand, jane, coupon(shop.brand, **fields)["id"], "JANE-10")
+
+
+def _by_claim(shop, first):
+    shop.sell(cents=10_000)
+
+
+def _by_overriding_code(shop, first):
+    _code_of_first(shop)
+    shop.sell(slug=None, code="JANE-10", cents=10_000)
+
+
+def _by_code(shop, first):
+    _code_of_first(shop, overridesClickAttribution=False)
+    shop.sell(slug=None, code="JANE-10", cents=10_000)
+
+
+def _by_lead(shop, first):
+    _lead(shop, first)
+    shop.sell(slug=None, cents=10_000)
+
+
+_NAMED = {
+    "metadata_or_customer": _by_claim,
+    "coupon": _by_overriding_code,
+    "coupon of a family that gives way": _by_code,
+    "email_lead_match": _by_lead,
+}
+
+
+@pytest.mark.parametrize("name", _NAMED)
+def test_sale_is_credited_in_the_campaign_that_pays_for_sales(shop, first, second, name):
+    _NAMED[name](shop, first)
+
+    method = name.partition(" ")[0]
+    assert shop.conversions(_UNPAID) == [(second, 2_000, "payable", method)]
+    assert shop.events()[-2:][0][1:] == ("Processed", None)
+
+
+def test_code_and_claim_of_one_account_agree_on_the_campaign(shop, first, second):
+    _code_of_first(shop, overridesClickAttribution=False)
+    shop.sell(code="JANE-10", cents=10_000)
+
+    assert shop.conversions(_UNPAID) == [(second, 2_000, "payable", "coupon_with_metadata")]
+
+
+@pytest.mark.parametrize("is_by_account", [True, False], ids=["account", "email"])
+def test_account_is_known_by_its_id_and_before_sign_in_by_its_email(shop, first, second, is_by_account):
+    if is_by_account:
+        shop.change(
+            "with made as (insert into affiliate_account (id, subject, email) values (%s, %s, 'jane@example.com')"
+            " returning id) update affiliate set account_id = made.id from made",
+            first,
+            f"subject-{first.hex}",
+        )
+        shop.change("update affiliate set email = 'other@example.com' where program_id = %s", second)
+    _lead(shop, first)
+    shop.sell(slug=None, cents=10_000)
+
+    assert shop.conversions(_UNPAID) == [(second, 2_000, "payable", "email_lead_match")]
+
+
+def test_another_persons_campaign_is_not_credited_with_a_lead_or_a_code(shop, first):
+    shop.brand.program()
+    shop.brand.affiliate("rob")
+    _lead(shop, first)
+    shop.sell(slug=None)
+
+    assert shop.conversions(_UNPAID) == [(first, 0, "not_paid_on_campaign", "email_lead_match")]
+
+
+def test_lead_of_the_first_campaign_is_converted_by_the_sale_in_the_second(shop, first, second):
+    lead_id = _lead(shop, first)
+    shop.sell()
+
+    ((conversion_id,),) = shop.conversions("id")
+    assert shop.brand.rows("select state, converted_by_conversion_id from lead where id = %s", lead_id) == [
+        ("Converted", conversion_id)
+    ]
+
+
+def test_of_two_campaigns_that_pay_for_sales_the_older_is_credited(shop, first, second):
+    shop.brand.program()
+    shop.brand.affiliate("jane")
+    shop.sell()
+
+    assert shop.conversions("program_id") == [(second,)]
+
+
+def test_claim_goes_to_the_campaign_whose_checkout_door_handed_the_slug_on(shop, first, second):
+    third = shop.brand.program(
+        hosted_checkout_door_enabled=True, hosted_checkout_door_mode="email", referral_destination_url=PAY
+    )
+    shop.brand.affiliate("jane")
+    assert give(shop.brand, "jane", "somebody@example.com").status_code == 303
+    _from_now(shop)
+    shop.sell()
+
+    assert shop.conversions("program_id, attribution_method") == [(third, "checkout_door")]
+
+
+def test_checkout_door_stays_with_its_campaign(shop, first):
+    assert give(shop.brand, "jane", _ANN).status_code == 303
+    shop.brand.program()
+    shop.brand.affiliate("jane")
+    _from_now(shop)
+    shop.sell(slug=None)
+
+    assert shop.conversions(_UNPAID) == [(first, 0, "not_paid_on_campaign", "checkout_door")]
+
+
+def test_newest_door_of_a_lead_campaign_hides_no_door_of_one_that_pays(shop, first):
+    second = shop.brand.program(
+        hosted_checkout_door_enabled=True, hosted_checkout_door_mode="email", referral_destination_url=PAY
+    )
+    shop.brand.affiliate("rob")
+    assert give(shop.brand, "rob", _ANN).status_code == 303
+    shop.brand.programs.append(first)
+    assert give(shop.brand, "jane", _ANN).status_code == 303
+    assert remembered(shop.brand, "slug") == [("rob",), ("jane",)]
+    _from_now(shop)
+    shop.sell(slug=None)
+
+    assert shop.conversions("program_id, payability") == [(second, "payable")]
+
+
+@pytest.mark.parametrize("status", ["Paused", "Pending", "Banned"])
+def test_affiliate_who_is_not_approved_in_the_paying_campaign_is_an_uncredited_row(shop, first, second, status):
+    shop.change("update affiliate set status = %s where program_id = %s", status, second)
+    sale = shop.sell()
+
+    assert shop.conversions() == []
+    assert shop.events()[0][2] == "affiliate_not_active"
+    assert shop.brand.rows("select program_id, external_event_id from uncredited_conversion") == [(second, sale.id)]
+
+
+def test_sale_where_no_campaign_pays_is_attributed_without_a_commission(shop, first):
+    sale = shop.sell(cents=10_000)
+
+    assert shop.conversions(f"external_event_id, amount_cents, type, status, {_UNPAID}") == [
+        (sale.id, 10_000, "OneTime", "Pending", first, 0, "not_paid_on_campaign", "metadata_or_customer")
+    ]
+    ((conversion_id,),) = shop.conversions("id")
+    assert shop.events("status, reason, conversion_ids")[0] == ("Processed", "not_a_sale_campaign", [conversion_id])
+    assert shop.brand.rows("select reason, conversion_id from gateway_payment") == [
+        ("not_a_sale_campaign", conversion_id)
+    ]
+    assert [(told["amountCents"], told["commissionCents"]) for told in shop.told("conversion.created")] == [(10_000, 0)]
+    assert shop.brand.get("/api/v1/uncredited-conversions").json == []
+    shown = shop.brand.get(f"/api/v1/conversions/{conversion_id}").json
+    assert (shown["payability"], shown["commissionCents"]) == ("not_paid_on_campaign", 0)
+
+
+def test_unpaid_sale_counts_in_the_funnel_and_in_no_payout(shop, first):
+    lead_id = _lead(shop, first)
+    shop.sell(cents=10_000)
+
+    (stats,) = shop.brand.get("/api/v1/programs/stats").json
+    assert (stats["leads30d"], stats["sales30d"]) == (1, 1)
+    assert shop.brand.rows("select state from lead where id = %s", lead_id) == [("Converted",)]
+    assert shop.brand.rows("select count(*) from ledger_entry") == [(0,)]
+    shop.change("update conversion set hold_until = now() - interval '1 day'")
+    assert shop.brand.post("/api/v1/payouts/preview", {}).json["totalEligibleCents"] == 0
+
+
+def test_unpaid_sale_is_booked_once_and_refunded(shop, first):
+    sale = shop.sell(cents=10_000)
+    shop.hear(*sale.sent)
+    shop.hear(*shop.stage.refund(sale, 10_000))
+
+    assert shop.conversions("status, refunded_cents, reversed_cents, commission_cents") == [("Refunded", 10_000, 0, 0)]
+
+
+def test_renewal_of_an_unpaid_sale_is_attributed_like_it(shop, first):
+    sale = shop.sell()
+    shop.sell(slug=None, renews=sale)
+
+    assert shop.conversions("type, commission_cents, payability, attribution_method") == [
+        ("OneTime", 0, "not_paid_on_campaign", "metadata_or_customer"),
+        ("Recurring", 0, "not_paid_on_campaign", "stripe_customer_history"),
+    ]
+
+
+@pytest.mark.parametrize("status", ["Paused", "Pending", "Rejected", "Banned"])
+def test_unpaid_sale_of_an_affiliate_who_is_not_approved_leaves_no_conversion(shop, first, status):
+    shop.change("update affiliate set status = %s", status)
+    shop.sell()
+
+    assert shop.conversions() == []
+    assert shop.events()[0] == ("invoice.paid", "Processed", "not_a_sale_campaign")
+    assert shop.brand.rows("select reason from gateway_payment") == [("not_a_sale_campaign",)]
+    assert shop.brand.get("/api/v1/uncredited-conversions").json == []
+
+
+def test_trial_is_a_lead_of_a_campaign_that_pays_for_leads(shop, first):
+    shop.hear(*shop.stage.start_trial(Purchase(cents=0)))
+
+    assert shop.brand.rows("select program_id, state from lead") == [(first, "Open")]
+    assert shop.events()[-1][1:] == ("Processed", None)
+
+
+def test_closed_campaign_is_not_named_before_an_open_one_that_does_not_pay(shop, first, second):
+    shop.change("update program set archived_at = now() where id = %s", second)
+    shop.sell()
+
+    assert shop.conversions(_UNPAID) == [(first, 0, "not_paid_on_campaign", "metadata_or_customer")]

@@ -1,0 +1,50 @@
+"""A platform's record names a slug with links in several campaigns: the look-up follows the slug."""
+
+import pytest
+
+from tests.support.draining import drain
+
+ANN = "ann@example.com"
+_SHOWN = "program_id, commission_cents, payability, attribution_method"
+
+
+@pytest.fixture
+def first(shop):
+    """Return the id of the first campaign, which pays for leads; jane is in it."""
+    shop.change(
+        "update program set default_commission_model = 'Cpl', default_commission_type = 'Fixed',"
+        " default_commission_value = 5, fee_currency = 'USD'"
+    )
+    return shop.brand.programs[-1]
+
+
+def test_look_up_credits_the_campaign_that_pays_for_sales(shop, first, platform):
+    second = shop.brand.program()
+    shop.brand.affiliate("jane")
+    platform.know(ANN, slug="jane")
+    shop.sell(slug=None, cents=10_000)
+
+    assert shop.conversions(_SHOWN) == [(second, 2_000, "payable", "crm_lookup:kit")]
+
+
+def test_look_up_that_names_no_paying_campaign_attributes_the_sale(shop, first, platform):
+    platform.know(ANN, slug="jane")
+    shop.sell(slug=None, cents=10_000)
+
+    assert shop.conversions(_SHOWN) == [(first, 0, "not_paid_on_campaign", "crm_lookup:kit")]
+    assert shop.events("reason")[0] == ("not_a_sale_campaign",)
+    assert shop.brand.rows("select count(*) from platform_lookup") == [(0,)]
+
+
+def test_platform_that_is_asked_again_may_still_name_an_affiliate_who_earns(shop, first, connect, until_next):
+    kit, hubspot = connect("kit"), connect("hubspot")
+    second = shop.brand.program()
+    shop.brand.affiliate("rob")
+    kit.know(ANN, slug="jane")
+    shop.sell(slug=None, cents=10_000)
+    assert shop.conversions() == []
+
+    hubspot.know(ANN, slug="rob")
+    until_next()
+    drain()
+    assert shop.conversions(_SHOWN) == [(second, 2_000, "payable", "crm_lookup:hubspot")]

@@ -1,0 +1,242 @@
+"""What the fraud rules make of leads that a page sends: a missing click, and bursts from one address.
+
+Source: core spec, "Click and lead fraud review"; tracking spec, "Browser lead capture".
+"""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from adapters.clicks import visitors
+from domain.fraud.page_leads.lead_burst import MAX_PER_HOUR
+from models import db
+from models.leads import networks
+from pipelines.leads import lifecycle
+from tests.support.api.racing import at_once
+from tests.support.rows import click_rows
+from tests.support.rows.leads import BROWSER, slug_of
+from tests.support.running.hours import began
+
+_AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+_SHOWN = "subject, action, score, reasons, severity, status, occurrences"
+
+
+@pytest.fixture
+def shop(brand):
+    brand.program()
+    brand.affiliate(slug_of(brand))
+    return brand
+
+
+def _send(brand, number, *, slug=None, ip="203.0.113.7", email=None):
+    answer = brand.app.test_client().post(
+        BROWSER,
+        data=json.dumps({"slug": slug or slug_of(brand), "email": email or f"eve-{number}@example.com"}),
+        headers={"Content-Type": "text/plain", "User-Agent": _AGENT},
+        environ_base={"REMOTE_ADDR": ip},
+    )
+    assert (answer.status_code, answer.data) == (200, b'{"ok":true}')
+
+
+def _click(brand, *, ip="203.0.113.7", ago=timedelta(minutes=5), **judged):
+    """Store a click of the visitor who sends leads from this address."""
+    ((affiliate_id,),) = brand.rows("select id from affiliate order by created_at limit 1")
+    raw = click_rows.raw(brand, affiliate_id, at=began() - ago, **judged)
+    raw = raw._replace(visitor=visitors.visitor(ip, _AGENT))
+    click_rows.write(brand, raw)
+
+
+def _leads(brand):
+    """Return how many leads are open, and how many are held."""
+    found = dict(brand.rows("select state, count(*)::int from lead group by state"))
+    return found.get("Open", 0), found.get("Invalidated", 0)
+
+
+def _events(brand, columns=_SHOWN):
+    return brand.rows(f"select {columns} from fraud_event order by occurred_at")
+
+
+def test_burst_of_leads_without_a_click_is_held_and_one_fraud_event(shop, drain):
+    for number in range(25):
+        _send(shop, number)
+    drain()
+
+    assert _leads(shop) == (MAX_PER_HOUR, 25 - MAX_PER_HOUR) == (20, 5)
+    assert _events(shop) == [("lead", "held", 70, ["no_click", "lead_burst"], "medium", "open", 5)]
+    (shown,) = shop.get("/api/v1/fraud-events").json
+    assert (shown["occurrences"], shown["reasons"]) == (5, ["no_click", "lead_burst"])
+    held = shop.rows("select status, commission_cents from conversion where status = 'Invalidated'")
+    assert held == [("Invalidated", 0)] * 5
+
+
+def test_burst_with_clicks_is_held_by_its_own_points(shop, drain):
+    _click(shop)
+    for number in range(MAX_PER_HOUR + 1):
+        _send(shop, number)
+    drain()
+
+    assert _leads(shop) == (MAX_PER_HOUR, 1)
+    assert _events(shop) == [("lead", "held", 50, ["lead_burst"], "medium", "open", 1)]
+
+
+@pytest.mark.parametrize(
+    ("strictness", "has_click", "action"),
+    [
+        ("lenient", True, None),
+        ("lenient", False, "held"),
+        ("balanced", True, "held"),
+        ("balanced", False, "held"),
+        ("strict", True, "held"),
+        ("strict", False, "blocked"),
+    ],
+)
+def test_strictness_decides_what_becomes_of_a_burst(shop, drain, strictness, has_click, action):
+    shop.set(fraudStrictness=strictness)
+    if has_click:
+        _click(shop)
+    for number in range(MAX_PER_HOUR + 1):
+        _send(shop, number)
+    drain()
+
+    assert _events(shop, "action") == ([(action,)] if action else [])
+    assert _leads(shop) == ((MAX_PER_HOUR, 1) if action else (MAX_PER_HOUR + 1, 0))
+
+
+@pytest.mark.parametrize("strictness", ["lenient", "balanced", "strict"])
+def test_lead_without_a_click_alone_is_no_reason_to_hold_it(shop, drain, strictness):
+    shop.set(fraudStrictness=strictness)
+    _send(shop, 1)
+    drain()
+
+    assert (_leads(shop), _events(shop)) == ((1, 0), [])
+
+
+def test_lead_starts_from_the_score_of_its_visitors_last_click(shop, drain):
+    _click(shop, is_data_centre=True)
+    _send(shop, 1)
+    drain()
+
+    assert _leads(shop) == (0, 1)
+    assert _events(shop)[-1] == ("lead", "held", 50, ["data_centre"], "medium", "open", 1)
+
+
+@pytest.mark.parametrize(
+    "click", [{"ip": "198.51.100.9"}, {"ago": timedelta(days=31)}], ids=["of another visitor", "before the window"]
+)
+def test_click_of_another_visitor_or_before_the_window_is_none(shop, drain, click):
+    _click(shop, **click)
+    for number in range(MAX_PER_HOUR + 1):
+        _send(shop, number)
+    drain()
+
+    assert _events(shop, "reasons") == [(["no_click", "lead_burst"],)]
+
+
+def test_neighbours_are_one_network_and_others_are_not(shop, drain):
+    for number in range(MAX_PER_HOUR):
+        _send(shop, number, ip=f"203.0.113.{number + 1}")
+    _send(shop, "far", ip="198.51.100.1")
+    drain()
+    assert _leads(shop) == (MAX_PER_HOUR + 1, 0)
+
+    _send(shop, "near", ip="203.0.113.200")
+    drain()
+    assert _leads(shop) == (MAX_PER_HOUR + 1, 1)
+
+
+def test_each_affiliate_has_a_count_of_their_own(shop, drain):
+    other = f"rob-{shop.id.hex}"
+    shop.affiliate(other)
+    for number in range(MAX_PER_HOUR):
+        _send(shop, number)
+        _send(shop, number, slug=other)
+    drain()
+
+    assert (_leads(shop), _events(shop)) == ((2 * MAX_PER_HOUR, 0), [])
+
+
+def test_leads_that_are_counted_at_once_have_different_numbers(shop):
+    ((affiliate_id,),) = shop.rows("select id from affiliate")
+
+    def count(number):
+        with db.unit_of_work(shop.id):
+            return networks.count(
+                organization_id=shop.id,
+                affiliate_id=affiliate_id,
+                network=bytes(16),
+                email_normalized=f"eve-{number}@example.com",
+                is_test=False,
+                at=began(),
+            )
+
+    numbers = at_once(*[lambda number=number: count(number) for number in range(6)])
+
+    assert sorted(numbers) == [1, 2, 3, 4, 5, 6]
+
+
+def test_known_person_does_not_count_however_often_they_are_sent(shop, drain):
+    for _ in range(MAX_PER_HOUR + 5):
+        _send(shop, 1)
+    _send(shop, 2)
+    drain()
+
+    assert (_leads(shop), _events(shop)) == ((2, 0), [])
+
+
+def test_count_begins_again_after_an_hour(shop, drain):
+    for number in range(MAX_PER_HOUR + 1):
+        _send(shop, number)
+    drain()
+    shop.rows("update lead_network set since = since - interval '61 minutes' returning 1")
+    _send(shop, "later")
+    drain()
+
+    assert _leads(shop) == (MAX_PER_HOUR + 1, 1)
+    assert shop.rows("select leads from lead_network") == [(1,)]
+
+
+def test_held_lead_credits_no_sale_until_the_brand_validates_it(shop, drain):
+    for number in range(MAX_PER_HOUR + 1):
+        _send(shop, number)
+    drain()
+    ((held_id, lead_id),) = shop.rows(
+        "select c.id, l.id from conversion c join lead l on l.id = c.id where c.status = 'Invalidated'"
+    )
+
+    answer = shop.person("Manager").post(f"/api/v1/conversions/{held_id}/validate", {})
+
+    assert answer.status_code == 200, answer.json
+    assert shop.rows("select state from lead where id = %s", lead_id) == [("Open",)]
+
+
+def test_free_leads_in_quarantine_are_counted_and_are_worth_nothing_in_the_summary(shop, drain):
+    shop.rows("update program set lead_bounty_cents = 500, lead_bounty_currency = 'USD' returning 1")
+    for number in range(MAX_PER_HOUR + 3):
+        _send(shop, number)
+    drain()
+
+    summary = shop.get(f"/api/v1/fraud-events/summary?programId={shop.programs[0]}").json
+    assert (summary["quarantinedLeads"], summary["estimatedNotBilledCents"]) == (3, 0)
+
+
+def test_counts_that_are_over_are_dropped_with_expired_leads(shop, drain):
+    _send(shop, 1)
+    _send(shop, 2, ip="198.51.100.1")
+    drain()
+    shop.rows(
+        "update lead_network set since = since - interval '3 hours' where network = %s returning 1",
+        bytes.fromhex(visitors.network("198.51.100.1")),
+    )
+    with db.any_org_work():
+        lifecycle.any_org_expire(now=began())
+
+    assert shop.rows("select encode(network, 'hex') from lead_network") == [(visitors.network("203.0.113.7"),)]
+
+
+def test_signed_leads_are_not_screened(shop, drain):
+    for number in range(MAX_PER_HOUR + 5):
+        answer = shop.signed("/api/tracking/lead", {"affiliateSlug": slug_of(shop), "email": f"a{number}@example.com"})
+        assert answer.status_code == 200
+
+    assert (_leads(shop), _events(shop)) == ((MAX_PER_HOUR + 5, 0), [])
