@@ -145,28 +145,21 @@ def crowded(alone, brand):
 
 
 def test_person_with_thousands_of_leads_costs_a_payment_the_newest_hundred(crowded):
-    params = {
-        "org": crowded.id,
-        "gateway": "stripe",
-        "slugs": [],
-        "codes": [],
-        "customer": None,
-        "subscription": None,
-        "email": "ada@example.com",
-        "payer": None,
-        "is_test": False,
-        "at": clock.now(),
-    }
+    asked = creditable.AskedOrigin(
+        gateway="stripe",
+        slugs=(),
+        codes=(),
+        customer_id=None,
+        subscription_id=None,
+        email_normalized="ada@example.com",
+        payer=customers.names(customer_id=None, email="ada@example.com", is_test=False),
+        is_test=False,
+        at=clock.now(),
+    )
     with db.unit_of_work(crowded.id):
+        params = {"org": crowded.id, **creditable._asked(asked)}
         assert 0 < _rows_read(creditable._NAMED, params, "lead") <= leads.MAX_MATCHED
-        assert [named.by for named in creditable.named(_asked(params), organization_id=crowded.id)] == ["lead"]
-
-
-def _asked(params):
-    return creditable.AskedOrigin(
-        gateway=params["gateway"], slugs=(), codes=(), customer_id=None, subscription_id=None,
-        email_normalized=params["email"], payer=customers.names(customer_id=None, email=params["email"], is_test=False), is_test=False, at=params["at"],
-    )  # fmt: skip
+        assert [named.by for named in creditable.named(asked, organization_id=crowded.id)] == ["lead"]
 
 
 def test_person_with_thousands_of_leads_costs_a_signed_sale_the_newest_hundred(crowded):

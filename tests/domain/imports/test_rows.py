@@ -5,7 +5,6 @@ from uuid import UUID
 
 import pytest
 
-from domain.conversions import customers
 from domain.imports import rows
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -121,10 +120,3 @@ def test_a_row_without_an_external_id_is_known_by_what_it_says():
         _identity(processorSubscriptionId="a"),
     ]
     assert len({_identity(), *others}) == len(others) + 1
-
-
-def test_a_customer_is_known_by_the_billing_id_else_the_inbox_and_apart_in_a_rehearsal():
-    assert customers.key(customer_id="cus_1", email="a@b.test", is_test=False) == "id:cus_1"
-    assert customers.key(customer_id=None, email="A+x@b.test", is_test=False) == "email:a@b.test"
-    assert customers.key(customer_id=None, email=None, is_test=False) is None
-    assert customers.key(customer_id="cus_1", email=None, is_test=True) == "test-id:cus_1"
