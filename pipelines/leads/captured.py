@@ -15,8 +15,10 @@ import orjson
 
 from adapters import sealing
 from domain import jobs, statuses
+from models.clicks.public_links import Link
 from pipelines import work
 from pipelines.clicks import public_links
+from pipelines.clicks.public_links import SlugAddress
 from pipelines.leads import lifecycle
 from pipelines.leads.lifecycle import NewLead
 
@@ -41,7 +43,7 @@ def any_org_stage(*, lead: Mapping[str, Any], now: datetime) -> None:
 def any_org_forward(*, sealed: str, at: str) -> None:
     """Find whose lead this is and stage the job that records it; a slug that cannot earn now ends here."""
     lead = _unsealed(sealed)
-    link = public_links.find(lead["slug"], lead["program_id"])
+    link = _link(lead)
     if link is None or not link.can_earn:
         return
     work.enqueue(
@@ -60,7 +62,7 @@ def any_org_owner(sealed: str) -> UUID | None:
         lead = _unsealed(sealed)
     except (work.NotReadable, ValueError):
         return None
-    link = public_links.find(lead["slug"], lead["program_id"])
+    link = _link(lead)
     return link.organization_id if link is not None and link.can_earn else None
 
 
@@ -81,6 +83,10 @@ def record(
         sub_id=lead["sub_id"],
     )
     lifecycle.record(organization_id=organization_id, referral=referral, signup=signup, now=now)
+
+
+def _link(lead: Mapping[str, Any]) -> Link | None:
+    return public_links.find(SlugAddress(lead["slug"], lead["program_id"], is_on_tag=True))
 
 
 def _sealed(lead: Mapping[str, Any]) -> str:
