@@ -79,7 +79,7 @@ def _reason_against(wish: Wish, *, given: Collection[str], of_others: Collection
         return None
     if not slugs.is_valid_strict(wish.slug):
         return "slug_invalid"
-    if wish.slug in slugs.RESERVED:
+    if slugs.is_reserved(wish.slug):
         return "slug_reserved"
     if (wish.slug, wish.email) in of_others:
         return "slug_already_taken"

@@ -1,16 +1,33 @@
-"""What a tracking link looks like when it is shared, and how many of them an affiliate may have.
+"""Tracking links: what one looks like when it is shared, which slugs an address carries, how many there may be.
 
-Source: core spec, "Affiliate" (tracking link) and section 8 "Limits"; tracking spec, short links.
+Source: core spec, "Affiliate" (tracking link) and section 8 "Limits"; tracking spec, short links and "Attribution
+parameters".
 """
 
-from urllib.parse import urlsplit, urlunsplit
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from urllib.parse import quote, unquote_plus, urlsplit, urlunsplit
 
-from domain import statuses
+from domain import slugs, statuses
 from domain.statuses import LinkFormat
 
 _PARAMETER = "via"
-_TAG_PARAMETER = "subId"
 _MOST_ON_SALES = 20
+
+#: The field of an address for the slug of a path `/via/SLUG`. No parameter has this name.
+PATH_FIELD = "/via/"
+#: The parameters of an address that name the channel, the first one counts.
+TAG_PARAMETERS = ("subId", "sub_id", "subid")
+
+_IN_PATH = re.compile(r"/via/([^/?#&]+)", re.IGNORECASE)
+# How HTML writes the `&` between two parameters; who copies it from there copies that.
+_ESCAPED_AMPERSAND = re.compile(r"&(?:amp;|#0*38;)+", re.IGNORECASE)
+_REST_OF_AMPERSAND = re.compile(r"\A(?:amp;|#?0*38;)+", re.IGNORECASE)
+_MAX_PARAMETERS = 100
+_MAX_FORWARDED_CHARS = 4000
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# Characters that are plain in a query; all others are percent-encoded before they are sent on.
+_PLAIN_IN_QUERY = "%!$'()*+,;:@/?=-._~"
 
 
 def url(*, slug: str, format: str, destination_url: str | None, base_url: str, program_id: str | None = None) -> str:
@@ -33,21 +50,108 @@ def url(*, slug: str, format: str, destination_url: str | None, base_url: str, p
     return urlunsplit(parts)
 
 
-def landing(*, slug: str, destination_url: str, sub_id: str | None) -> str:
+def landing(*, slug: str, destination_url: str, sub_id: str | None, forwarded: Iterable[str] = ()) -> str:
     """Return where a short link leads: the campaign's site with the slug and, if there is one, the channel's tag.
 
-    Host, path, fragment and other parameters are the destination's own. `sub_id` is normalized (`domain.clicks.subid`).
+    Host, path, fragment and parameters are the destination's own; `forwarded` are parameters that the visitor brought
+    (`forwardable`), of which those are added that the destination does not have. `sub_id` is normalized
+    (`domain.clicks.subid`).
     """
-    site = url(slug=slug, format=LinkFormat.Query, destination_url=destination_url, base_url="")
+    parts = urlsplit(destination_url)
+    own = {name for name, _ in _parameters(parts.query)}
+    added = [part for part in forwarded if _name(part) not in own]
+    query = "&".join([*filter(None, [parts.query]), *added])
+    site = urlunsplit(parts._replace(query=query))
+    site = url(slug=slug, format=LinkFormat.Query, destination_url=site, base_url="")
     if sub_id is None:
         return site
     parts = urlsplit(site)
-    return urlunsplit(parts._replace(query=_with(parts.query, _TAG_PARAMETER, sub_id)))
+    return urlunsplit(parts._replace(query=_with(parts.query, TAG_PARAMETERS[0], sub_id)))
+
+
+def forwardable(query: str, *, reserved: Collection[str]) -> list[str]:
+    """Return the parameters of a query that may be sent on, as they were written, percent-encoded where that is due.
+
+    `query` is UTF-8 with other bytes escaped as surrogates. Left out are parameters whose names (lower case) are
+    `reserved`, those with control characters, and what is beyond 100 parameters or 4,000 characters.
+    """
+    forwarded: list[str] = []
+    left = _MAX_FORWARDED_CHARS
+    for part in _ESCAPED_AMPERSAND.sub("&", query).split("&")[:_MAX_PARAMETERS]:
+        written = quote(_REST_OF_AMPERSAND.sub("", part), safe=_PLAIN_IN_QUERY, errors="surrogateescape")
+        name = _name(written)
+        left -= len(written) + 1
+        if left < 0:
+            break
+        if name.strip() and name.lower() not in reserved and not _CONTROL.search(unquote_plus(written)):
+            forwarded.append(written)
+    return forwarded
+
+
+def slugs_in(address: object, parameters: Iterable[str]) -> list[str]:
+    """Return the slugs that an address carries, in the order in which they count, each once.
+
+    First those of the parameters, by the order of `parameters`, then the one of a path `/via/SLUG`.
+    """
+    return list(dict.fromkeys(slugs_of(fields_of(address), parameters)))
+
+
+def fields_of(address: object) -> dict[str, str]:
+    """Return the parameters of an address or a path, of query and fragment, by their names in lower case.
+
+    PATH_FIELD is what its path has in place of SLUG in `/via/SLUG`. The first of equal names that is not blank counts.
+    """
+    if not isinstance(address, str):
+        return {}
+    try:
+        parts = urlsplit(_ESCAPED_AMPERSAND.sub("&", address))
+    except ValueError:
+        return {}
+    fields: dict[str, str] = {}
+    for name, value in _parameters(f"{parts.query}&{parts.fragment.rpartition('?')[2]}"):
+        if value.strip():
+            fields.setdefault(name.lower(), value.strip())
+    in_path = _IN_PATH.search(parts.path) or _IN_PATH.search(parts.fragment)
+    return fields | ({PATH_FIELD: in_path[1]} if in_path else {})
+
+
+def slugs_of(fields: Mapping[str, str], names: Iterable[str]) -> Iterator[str]:
+    """Yield the slugs of fields that have one of these names (lower case), in the order of the names.
+
+    Names of fields count in any case and without the rest of an escaped `&`; PATH_FIELD counts last.
+    """
+    by_name: dict[str, str] = {}
+    for name, value in fields.items():
+        by_name.setdefault(_REST_OF_AMPERSAND.sub("", name.strip().lower()), value)
+    for name in (*names, PATH_FIELD):
+        slug = slugs.read(by_name.get(name, ""))
+        if slug is not None:
+            yield slug
+
+
+def query_names(url: str) -> Iterator[str]:
+    """Yield the names of an address's parameters as they come; none if the address cannot be read."""
+    try:
+        query = urlsplit(_ESCAPED_AMPERSAND.sub("&", url)).query
+    except ValueError:
+        return
+    for part in query.split("&"):
+        yield _name(part)
 
 
 def most(model: str) -> int:
     """Return how many links, the default one included, an affiliate of a program of this model may have."""
     return _MOST_ON_SALES if statuses.pays_on_sale(model) else 1
+
+
+def _parameters(query: str) -> Iterator[tuple[str, str]]:
+    for part in query.split("&")[:_MAX_PARAMETERS]:
+        yield _name(part), unquote_plus(part.partition("=")[2])
+
+
+def _name(part: str) -> str:
+    """Return the name of a parameter, decoded and without the rest of an escaped `&`."""
+    return _REST_OF_AMPERSAND.sub("", unquote_plus(part.partition("=")[0]))
 
 
 def _with_slug(parameters: str, slug: str) -> str:

@@ -46,7 +46,13 @@ _RECORD = AffiliateRecord()
     one(_RECORD),
     status=201,
     takes=AffiliateBody(),
-    refuses=("404 not_found", "409 affiliate_already_exists", "409 alias_already_taken", *RATE_REFUSALS),
+    refuses=(
+        "400 slug_reserved",
+        "404 not_found",
+        "409 affiliate_already_exists",
+        "409 alias_already_taken",
+        *RATE_REFUSALS,
+    ),
 )
 def create_affiliate() -> Response:
     """Create an affiliate with a default link. 201 with both."""

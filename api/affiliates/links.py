@@ -46,7 +46,7 @@ def list_affiliate_links(affiliate_id: str) -> list[Any]:
     one(_RECORD),
     status=201,
     takes=LinkBody(),
-    refuses=("404 not_found", "409 alias_already_taken", "409 link_limit_reached"),
+    refuses=("400 slug_reserved", "404 not_found", "409 alias_already_taken", "409 link_limit_reached"),
 )
 def create_affiliate_link(affiliate_id: str) -> Response:
     """Give an affiliate one more link. 201 with it."""

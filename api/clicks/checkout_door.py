@@ -27,6 +27,7 @@ from models.clicks import doors
 from models.clicks.public_links import Link
 from models.organization import organizations
 from pipelines.clicks import public_links
+from pipelines.clicks.public_links import SlugAddress
 
 #: The mode of a door that asks for the buyer's email first.
 EMAIL = "email"
@@ -61,7 +62,7 @@ def open_link(program: str, slug: str) -> Link | None:
     """
     if visits.is_over_limit():
         # Who comes by what many come by arrives all the same; the database is not asked for strangers who try slugs.
-        link = public_links.last_known(slug, program)
+        link = public_links.last_known(SlugAddress(slug, program))
         if not _is_open(link):
             raise Refused(429)
         return link
@@ -78,7 +79,7 @@ def open_link(program: str, slug: str) -> Link | None:
 def find(program: str, slug: str) -> Link | None:
     """Return the link of a slug whose door is open; `program` is an id or a slug that one brand's door alone has."""
     try:
-        link = visits.find(slug, program)
+        link = visits.find(SlugAddress(slug, program))
     except db.UNAVAILABLE:
         visits.lose()
         raise

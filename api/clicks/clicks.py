@@ -4,6 +4,7 @@ Source: tracking spec, "Public click endpoint" and "Install snippet"; section 8 
 """
 
 import base64
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
@@ -16,12 +17,14 @@ from api.clicks import debug, page_seen, visits
 from api.clicks.visits import VisitOrigin
 from api.edge import body
 from api.edge.operations import one, operation, text
+from domain import links
 from domain.clicks import raw_click, subid
 from domain.clicks.attribution_params import Params
 from domain.refused import Refused
 from models import db
 from models.clicks.public_links import Link
 from models.organization import organizations
+from pipelines.clicks.public_links import SlugAddress
 from schemas.clicks.click import ClickAnswer, ClickBody, ClickDebug, ClickQuery, GifQuery
 
 blueprint = Blueprint("clicks", __name__)
@@ -32,6 +35,9 @@ MOST_BYTES = 32 * 1024
 _PUBLIC = Guard(audience="public", bucket=visits.BUCKET, counts_itself=True, open_cors=True, max_body_bytes=MOST_BYTES)
 _ANSWER = ClickAnswer()
 BODY = ClickBody()
+# An address that can name a slug: in a parameter or in its path.
+_MAY_NAME = re.compile(r"\?|/via/", re.IGNORECASE)
+_MAX_SLUGS = 5
 _GIF = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
 _GIF_HEADERS = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
 
@@ -70,7 +76,7 @@ def get_pixel() -> Response:
             else:
                 _see_page(asked["program_id"])
     except db.UNAVAILABLE:  # the picture is shown in any case
-        if "?" in request.headers.get("Referer", ""):
+        if _MAY_NAME.search(request.headers.get("Referer", "")):
             visits.lose()
     return Response(_GIF, content_type="image/gif", headers=_GIF_HEADERS)
 
@@ -84,8 +90,7 @@ def _counted(read: Callable[[], Mapping[str, Any]]) -> Mapping[str, object]:
         _count(None, VisitOrigin())  # what is malformed counts too
         raise
     try:
-        program = str(sent["program_id"]) if sent["program_id"] else None
-        link = visits.find(sent["slug"], program, pixel_key=sent["pixel_key"])
+        link = visits.find(address_of(sent))
     except db.UNAVAILABLE:
         visits.lose()
         return {"ok": True}
@@ -101,6 +106,12 @@ def _count(link: Link | None, origin: VisitOrigin) -> str | None:
     if counted.is_over_limit:
         raise Refused(429)
     return counted.click_id
+
+
+def address_of(sent: Mapping[str, Any]) -> SlugAddress:
+    """Return the slug of a visit with what says whose it is, of what `ClickBody` loaded."""
+    program = str(sent["program_id"]) if sent["program_id"] else None
+    return SlugAddress(sent["slug"], program, is_on_tag=True, pixel_key=sent["pixel_key"])
 
 
 def origin_of(sent: Mapping[str, Any]) -> VisitOrigin:
@@ -133,14 +144,17 @@ def _see_page(program: str | None) -> None:
     page = request.headers.get("Referer", "")
     if program_id is not None:
         page_seen.note_install(program_id)
-    slug = _slug_of(page, program_id) if "?" in page else None
-    link = visits.find(slug, program) if slug else None
+    link = _link_of(page, program, program_id) if _MAY_NAME.search(page) else None
     visits.count(link, VisitOrigin(query_names=raw_click.query_names(page)))
 
 
-def _slug_of(page: str, program_id: UUID | None) -> str | None:
+def _link_of(page: str, program: str | None, program_id: UUID | None) -> Link | None:
+    """Return the first link that the address of a page names and that can earn; else the first that is a link."""
     custom = None
     if program_id is not None:
         with db.any_org_work():
             custom = organizations.any_org_params_of(program_id)
-    return raw_click.first_parameter(page, Params(custom).effective_order)
+    slugs = links.slugs_in(page, Params(custom).effective_order)[:_MAX_SLUGS]
+    candidates = [visits.find(SlugAddress(slug, program, is_on_tag=True)) for slug in slugs]
+    existing = [link for link in candidates if link is not None]
+    return next((link for link in existing if link.can_earn), existing[0] if existing else None)

@@ -129,8 +129,7 @@ def _is_plain(environ: Mapping[str, Any]) -> bool:
 
 
 def _remembered(sent: Mapping[str, Any]) -> Link | None:
-    program = sent["program_id"]
-    return public_links.remembered(sent["slug"], str(program) if program else None, pixel_key=sent["pixel_key"])[1]
+    return public_links.remembered(clicks.address_of(sent))[1]
 
 
 def _headers(environ: Mapping[str, Any], begun: trace.Trace, length: int) -> list[tuple[str, str]]:

@@ -1,7 +1,8 @@
 """Where a short link leads, with the click on its way.
 
-A visitor arrives whether or not anybody earns by it. Where they arrive is the brand's to say: nothing of the request
-but the slug and the channel's tag is in the address that they are sent to.
+A visitor arrives whether or not anybody earns by it. Host, path and fragment of where they arrive are the brand's to
+say. The parameters that the visitor brought go along, except those that the brand's address has itself and those that
+name an affiliate.
 Source: tracking spec, "Public click endpoint"; core spec, "Program" (referralDestinationUrl).
 """
 
@@ -9,14 +10,18 @@ from flask import request
 
 from api.clicks import visits
 from api.clicks.visits import VisitOrigin
-from domain import links
-from domain.clicks import raw_click, subid
+from domain import links, slugs
+from domain.clicks import carriers, raw_click, subid
+from domain.clicks.attribution_params import Params
+from domain.gateways import referrals
 from domain.refused import Refused
 from models import db
 from models.clicks.public_links import Link
 from pipelines.clicks import public_links
+from pipelines.clicks.public_links import SlugAddress
 
-_TAGS = ("subId", "sub_id", "subid")
+# Only we name the affiliate and the channel.
+_RESERVED = frozenset(name.lower() for name in (*links.TAG_PARAMETERS, referrals.SLUG_KEY, *carriers.PARAMETERS))
 
 
 def follow(slug: str, program: str | None) -> str | None:
@@ -24,15 +29,15 @@ def follow(slug: str, program: str | None) -> str | None:
 
     `program` is an id or a slug. Raises Refused 429, and what the database raised for a slug that nobody remembers.
     """
-    is_bare = program is None
+    address = _address(slug, program)
     if visits.is_over_limit():
         # Who follows what many follow arrives all the same; the database is not asked for strangers who try slugs.
-        site = _site(public_links.last_known(slug, program, is_shared_bare=is_bare), None)
+        site = _site(public_links.last_known(address), None)
         if site is None:
             raise Refused(429)
         return site
     try:
-        link = visits.find(slug, program, is_shared_bare=is_bare)
+        link = visits.find(address)
     except db.UNAVAILABLE:
         visits.lose()
         raise
@@ -46,14 +51,32 @@ def follow(slug: str, program: str | None) -> str | None:
 
 def origin() -> VisitOrigin:
     """Return where a visitor who follows a link comes from, as far as this request says."""
+    fields = links.fields_of(f"?{_query()}")
+    tags = (fields.get(name.lower()) for name in links.TAG_PARAMETERS)
     return VisitOrigin(
-        sub_id=subid.normalize(next((request.args[name] for name in _TAGS if name in request.args), None)),
+        sub_id=subid.normalize(next(filter(None, tags), None)),
         referrer=request.headers.get("Referer"),
-        query_names=raw_click.query_names(f"?{request.query_string.decode('latin-1')}"),
+        query_names=raw_click.query_names(f"?{_query()}"),
     )
+
+
+def _address(slug: str, program: str | None) -> SlugAddress:
+    if program is not None and slugs.read(slug) is None:  # punctuation behind a short link, as in `/r/ben/),`
+        slug, program = program, None
+    return SlugAddress(slug, program, is_shared_bare=program is None)
 
 
 def _site(link: Link | None, sub_id: str | None) -> str | None:
     if link is None or not link.destination_url or link.is_archived:
         return None
-    return links.landing(slug=link.slug, destination_url=link.destination_url, sub_id=sub_id)
+    reserved = _RESERVED.union(Params(link.attribution_params).effective_order)
+    return links.landing(
+        slug=link.slug,
+        destination_url=link.destination_url,
+        sub_id=sub_id,
+        forwarded=links.forwardable(_query(), reserved=reserved),
+    )
+
+
+def _query() -> str:
+    return request.query_string.decode("utf-8", "surrogateescape")

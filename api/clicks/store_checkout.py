@@ -14,6 +14,7 @@ from api.edge import body
 from api.edge.operations import one, operation
 from domain.clicks import subid
 from models import db
+from pipelines.clicks.public_links import SlugAddress
 from pipelines.gateways import checkouts
 from schemas.clicks.store_checkout import StoreCheckoutAnswer, StoreCheckoutBody
 
@@ -33,7 +34,7 @@ def record_store_checkout() -> Mapping[str, object]:
     Budget: 2 statements, 1 for a link that this process was asked for lately, none for a key that nobody has.
     """
     sent = body.load()
-    link = visits.find(sent["slug"], None, pixel_key=sent["pixel_key"])
+    link = visits.find(SlugAddress(sent["slug"], pixel_key=sent["pixel_key"]))
     if link is not None:
         with db.unit_of_work(link.organization_id):
             checkouts.take(link, token=sent["checkout_token"], sub_id=subid.normalize(sent["sub_id"]), now=clock.now())

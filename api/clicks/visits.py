@@ -27,6 +27,7 @@ from domain.clicks.raw_click import RawClick
 from models import db, ids
 from models.clicks.public_links import Link
 from pipelines.clicks import clicks, letters, public_links
+from pipelines.clicks.public_links import SlugAddress
 
 BUCKET = "anonymous_tracking"
 
@@ -131,19 +132,19 @@ def is_over_limit() -> bool:
     return _sender().limiter.is_full(BUCKET, strangers.network())
 
 
-def find(slug: str, program: str | None, *, is_shared_bare: bool = False, pixel_key: str | None = None) -> Link | None:
+def find(address: SlugAddress) -> Link | None:
     """Return where a slug leads; where it led when it was last asked, while the database is away.
 
     Raises what the database raised for a slug that this process does not remember.
     """
-    is_known, link = public_links.remembered(slug, program, is_shared_bare=is_shared_bare, pixel_key=pixel_key)
+    is_known, link = public_links.remembered(address)
     if is_known:
         return link
     try:
         with db.any_org_work():
-            return public_links.find(slug, program, is_shared_bare=is_shared_bare, pixel_key=pixel_key)
+            return public_links.find(address)
     except db.UNAVAILABLE:
-        known = public_links.last_known(slug, program, is_shared_bare=is_shared_bare, pixel_key=pixel_key)
+        known = public_links.last_known(address)
         if known is None:
             raise
         return known

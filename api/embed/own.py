@@ -85,7 +85,7 @@ def list_embedded_days() -> Response:
     one(EmbedLinkRecord()),
     status=201,
     takes=EmbedLinkBody(),
-    refuses=("404 not_found", "409 alias_already_taken", "409 link_limit_reached"),
+    refuses=("400 slug_reserved", "404 not_found", "409 alias_already_taken", "409 link_limit_reached"),
 )
 def create_embedded_link() -> Response:
     """Make one more link for the affiliate, unless their program is archived. 201 with it."""

@@ -23,6 +23,7 @@ from domain.refused import Refused
 from models import db
 from models.clicks.public_links import Link
 from pipelines.clicks import public_links
+from pipelines.clicks.public_links import SlugAddress
 from pipelines.leads import paid
 from pipelines.leads.paid import Case, Visit
 from schemas.leads.paid_lead import PaidLeadAnswer, PaidLeadBody
@@ -65,7 +66,7 @@ def _refuse_closed() -> None:
 def open_link(slug: str, program: str | UUID | None) -> Link:
     """Return the link of a slug that takes paid leads; `program` is an id or a slug. Raises Refused 404."""
     with db.any_org_work():
-        link = public_links.find(slug, str(program) if program else None)
+        link = public_links.find(SlugAddress(slug, str(program) if program else None))
     if link is None:
         raise paid.not_open()
     with db.unit_of_work(link.organization_id):

@@ -48,7 +48,13 @@ def list_own_links() -> list[dict[str, Any]]:
     one(LinkRecord()),
     status=201,
     takes=OwnLinkBody(),
-    refuses=("404 not_found", "403 affiliate_not_active", "409 alias_already_taken", "409 link_limit_reached"),
+    refuses=(
+        "400 slug_reserved",
+        "404 not_found",
+        "403 affiliate_not_active",
+        "409 alias_already_taken",
+        "409 link_limit_reached",
+    ),
 )
 def create_own_link() -> Response:
     """Make one more link in a program that the caller is Approved in. 201 with it."""

@@ -77,6 +77,7 @@ def get_network_program(program_id: str) -> Mapping[str, Any]:
         "400 invalid_request",
         "404 not_found",
         "403 affiliate_not_active",
+        "400 slug_reserved",
         "409 alias_already_taken",
         "409 program_at_capacity",
     ),

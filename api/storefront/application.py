@@ -32,7 +32,13 @@ _ANSWER = ApplicationAnswer()
     _APPLY,
     one(_ANSWER),
     takes=ApplicationBody(),
-    refuses=("400 invalid_request", "404 not_found", "409 alias_already_taken", "409 program_at_capacity"),
+    refuses=(
+        "400 invalid_request",
+        "400 slug_reserved",
+        "404 not_found",
+        "409 alias_already_taken",
+        "409 program_at_capacity",
+    ),
 )
 def apply_to_program(program_id: str) -> Response:
     """Apply to a campaign. 200 with the same answer for every outcome."""

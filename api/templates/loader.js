@@ -10,16 +10,14 @@
 
   // Custom parameters of the organization first, then the service's own; the first one an address carries counts.
   var PARAMETERS = '%PARAMETERS%'.split(',');
-  var REF = 'finderfee_ref';
-  var SUB = 'finderfee_sub';
-  var LANDING = 'finderfee_landing';
-  var SENT = 'finderfee_sent';
-  var VISITOR = 'finderfee_visitor';
-  var CART = 'finderfee_cart';
-  var MARK = 'data-finderfee-email';
-  var SLUG = /^[\w.-]{1,64}$/;
+  var OURS = 'finderfee_';
+  var REF = OURS + 'ref';
+  var SUB = OURS + 'sub';
+  var LANDING = OURS + 'landing';
+  var SENT = OURS + 'sent';
+  var VISITOR = OURS + 'visitor';
+  var CART = OURS + 'cart';
   var EMAIL = /^[^\s@]{1,64}@[^\s@]+\.[^\s@.]{2,}$/;
-  var DAY = 864e5;
   // Hosted checkouts, and the parameter of their addresses in which each takes who sent the buyer. Stripe drops a
   // reference with a dot and says nothing.
   var REFERENCE = 'client_reference_id';
@@ -41,24 +39,29 @@
     } catch (error) {}
   }
 
+  function ignore() {}
+
   function main() {
     var stub = win.Finderfee;
     if (stub && stub.isLoaded) return;
     var tag = doc.currentScript || doc.querySelector('script[src*="/r/loader.js"]');
     var base = tag.src.split('/r/loader.js')[0];
-    var landing = win.location.href;
+    var program = option('program-id') || undefined;
+    var place = location;
+    var came = referral(); // by which link the visitor came: the last address that names one
+    // What the browser keeps for us; where it refuses, this page remembers it by itself.
+    var local = safely(function () { return localStorage; }) || {};
+    var session = safely(function () { return sessionStorage; }) || {};
     // A browser that asks for privacy is one without consent, where the tag says that this is respected.
-    var isPrivate = option('respect') === 'gpc' && !!win.navigator.globalPrivacyControl;
+    var isPrivate = option('respect') === 'gpc' && navigator.globalPrivacyControl;
     var isAllowed = !isPrivate && option('consent') !== 'required';
-    var isDenied = false;
     var isBusy = true;
-    var hasBegun = false;
-    var kept = null; // { slug, subId, ts, days }, also where nothing can be stored
-    var sent = {};
+    var isDenied, hasBegun, hasMoved;
+    var kept; // { slug, subId, programId, ts, days }, also where nothing can be stored
     var leads = [];
     var listeners = [];
-    var toldCart = store('session', CART);
-    var timer;
+    var toldCart = session[CART];
+    var sent, timer;
     var domain;
 
     function option(name) {
@@ -67,28 +70,24 @@
 
     // What the browser keeps: each call works or does nothing.
 
-    function store(kind, key, value) {
-      return safely(function () {
-        var storage = win[kind + 'Storage'];
-        if (value === undefined) return storage.getItem(key);
-        if (value === null) storage.removeItem(key);
-        else storage.setItem(key, value);
-      });
+    function store(storage, key, value) {
+      safely(function () { storage[key] = value; });
     }
 
     function writeCookie(name, value, seconds, at) {
       doc.cookie = name + '=' + encodeURIComponent(value) + ';path=/;max-age=' + seconds + ';SameSite=Lax' +
-        (win.location.protocol === 'https:' ? ';Secure' : '') + (at ? ';domain=' + at : '');
+        (place.protocol === 'https:' ? ';Secure' : '') + (at ? ';domain=' + at : '');
     }
 
     function readCookie(name) {
-      var found = new RegExp('(?:^|; )' + name + '=([^;]*)').exec(doc.cookie);
-      return found && decode(found[1]);
+      return safely(function () {
+        return decode(('; ' + doc.cookie).split('; ' + name + '=')[1].split(';')[0]);
+      });
     }
 
     // The widest domain that takes a cookie is the registrable one, or none for a host that stands alone.
     function cookieDomain() {
-      var labels = win.location.hostname.split('.');
+      var labels = place.hostname.split('.');
       for (var n = labels.length - 1; n >= 0; n--) {
         var at = labels.slice(n).join('.');
         writeCookie(LANDING, '1', 9, at);
@@ -108,61 +107,73 @@
     }
 
     function recall() {
-      var now = Date.now();
-      kept = read(safely(function () { return readCookie(REF); })) || read(store('local', REF));
+      kept = kept || read(readCookie(REF)) || read(local[REF]);
       function read(text) {
-        var found = safely(function () { return JSON.parse(text); });
-        return found && SLUG.test(found.slug) && found.ts + found.days * DAY > now ? found : null;
+        return safely(function () {
+          var found = JSON.parse(text);
+          return readSlug(found.slug) === found.slug && found.ts + found.days * 864e5 > Date.now() && found;
+        });
       }
     }
 
     function keep(answer, subId) {
       if (kept && answer.attributionModel === 'FirstTouch') return;
-      kept = { slug: answer.slug, subId: subId, ts: Date.now(), days: answer.cookieWindowDays || 30 };
+      kept = {
+        slug: answer.slug,
+        subId: subId,
+        programId: answer.programId,
+        ts: Date.now(),
+        days: answer.cookieWindowDays || 30
+      };
       var text = JSON.stringify(kept);
-      cookie(REF, text, kept.days * 86400);
-      cookie(SUB, subId || '', subId ? kept.days * 86400 : 0);
-      store('local', REF, text);
+      var seconds = kept.days * 86400;
+      cookie(REF, text, seconds);
+      cookie(SUB, subId || '', subId ? seconds : 0);
+      store(local, REF, text);
     }
 
     function forget() {
       kept = null;
       leads = [];
-      [REF, SUB].forEach(function (name) {
-        if (safely(function () { return readCookie(name); })) cookie(name, '', 0);
+      [REF, SUB, VISITOR, LANDING, SENT, CART].forEach(function (name) {
+        if (readCookie(name)) cookie(name, '', 0);
+        delete local[name];
+        delete session[name];
       });
-      store('local', REF, null);
-      store('local', VISITOR, null);
-      store('session', LANDING, null);
-      store('session', SENT, null);
-      store('session', CART, null);
     }
 
     // What the address says.
 
     function decode(text) {
-      return safely(function () { return decodeURIComponent(text.replace(/\+/g, ' ')); }) || '';
+      return safely(function () { return decodeURIComponent(text.replace(/\+/g, ' ')); }) || text;
     }
 
+    // A slug at the beginning of a text, as domain/slugs.py reads it: what no slug can have ends it, invisible characters
+    // are left out, and words with a space between them are none. Links are encoded twice and more on their way.
+    function readSlug(text) {
+      text = decode(decode(text)).replace(/[\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, '').trim();
+      var found = /^(?=([a-z\d-]+((\.|_+)[a-z\d-]+)*))\1(?!\s|:\/\/)/i.exec(text);
+      if (found && found[1].length < 65) return found[1].toLowerCase();
+    }
+
+    // Every slug that the address names, in the order in which they count: the first one that the service knows is it.
     function referral() {
-      var place = win.location;
       var found = Object.create(null);
+      var slugs = [];
       (place.search + '&' + place.hash).replace(/([^?&#=]+)=([^?&#]*)/g, function (whole, name, value) {
-        name = decode(name).toLowerCase();
+        name = decode(name).toLowerCase().replace(/^(amp;|0*38;)+/, ''); // of `&amp;` and `&#038;`
         found[name] = found[name] || decode(value).trim();
       });
-      var names = option('custom-params').toLowerCase().split(/\s*,\s*/).concat(PARAMETERS);
-      for (var n = 0; n < names.length; n++) {
-        if (SLUG.test(found[names[n]] || '')) return { slug: found[names[n]], subId: tidy(found) };
-      }
-      var path = /\/via\/([^\/]+)/.exec(place.pathname);
-      path = path && decode(path[1]);
-      return path && SLUG.test(path) ? { slug: path, subId: tidy(found) } : null;
-    }
-
-    function tidy(found) {
-      var subId = found.subid || found.sub_id || '';
-      return subId.toLowerCase().replace(/[^a-z0-9._-]/g, '').slice(0, 64) || undefined;
+      found['/'] = (/\/via\/([^/?&#]+)/i.exec(place.pathname + place.hash) || '')[1];
+      option('custom-params').toLowerCase().split(/\s*,\s*/).concat(PARAMETERS, '/').forEach(function (name) {
+        var slug = readSlug(found[name] || '');
+        if (slug && slugs.indexOf(slug) < 0) slugs.push(slug);
+      });
+      return slugs[0] && {
+        page: place.href,
+        slugs: slugs,
+        subId: (found.subid || found.sub_id || '').toLowerCase().replace(/[^a-z\d._-]/g, '').slice(0, 64) || undefined
+      };
     }
 
     // What the service is told. A text needs no leave of the service before it is sent.
@@ -170,74 +181,85 @@
     function post(path, body, isLast) {
       var url = base + path;
       var text = JSON.stringify(body);
-      if (isLast && safely(function () { return win.navigator.sendBeacon(url, text); })) return;
-      return win.fetch(url, { method: 'POST', body: text, keepalive: true, credentials: 'omit' });
-    }
-
-    function visitor() {
-      var known = store('local', VISITOR);
-      return known || safely(function () {
-        return [].join.call(win.crypto.getRandomValues(new Uint32Array(4)), '-');
-      });
+      if (isLast && safely(function () { return navigator.sendBeacon(url, text); })) return;
+      return fetch(url, { method: 'POST', body: text, keepalive: true, credentials: 'omit' });
     }
 
     function isInside() {
-      return doc.referrer.indexOf(win.location.origin + '/') === 0;
-    }
-
-    // One click per landing: a reload does not count again, nor does a link within the site that carries the parameter on.
-    function isKnown(came) {
-      return store('session', LANDING) === landing || (isInside() && kept && kept.slug === came.slug);
-    }
-
-    // That the script runs here, for the person who set it up: once per visit of the site, and nothing about the visitor.
-    function tellSeen() {
-      var program = option('program-id');
-      if (!program || isInside()) return;
-      win.fetch(base + '/r/c.gif?script=1&programId=' + encodeURIComponent(program), { credentials: 'omit' })
-        .catch(function () {});
+      return !doc.referrer.indexOf(place.origin + '/');
     }
 
     function start() {
       isBusy = true;
-      safely(tellSeen);
-      recall();
-      var came = referral();
-      if (!came || isKnown(came)) return settle();
-      var id = visitor();
-      var asked = safely(function () {
-        return post('/track/click', {
-          slug: came.slug,
-          programId: option('program-id') || undefined,
-          // The name of a parameter tells an advertisement; its value is nobody else's business.
-          url: landing.split('#')[0].replace(/=[^&]*/g, '=1').slice(0, 8000),
-          referrer: doc.referrer.slice(0, 8000) || undefined,
-          subId: came.subId,
-          visitorId: id
-        });
+      // That the script runs here, for the person who set it up: once per visit of the site, and nothing about the visitor.
+      if (program && !hasMoved && !isInside()) safely(function () {
+        fetch(base + '/r/c.gif?script=1&programId=' + program, { credentials: 'omit' }).catch(ignore);
       });
-      if (!asked) return settle();
-      asked.then(function (answer) {
+      recall();
+      // One click per landing: a reload does not count again, nor does a link within the site that carries the slug on.
+      if (!came || session[LANDING] === came.page ||
+        ((hasMoved || isInside()) && kept && came.slugs.indexOf(kept.slug) >= 0)) return settle();
+      var id = local[VISITOR] || safely(function () {
+        return [].join.call(crypto.getRandomValues(new Uint32Array(4)), '-');
+      });
+      var asked = safely(function () { return tell(came, id, 0); });
+      if (asked) asked.then(settle, settle);
+      else settle();
+    }
+
+    // One slug after the other, until the service knows one.
+    function tell(came, id, nth) {
+      return post('/track/click', {
+        slug: came.slugs[nth],
+        programId: program,
+        // The name of a parameter tells an advertisement; its value is nobody else's business.
+        url: came.page.split('#')[0].replace(/=[^&]*/g, '=1').slice(0, 8000),
+        referrer: doc.referrer.slice(0, 8000) || undefined,
+        subId: came.subId,
+        visitorId: id
+      }).then(function (answer) {
         return answer.ok && answer.json();
       }).then(function (answer) {
         if (!answer || isDenied) return;
-        store('session', LANDING, landing);
+        if (!answer.clickId && came.slugs[++nth] && nth < 5) return tell(came, id, nth);
+        store(session, LANDING, came.page);
         if (!answer.clickId) return;
         keep(answer, came.subId);
-        if (id) store('local', VISITOR, id);
-      }).then(settle, settle);
+        if (id) store(local, VISITOR, id);
+      });
+    }
+
+    // A page that shows another address without loading one may show one that a link brought.
+    function move() {
+      safely(function () {
+        var next = referral();
+        if (!next || (came && came.slugs[0] === next.slugs[0])) return;
+        came = next;
+        hasMoved = true;
+        if (isAllowed && hasBegun) start();
+      });
+    }
+
+    function watchAddress() {
+      ['pushState', 'replaceState'].forEach(function (name) {
+        var change = history[name];
+        history[name] = function () {
+          try {
+            return change.apply(this, arguments);
+          } finally {
+            move();
+          }
+        };
+      });
+      addEventListener('popstate', move);
     }
 
     function settle() {
       isBusy = false;
-      listeners.splice(0).forEach(tellReady);
+      // A callback that throws does so on its own, as the page's error.
+      listeners.splice(0).forEach(function (listener) { setTimeout(listener, 0); });
       if (isAllowed && option('checkouts') !== 'off') safely(watch);
       if (isAllowed) leads.splice(0).forEach(send);
-    }
-
-    // A callback that throws does so on its own, as the page's error.
-    function tellReady(listener) {
-      win.setTimeout(listener, 0);
     }
 
     // Emails.
@@ -248,26 +270,25 @@
       name = (who && who.name) || name;
       if (email.length > 320 || !EMAIL.test(email)) return;
       var found = { email: email, name: typeof name === 'string' ? name.slice(0, 255) : undefined };
-      if (isBusy || !(isAllowed || isDenied)) leads.push(found);
-      else send(found);
+      if (!isDenied) leads.push(found);
+      if (!isBusy) settle();
     }
 
     function send(found) {
       if (!kept || isDenied) return;
       var inbox = ' ' + found.email.toLowerCase().replace(/(.)\+.*@/, '$1@') + ' ';
-      var before = store('session', SENT) || '';
-      if (sent[inbox] || before.indexOf(inbox) >= 0) return;
-      sent[inbox] = 1;
-      store('session', SENT, before + inbox);
+      sent = session[SENT] || sent || '';
+      if (sent.indexOf(inbox) >= 0) return;
+      store(session, SENT, sent += inbox);
       safely(function () {
         var asked = post('/r/lead/signup', {
           slug: kept.slug,
           email: found.email,
           name: found.name,
-          programId: option('program-id') || undefined,
+          programId: kept.programId || program,
           subId: kept.subId
         }, true);
-        if (asked) asked.catch(function () {});
+        if (asked) asked.catch(ignore);
       });
     }
 
@@ -285,7 +306,7 @@
     on('submit', function (form) {
       var selector = option('email-selector');
       each('input', function (field) {
-        var isMeant = field.form === form && (field.hasAttribute(MARK) || (selector && field.matches(selector)));
+        var isMeant = field.form === form && (field.hasAttribute('data-finderfee-email') || (selector && field.matches(selector)));
         if (isMeant && mayRead(field)) lead(field.value);
       });
     });
@@ -305,8 +326,8 @@
       CHECKOUTS.forEach(function (checkout) {
         var name = checkout[1];
         // An address that runs something has no host.
-        if (!url.host || !checkout[0].test(url.host + url.pathname) || url.searchParams.has(name)) return;
-        if (name === REFERENCE && /\./.test(slug)) return;
+        if (!url.host || !checkout[0].test(url.host + url.pathname) || url.searchParams.has(name) ||
+          (name === REFERENCE && /\./.test(slug))) return;
         if (!isForm) {
           url.search += (url.search ? '&' : '') + encodeURIComponent(name) + '=' + slug;
           element.href = url.href;
@@ -334,14 +355,14 @@
     function carryInCart() {
       if (!win.Shopify || toldCart === cart()) return;
       toldCart = cart();
-      win.fetch('/cart/update.js', {
+      fetch('/cart/update.js', {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ attributes: { via: kept.slug } })
       }).then(function () {
         toldCart = cart(); // the answer may have made it
-        store('session', CART, toldCart);
-      }).catch(function () {});
+        store(session, CART, toldCart);
+      }).catch(ignore);
     }
 
     function cart() {
@@ -356,7 +377,7 @@
     }
 
     function each(selector, work) {
-      [].forEach.call(doc.querySelectorAll(selector), function (found) {
+      doc.querySelectorAll(selector).forEach(function (found) {
         safely(function () { work(found); });
       });
     }
@@ -366,9 +387,9 @@
       carryAll();
       if (timer) return;
       timer = 1;
-      new win.MutationObserver(function () {
-        win.clearTimeout(timer);
-        timer = win.setTimeout(carryAll, 99);
+      new MutationObserver(function () {
+        clearTimeout(timer);
+        timer = setTimeout(carryAll, 99);
       }).observe(doc, { childList: true, subtree: true });
       on('click', function (target) { carry(target.closest(LEADING)); });
     }
@@ -379,14 +400,13 @@
       convert: lead,
       identify: lead,
       ready: function (listener) {
-        if (typeof listener !== 'function') return;
-        if (isBusy) listeners.push(listener);
-        else tellReady(listener);
+        if (typeof listener === 'function') listeners.push(listener);
+        if (!isBusy) settle();
       },
       consent: function (isGiven) {
         var wasAllowed = isAllowed;
-        isAllowed = !!isGiven;
         isDenied = !isGiven;
+        isAllowed = !isDenied;
         if (isDenied) forget();
         else if (!wasAllowed && hasBegun) start();
       },
@@ -410,13 +430,14 @@
 
     function begin() {
       hasBegun = true;
+      safely(watchAddress);
       if (isPrivate && !isAllowed) forget();
       if (isAllowed) safely(start);
       else settle();
     }
 
     // What the page called before this came; then the visit itself, unless one of these calls forbade it.
-    [].forEach.call((stub && stub.q) || [], function (call) { Finderfee.apply(null, call); });
+    ((stub && stub.q) || []).forEach(function (call) { Finderfee.apply(null, call); });
     // A page that is only prepared in case somebody wants it does not count as a visit.
     if (doc.prerendering) doc.addEventListener('prerenderingchange', begin);
     else begin();

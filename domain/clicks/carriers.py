@@ -16,6 +16,8 @@ _PARAMETERS: Mapping[str, str] = {
     Gateway.LemonSqueezy: "checkout[custom][via]",
     Gateway.ThriveCart: "passthrough[via]",
 }
+#: The parameters in which hosted checkouts take who referred the buyer.
+PARAMETERS = (*_PARAMETERS.values(), "attributes[via]")
 _HOSTS: Mapping[str, Gateway] = {
     "buy.stripe.com": Gateway.Stripe,
     "lemonsqueezy.com": Gateway.LemonSqueezy,

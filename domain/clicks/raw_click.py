@@ -4,9 +4,10 @@ Of the visitor's address only keyed hashes travel. Source: tracking spec, "Publi
 """
 
 import functools
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
-from urllib.parse import unquote_plus, urlsplit
+from urllib.parse import urlsplit
+
+from domain import links
 
 MAX_AGENT_CHARS = 512
 MAX_QUERY_NAMES = 50
@@ -45,19 +46,8 @@ class RawClick(NamedTuple):
 
 def query_names(url: str) -> tuple[str, ...]:
     """Return the names of an address's parameters, each once, at most 50; nothing if the address cannot be read."""
-    names = (name[:_MAX_NAME_CHARS] for name, _ in _parameters(url))
+    names = (name[:_MAX_NAME_CHARS] for name in links.query_names(url))
     return tuple(dict.fromkeys(name for name in names if name and name.isprintable()))[:MAX_QUERY_NAMES]
-
-
-def first_parameter(url: str, order: Sequence[str]) -> str | None:
-    """Return the value of the first of these parameters, in their order, that an address carries and that says more
-    than nothing.
-    """
-    found: dict[str, str] = {}
-    for name, value in _parameters(url):
-        if value.strip():
-            found.setdefault(name, value.strip())
-    return next((found[name] for name in order if name in found), None)
 
 
 def host(url: str) -> str | None:
@@ -80,16 +70,6 @@ def agent(sent: str) -> str:
     """Return a User-Agent header as it is kept: printable, at most 512 characters."""
     kept = sent[:MAX_AGENT_CHARS]
     return kept if kept.isprintable() else "".join(one for one in kept if one.isprintable())
-
-
-def _parameters(url: str) -> Iterator[tuple[str, str]]:
-    try:
-        query = urlsplit(url).query
-    except ValueError:
-        return
-    for part in query.split("&"):
-        name, _, value = part.partition("=")
-        yield unquote_plus(name), unquote_plus(value)
 
 
 def _is_language(tag: str) -> bool:

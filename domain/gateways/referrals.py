@@ -5,18 +5,18 @@ Source: tracking spec, "Attribution parameters", "Attribution method taxonomy" a
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlsplit
 
+from domain import links, slugs
 from domain.gateways.facts import Carrier
 
 #: What an integrator writes into a gateway's metadata; it counts before the organization's parameters.
 SLUG_KEY = "affiliate_slug"
 TAG_KEYS = ("sub_id", "subId", "subid")
 
-_SLUG = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_MOST_PARAMETERS = 100
+_BEHIND_SLUG = re.compile(r"[?&#]")
+_IS_ADDRESS = re.compile(r"/|[^?&=]*(?:://|/via/)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +30,12 @@ class Claim:
 def claims(carriers: Sequence[Carrier], parameters: Sequence[str]) -> Iterator[Claim]:
     """Yield what the carriers claim, in the order in which it counts; `parameters` are the organization's.
 
-    Keys and slugs are found in any case; a claim has them as slugs are kept. What could not be a slug is passed over.
+    Keys and slugs are found in any case; a claim has them as slugs are kept. A slug is read up to the first character
+    that none can have (`domain.slugs.read`).
     """
     for carrier in carriers:
-        fields = {name.lower(): value.strip() for name, value in carrier.fields.items()}
-        for key in (SLUG_KEY, *parameters):
-            if is_slug(slug := fields.get(key, "")):
-                yield Claim(slug.lower(), carrier.method)
-
-
-def is_slug(text: str) -> bool:
-    """Say whether a text could be a slug."""
-    return _SLUG.fullmatch(text) is not None
+        for slug in links.slugs_of(carrier.fields, (SLUG_KEY, *parameters)):
+            yield Claim(slug, carrier.method)
 
 
 def tag(carriers: Sequence[Carrier]) -> str | None:
@@ -53,12 +47,27 @@ def tag(carriers: Sequence[Carrier]) -> str | None:
     return None
 
 
-def of_address(address: object) -> Mapping[str, str]:
-    """Return the query of an address or of a path (`/products/mug?via=anna`); the first of equal names counts."""
-    if not isinstance(address, str):
-        return {}
-    try:
-        pairs = parse_qsl(urlsplit(address).query, max_num_fields=_MOST_PARAMETERS)
-    except ValueError:
-        return {}
-    return dict(reversed(pairs))
+def of_query(text: str) -> dict[str, str]:
+    """Return the fields of a text that is a query or an address, without a slug in front of the query."""
+    if _IS_ADDRESS.match(text):
+        return links.fields_of(text)
+    head, rest = _split(text)
+    return links.fields_of(f"?{text if '=' in head else rest}")
+
+
+def of_text(text: str) -> dict[str, str]:
+    """Return the fields of a text that is an address, a query, or a slug, alone or in front of a query.
+
+    Shops write numbers and words of their own into such fields, so a slug with more words behind it does not count.
+    """
+    head, rest = _split(text)
+    slug = None if "=" in head or _IS_ADDRESS.match(text) else slugs.read_alone(head)
+    if slug is None:
+        return of_query(text)
+    # In front of a query it may be the name of a page, so what the query says counts first.
+    return {**of_query(text), links.PATH_FIELD if rest else SLUG_KEY: slug}
+
+
+def _split(text: str) -> tuple[str, str]:
+    mark = _BEHIND_SLUG.search(text)
+    return (text[: mark.start()], text[mark.end() :]) if mark else (text, "")

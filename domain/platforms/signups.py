@@ -7,7 +7,8 @@ Source: tracking spec, "Attribution method taxonomy" (Platform match) and sectio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from domain.gateways import referrals
+from domain import links
+from domain.slugs import read as read_slug
 
 #: Where the slug stands unless the brand says otherwise, and where it is looked for behind that.
 SLUG_FIELDS = ("affiliate_slug", "via")
@@ -52,8 +53,8 @@ def slugs(record: SignupRecord, *, names: Sequence[str], parameters: Sequence[st
     First the custom fields `names`, then tags under such a name, then the organization's `parameters`: in the
     addresses, then as utm fields. Names and slugs are found in any case; what could not be a slug is passed over.
     """
-    said = (text.strip().lower() for text in _said(record, [name.lower() for name in names], parameters))
-    return list(dict.fromkeys(text for text in said if referrals.is_slug(text)))
+    claimed = (read_slug(text) for text in _said(record, [name.lower() for name in names], parameters))
+    return list(dict.fromkeys(slug for slug in claimed if slug is not None))
 
 
 def _said(record: SignupRecord, names: Sequence[str], parameters: Sequence[str]) -> Iterator[str]:
@@ -61,9 +62,10 @@ def _said(record: SignupRecord, names: Sequence[str], parameters: Sequence[str])
     yield from (fields.get(name, "") for name in names)
     tags = [(name.strip().lower(), text) for name, _, text in (tag.partition(":") for tag in record.tags)]
     yield from (text for name in names for tagged, text in tags if tagged == name)
-    for told in (*(referrals.of_address(address) for address in record.addresses), record.marks):
-        marked = _any_case(told)
-        yield from (marked.get(parameter, "") for parameter in parameters)
+    for address in record.addresses:
+        yield from links.slugs_in(address, parameters)
+    marked = _any_case(record.marks)
+    yield from (marked.get(parameter, "") for parameter in parameters)
 
 
 def _any_case(told: Mapping[str, str]) -> Mapping[str, str]:

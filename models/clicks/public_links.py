@@ -15,7 +15,8 @@ from models.table import Rows
 class Link:
     """Where a slug leads. `is_open`: its program is active, neither archived nor suspended.
 
-    `door_mode` is how the program's checkout door works; None while it is shut. `gateways` are the brand's connections.
+    `door_mode` is how the program's checkout door works; None while it is shut. `gateways` are the brand's connections,
+    `attribution_params` the parameters that it adds to the service's own.
     """
 
     organization_id: UUID
@@ -33,6 +34,7 @@ class Link:
     destination_url: str | None
     door_mode: str | None
     gateways: tuple[str, ...]
+    attribution_params: str | None
 
     @property
     def can_earn(self) -> bool:
@@ -44,7 +46,7 @@ _LINKS = f"""
 select l.organization_id, p.id, p.slug, p.name, a.id, a.status,
   {OPEN_PROGRAM}, p.archived_at is not null, a.is_test, l.slug, p.cookie_window_days, p.attribution_model,
   p.referral_destination_url, case when p.hosted_checkout_door_enabled then p.hosted_checkout_door_mode end,
-  o.connected_gateways
+  o.connected_gateways, o.attribution_params
 from tracking_link l
 join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
 join program p on p.organization_id = l.organization_id and p.id = l.program_id
@@ -56,6 +58,10 @@ _ROWS = Rows(Link)
 _FIND = Lookup(f"""{_LINKS} order by {_EARNING}""")
 _FIND_BARE = Lookup(f"""{_LINKS} and not l.needs_program order by {_EARNING}""")
 _FIND_BY_ID = Lookup(f"""{_LINKS} and p.id = %(program)s order by {_EARNING}""")
+# A tag names the campaign whose tag it is, and visitors come to its site by links of any campaign of the brand. Its own
+# goes first; one that earns nothing now leaves them to another that does.
+_FIND_BY_TAG = Lookup(f"""{_LINKS} and l.organization_id = (select organization_id from program where id = %(program)s)
+order by (a.status = 'Approved' and {OPEN_PROGRAM}) desc, (p.id = %(program)s) desc, l.created_at, l.id limit 1""")
 # Two brands may have campaigns of one slug: who had the pair first keeps its visitors for ever, also while it earns
 # nothing and after it has ended. Within an organization a pair is one living link.
 _FIND_BY_SLUG = Lookup(f"""{_LINKS} and p.slug = %(program)s and l.organization_id =
@@ -73,6 +79,15 @@ def any_org_find_of_pixel(*, slug: str, public_key: str) -> Link | None:
     return _ROWS.first(_FIND_BY_PIXEL, {"slug": slug, "key": public_key})
 
 
+def any_org_find_of_tag(*, slug: str, program_id: UUID) -> Link | None:
+    """Return where a slug in lower case leads for a page with the tag of a program; None for another brand's slug.
+
+    It is the link of that program, else of another program of the same organization. Budget: 1 statement, 2 without a
+    link.
+    """
+    return _ROWS.first(_FIND_BY_TAG, {"slug": slug, "program": program_id})
+
+
 def any_org_find(*, slug: str, program: str | None, is_shared_bare: bool = False) -> Link | None:
     """Return where a slug in lower case leads; `program` is a program's id or slug.
 
@@ -84,7 +99,7 @@ def any_org_find(*, slug: str, program: str | None, is_shared_bare: bool = False
     """
     if program is None:
         return _ROWS.first(_FIND_BARE if is_shared_bare else _FIND, {"slug": slug})
-    found = _as_id(program)
+    found = as_id(program)
     by = _FIND_BY_SLUG if found is None else _FIND_BY_ID
     return _ROWS.first(by, {"slug": slug, "program": found or program.lower()})
 
@@ -121,7 +136,8 @@ def any_org_stage_script(*, program_id: UUID, origin: str | None, at: datetime, 
     )
 
 
-def _as_id(program: str) -> UUID | None:
+def as_id(program: str) -> UUID | None:
+    """Return the id that a text is; None for the slug of a program."""
     try:
         return UUID(program)
     except ValueError:

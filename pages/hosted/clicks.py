@@ -16,14 +16,14 @@ _OPEN = Guard(audience="public", bucket=visits.BUCKET, counts_itself=True)
 _HEADERS = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex"}
 
 
-@blueprint.get("/r/<slug>")
+@blueprint.get("/r/<slug>", strict_slashes=False)
 @operation(_OPEN, documents.HTML, status=302, refuses=("404",), writes=True)
 def follow_link(slug: str) -> Response:
     """Follow a short link to the site that its campaign promotes."""
     return _sent_on(short_links.follow(slug, None))
 
 
-@blueprint.get("/r/<program>/<slug>")
+@blueprint.get("/r/<program>/<slug>", strict_slashes=False)
 @operation(_OPEN, documents.HTML, status=302, refuses=("404",), writes=True)
 def follow_link_of_program(program: str, slug: str) -> Response:
     """Follow a short link whose slug has several campaigns: `program` is one's id, or its slug.

@@ -32,7 +32,7 @@ _WRONG = {
 }
 
 
-@blueprint.get("/door/<program>/thanks")
+@blueprint.get("/door/<program>/thanks", strict_slashes=False)
 @operation(_SENDING, documents.HTML, status=302, refuses=("404",))
 def show_thanks(program: str) -> Response:
     """Send a buyer on to the page on which the brand thanks them, with what the checkout added to the address."""
@@ -40,7 +40,7 @@ def show_thanks(program: str) -> Response:
     return _nowhere() if url is None else _sent_on(url, 302)
 
 
-@blueprint.get("/door/<program>/<slug>")
+@blueprint.get("/door/<program>/<slug>", strict_slashes=False)
 @operation(_COMING, documents.HTML, status=302, gives_at=(200,), refuses=("404",), writes=True)
 def open_door(program: str, slug: str) -> Response:
     """Send a buyer on to the checkout of a campaign, given by its id or slug, or ask for their email first.
@@ -55,7 +55,7 @@ def open_door(program: str, slug: str) -> Response:
     return _sent_on(checkout_door.checkout(link), 302)
 
 
-@blueprint.post("/door/<program>/<slug>")
+@blueprint.post("/door/<program>/<slug>", strict_slashes=False)
 @operation(_SENDING, documents.HTML, status=303, refuses=("404",))
 def send_door_form(program: str, slug: str) -> Response:
     """Take a buyer's email and send them on, or show the form again with what is wrong."""

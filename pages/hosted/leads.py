@@ -35,28 +35,28 @@ _WRONG = {
 }
 
 
-@blueprint.get("/lead/<slug>")
+@blueprint.get("/lead/<slug>", strict_slashes=False)
 @operation(_PUBLIC, documents.HTML, refuses=("404 not_found", "503 human_check_not_configured"))
 def show_lead_form(slug: str) -> Response:
     """Show the form of a referral."""
     return _show(slug, None)
 
 
-@blueprint.get("/lead/<program>/<slug>")
+@blueprint.get("/lead/<program>/<slug>", strict_slashes=False)
 @operation(_PUBLIC, documents.HTML, refuses=("404 not_found", "503 human_check_not_configured"))
 def show_lead_form_of_program(program: str, slug: str) -> Response:
     """Show the form of a referral to one campaign, by its id or slug."""
     return _show(slug, program)
 
 
-@blueprint.post("/lead/<slug>")
+@blueprint.post("/lead/<slug>", strict_slashes=False)
 @operation(_PUBLIC, documents.HTML, refuses=paid_lead.REFUSES)
 def send_lead_form(slug: str) -> Response:
     """Take what the form sends and say thank you, or show the form again with what is wrong."""
     return _send(slug, None)
 
 
-@blueprint.post("/lead/<program>/<slug>")
+@blueprint.post("/lead/<program>/<slug>", strict_slashes=False)
 @operation(_PUBLIC, documents.HTML, refuses=paid_lead.REFUSES)
 def send_lead_form_of_program(program: str, slug: str) -> Response:
     """Take what the form of one campaign sends, and answer as the form of the slug alone does."""

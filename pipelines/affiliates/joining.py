@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import emails, statuses
+from domain import emails, slugs, statuses
 from domain.programs import terms
 from domain.refused import Refused, not_found
 from domain.webhooks import events
@@ -81,8 +81,9 @@ def free_slug(*, organization_id: UUID, email: str) -> str:
 
 
 def random_slug() -> str:
-    """Return a slug that is probably free."""
-    return "".join(secrets.choice(_SLUG_ALPHABET) for _ in range(_SLUG_LENGTH))
+    """Return a slug that is probably free, and not of digits alone."""
+    slug = "".join(secrets.choice(_SLUG_ALPHABET) for _ in range(_SLUG_LENGTH))
+    return random_slug() if slugs.is_reserved(slug) else slug
 
 
 def alias_taken() -> Refused:

@@ -6,8 +6,10 @@ Source: tracking spec, "Public click endpoint".
 import re
 import threading
 import time
+from typing import NamedTuple
 
 import settings
+from domain import slugs
 from models.clicks import public_links
 from models.clicks.public_links import Link
 
@@ -15,56 +17,61 @@ from models.clicks.public_links import Link
 _MOST = 10_000
 _LONGEST = 64
 
-_SLUG = re.compile(r"[a-z0-9._-]{1,64}")
 _PIXEL_KEY = re.compile(r"px_[A-Za-z0-9_-]{8,64}")
 
-_Name = tuple[str, str | None, bool, str | None]  # slug, program, is_shared_bare, key of a web pixel
 
-_known: dict[_Name, tuple[float, Link]] = {}
-_unknown: dict[_Name, float] = {}
+class SlugAddress(NamedTuple):
+    """A slug as it was sent, and what says whose it is.
+
+    `program` is a program's id or slug: an address that names one leads to that program alone. On a page with the tag
+    of a program (`is_on_tag`) it is the id of that one, and the slug may be one of the same brand's other programs.
+    `is_shared_bare` is an address that names no program. With the key of a web pixel the slug is one of the pixel's
+    organization, whatever the program.
+    """
+
+    slug: str
+    program: str | None = None
+    is_on_tag: bool = False
+    is_shared_bare: bool = False
+    pixel_key: str | None = None
+
+
+_known: dict[SlugAddress, tuple[float, Link]] = {}
+_unknown: dict[SlugAddress, float] = {}
 _lock = threading.Lock()
 
 
-def find(slug: str, program: str | None, *, is_shared_bare: bool = False, pixel_key: str | None = None) -> Link | None:
-    """Return where a slug leads (`models.clicks.public_links.any_org_find`), at most KEY_CACHE_S old.
-
-    With the key of a web pixel it is sought in the pixel's organization alone, whatever the program.
+def find(sent: SlugAddress) -> Link | None:
+    """Return where a slug leads (`models.clicks.public_links`), at most KEY_CACHE_S old.
 
     Runs in a transaction that sees every tenant; one in which nothing is asked costs nothing. Budget: 1 statement,
     none for a slug that this process was asked for within KEY_CACHE_S, or that nobody can have.
     """
-    is_known, link = remembered(slug, program, is_shared_bare=is_shared_bare, pixel_key=pixel_key)
-    name = _name(slug, program, is_shared_bare, pixel_key)
-    if is_known or name is None:
+    is_known, link = remembered(sent)
+    address = _normalized(sent)
+    if is_known or address is None:
         return link
-    if pixel_key is None:
-        found = public_links.any_org_find(slug=name[0], program=name[1], is_shared_bare=is_shared_bare)
-    else:
-        found = public_links.any_org_find_of_pixel(slug=name[0], public_key=pixel_key)
-    _remember(name, found, time.monotonic() + settings.current().web.key_cache_s)
+    found = _look_up(address)
+    _remember(address, found, time.monotonic() + settings.current().web.key_cache_s)
     return found
 
 
-def remembered(
-    slug: str, program: str | None, *, is_shared_bare: bool = False, pixel_key: str | None = None
-) -> tuple[bool, Link | None]:
+def remembered(sent: SlugAddress) -> tuple[bool, Link | None]:
     """Return whether the database need not be asked where a slug leads, and then where that is."""
-    name = _name(slug, program, is_shared_bare, pixel_key)
-    if name is None:
+    address = _normalized(sent)
+    if address is None:
         return True, None
     now = time.monotonic()
-    kept = _known.get(name)
+    kept = _known.get(address)
     if kept is not None and kept[0] > now:
         return True, kept[1]
-    return _unknown.get(name, 0.0) > now, None
+    return _unknown.get(address, 0.0) > now, None
 
 
-def last_known(
-    slug: str, program: str | None, *, is_shared_bare: bool = False, pixel_key: str | None = None
-) -> Link | None:
+def last_known(sent: SlugAddress) -> Link | None:
     """Return where a slug led when this process last asked, however long ago: for while the database is away."""
-    name = _name(slug, program, is_shared_bare, pixel_key)
-    kept = _known.get(name) if name else None
+    address = _normalized(sent)
+    kept = _known.get(address) if address else None
     return kept[1] if kept else None
 
 
@@ -75,24 +82,34 @@ def forget() -> None:
         _unknown.clear()
 
 
-def _name(slug: str, program: str | None, is_shared_bare: bool, pixel_key: str | None) -> _Name | None:
-    lowered = slug.strip().lower()
-    if not _SLUG.fullmatch(lowered) or (program is not None and (len(program) > _LONGEST or "\x00" in program)):
+def _normalized(sent: SlugAddress) -> SlugAddress | None:
+    """Return an address with its slug as slugs are stored; None for one that nobody can have."""
+    slug, program = slugs.read(sent.slug), sent.program
+    if slug is None or (program is not None and (len(program) > _LONGEST or "\x00" in program)):
         return None
-    if pixel_key is None:
-        return lowered, program, is_shared_bare, None
-    return (lowered, None, False, pixel_key) if _PIXEL_KEY.fullmatch(pixel_key) else None
+    if sent.pixel_key is None:
+        return sent if slug == sent.slug else sent._replace(slug=slug)
+    return SlugAddress(slug, pixel_key=sent.pixel_key) if _PIXEL_KEY.fullmatch(sent.pixel_key) else None
 
 
-def _remember(name: _Name, found: Link | None, until: float) -> None:
+def _look_up(address: SlugAddress) -> Link | None:
+    if address.pixel_key is not None:
+        return public_links.any_org_find_of_pixel(slug=address.slug, public_key=address.pixel_key)
+    program_id = public_links.as_id(address.program) if address.is_on_tag and address.program else None
+    if program_id is not None:
+        return public_links.any_org_find_of_tag(slug=address.slug, program_id=program_id)
+    return public_links.any_org_find(slug=address.slug, program=address.program, is_shared_bare=address.is_shared_bare)
+
+
+def _remember(address: SlugAddress, found: Link | None, until: float) -> None:
     with _lock:
         if found is None:
-            _known.pop(name, None)
+            _known.pop(address, None)
             if len(_unknown) >= _MOST:
                 _unknown.clear()
-            _unknown[name] = until
+            _unknown[address] = until
             return
-        _unknown.pop(name, None)
+        _unknown.pop(address, None)
         if len(_known) >= _MOST:
             _known.clear()
-        _known[name] = (until, found)
+        _known[address] = (until, found)

@@ -167,7 +167,7 @@ def _slugs(organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def _is_usable(slug: str | None) -> bool:
-    return slug is not None and slugs.is_valid(slug) and slug not in slugs.RESERVED
+    return slug is not None and slugs.is_valid(slug) and not slugs.is_reserved(slug)
 
 
 def _fresh(organization_id: UUID, count: int, *, besides: set[str]) -> list[str]:

@@ -137,7 +137,7 @@ def _slug_of(known: Affiliate, invite: NamedInvite) -> str | None:
 def _free(invite: NamedInvite) -> str | None:
     """Hold the promised slug for this person and return it; None when somebody else has it or it cannot be one."""
     slug = invite.slug
-    if slug is None or not slugs.is_valid_strict(slug) or slug in slugs.RESERVED:
+    if slug is None or not slugs.is_valid_strict(slug) or slugs.is_reserved(slug):
         return None
     turns.take_slug(organization_id=invite.organization_id, slug=slug)
     return None if invites.is_slug_of_somebody_else(slug=slug, email=invite.email) else slug

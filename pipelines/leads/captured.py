@@ -16,8 +16,10 @@ import orjson
 
 from adapters import sealing
 from domain import jobs, statuses
+from models.clicks.public_links import Link
 from pipelines import work
 from pipelines.clicks import public_links
+from pipelines.clicks.public_links import SlugAddress
 from pipelines.leads import lifecycle, screening
 from pipelines.leads.lifecycle import NewLead
 from pipelines.leads.screening import PageVisit
@@ -44,7 +46,7 @@ def any_org_stage(*, lead: Mapping[str, Any], visitor: str, network: str, now: d
 def any_org_forward(*, sealed: str, at: str) -> None:
     """Find whose lead this is and stage the job that records it; a slug that cannot earn now ends here."""
     lead = _unsealed(sealed)
-    link = public_links.find(lead["slug"], lead["program_id"])
+    link = _link(lead)
     if link is None or not link.can_earn:
         return
     work.enqueue(
@@ -64,7 +66,7 @@ def any_org_owner(sealed: str) -> UUID | None:
         lead = _unsealed(sealed)
     except (work.NotReadable, ValueError):
         return None
-    link = public_links.find(lead["slug"], lead["program_id"])
+    link = _link(lead)
     return link.organization_id if link is not None and link.can_earn else None
 
 
@@ -120,6 +122,10 @@ def record(captured: CapturedLead, *, organization_id: UUID, now: datetime) -> N
             visit=visit,
             at=captured.at,
         )
+
+
+def _link(lead: Mapping[str, Any]) -> Link | None:
+    return public_links.find(SlugAddress(lead["slug"], lead["program_id"], is_on_tag=True))
 
 
 def _sealed(lead: Mapping[str, Any]) -> str:

@@ -33,7 +33,10 @@ RATE_REFUSALS = (
 
 
 def alias() -> fields.String:
-    """Return the field for a slug that the affiliate or the brand chose; an empty one counts as none."""
+    """Return the field for a slug that the affiliate or the brand chose; an empty one counts as none.
+
+    Digits alone are refused with 400 slug_reserved.
+    """
     return text(longest=64, load_default=None, allow_none=True, data_key="customAlias", validate=[_alias])
 
 
@@ -42,6 +45,8 @@ def _alias(value: str) -> None:
         raise ValidationError("It must be 3 to 64 of a-z, 0-9 and hyphen.")
     if value in slugs.RESERVED:
         raise ValidationError("This word is reserved.")
+    if slugs.is_reserved(value):
+        raise slugs.reserved_refusal(value, field="customAlias")
 
 
 def _check_rate_pair(sent: dict[str, Any]) -> None:

@@ -60,3 +60,71 @@ def test_a_format_that_does_not_exist_is_no_link():
 )
 def test_only_sale_models_have_room_for_more_links(model, most):
     assert links.most(model) == most
+
+
+@pytest.mark.parametrize(
+    ("address", "slugs"),
+    [
+        ("https://shop.test/?ref=ben&via=ann", ["ann", "ben"]),
+        ("https://shop.test/?ref=ben", ["ben"]),
+        ("https://shop.test/?via=&ref=ben", ["ben"]),
+        ("https://shop.test/?via=%20&ref=ben", ["ben"]),
+        ("https://shop.test/?via=ben&ref=BEN", ["ben"]),
+        ("https://shop.test/?via=first&via=second", ["first"]),
+        ("https://shop.test/?VIA=ann", ["ann"]),
+        ("https://shop.test/?x=1&amp;via=ann", ["ann"]),
+        ("https://shop.test/?x=1&#038;via=ann", ["ann"]),
+        ("https://shop.test/?x=1&amp%3Bvia=ann", ["ann"]),
+        ("https://shop.test/?referrer=https%3A%2F%2Fshop.test%2F%3Fvia%3Dann", []),
+        ("https://shop.test/via/ann", ["ann"]),
+        ("/products/Via/Ann/?ref=ben", ["ben", "ann"]),
+        ("https://shop.test/via/ann).", ["ann"]),
+        ("https://shop.test/via/%E2%80%8Bann&utm_source=x", ["ann"]),
+        ("https://shop.test/via//ann", []),
+        ("https://shop.test/viable/ann", []),
+        ("https://shop.test/#via=ann", ["ann"]),
+        ("https://shop.test/#/home?via=ann", ["ann"]),
+        ("https://shop.test/#/via/ann", ["ann"]),
+        ("http://[?via=ann", []),
+        ("", []),
+        (None, []),
+        (7, []),
+    ],
+)
+def test_slugs_of_an_address_come_in_the_order_of_the_parameters_and_its_path_last(address, slugs):
+    assert links.slugs_in(address, ["via", "ref", "referrer"]) == slugs
+
+
+@pytest.mark.parametrize(
+    ("query", "forwarded"),
+    [
+        ("utm_source=x&gclid=A_b-1.%2F", ["utm_source=x", "gclid=A_b-1.%2F"]),
+        ("a=1&amp;b=2&#038;c=3", ["a=1", "b=2", "c=3"]),
+        ("flag&a=&=x&&", ["flag", "a="]),
+        ("VIA=eva&via=eva&%76ia=eva&amp;via=eva&ok=1", ["ok=1"]),
+        ("a=%0d%0aX:%201&b%00=1&ok=1", ["ok=1"]),
+        ("a=\r\nX: 1&ok=1", ["ok=1"]),
+        ('q="<b>&ok=\u00fc', ["q=%22%3Cb%3E", "ok=%C3%BC"]),
+        ("ok=\udcff", ["ok=%FF"]),
+        (f"ok=1&long={'x' * 4000}&after=1", ["ok=1"]),
+    ],
+)
+def test_parameters_are_forwarded_but_for_reserved_and_dangerous_ones(query, forwarded):
+    assert links.forwardable(query, reserved={"via"}) == forwarded
+
+
+def test_at_most_a_hundred_parameters_are_forwarded():
+    query = "&".join(f"p{number}=1" for number in range(150))
+
+    assert len(links.forwardable(query, reserved=())) == 100
+
+
+def test_a_forwarded_parameter_never_replaces_one_of_the_destination():
+    site = links.landing(
+        slug="ben",
+        destination_url="https://shop.test/a?x=own&%79=own#part",
+        sub_id="mail",
+        forwarded=["x=theirs", "y=theirs", "X=other", "z=1", "z=2"],
+    )
+
+    assert site == "https://shop.test/a?x=own&%79=own&X=other&z=1&z=2&via=ben&subId=mail#part"

@@ -3,6 +3,7 @@
 import pytest
 
 from domain import slugs
+from tests.support.rows.visiting import in_every_form
 
 
 @pytest.mark.parametrize("slug", ["abc", "robin-vale", "a-1", "123", "---", "-ab", "ab-", "a" * 64])
@@ -39,3 +40,69 @@ def test_words_of_the_service_are_reserved(word: str) -> None:
 
 def test_every_reserved_word_could_be_a_slug() -> None:
     assert [word for word in sorted(slugs.RESERVED) if not slugs.is_valid_strict(word)] == []
+
+
+@pytest.mark.parametrize("slug", ["54830", "123", "0" * 64, "via", "thanks"])
+def test_digits_alone_and_reserved_words_are_reserved(slug: str) -> None:
+    assert slugs.is_reserved(slug)
+
+
+@pytest.mark.parametrize("slug", ["54830a", "1-2", "ben", "\u0661\u0662\u0663"])
+def test_slug_with_a_letter_or_a_hyphen_is_not_reserved(slug: str) -> None:
+    assert not slugs.is_reserved(slug)
+
+
+@in_every_form
+def test_text_that_begins_with_a_slug_is_read_as_that_slug(written: str) -> None:
+    assert slugs.read(written.format("Robin-Vale2")) == "robin-vale2"
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [
+        ("ben%252F", "ben"),
+        ("%62en", "ben"),
+        ("%2562en", "ben"),
+        ("ben%", "ben"),
+        ("ben%E0%A4", "ben"),
+        ("be\u00adn", "ben"),
+        ("jane.doe.", "jane.doe"),
+        ("jane__doe_", "jane__doe"),
+        ("xn--bn-eka", "xn--bn-eka"),
+        ("b\u00e9n", "b"),
+        ("ben. Thanks", "ben"),
+        ("54830/7", "54830"),
+        ("x" * 64 + "/", "x" * 64),
+    ],
+)
+def test_slug_ends_where_no_slug_could_go_on(text: str, slug: str) -> None:
+    assert slugs.read(text) == slug
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "/ben",
+        ".",
+        "%",
+        "\u200b",
+        "<b>",
+        "\u043d",
+        "x" * 65,
+        "two words",
+        "ben\n,eva",
+        "https://ben.test/",
+        "%E0%A4",
+    ],
+)
+def test_text_that_begins_with_no_slug_has_none(text: str) -> None:
+    assert slugs.read(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"), [("ben", "ben"), ("ben/).", "ben"), ("order:17", None), ("INV/17", None), ("ben x", None)]
+)
+def test_slug_with_words_of_a_shop_behind_it_does_not_stand_alone(text: str, slug: str | None) -> None:
+    assert slugs.read_alone(text) == slug

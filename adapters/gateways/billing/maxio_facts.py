@@ -25,7 +25,7 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
-from domain.gateways.referrals import SLUG_KEY
+from domain.gateways.referrals import of_text
 from domain.money import currencies
 
 Reader = Callable[[GatewayWire, Any], tuple[Fact, ...]]
@@ -248,8 +248,8 @@ def _origin(wire: GatewayWire, subscription: Any, *, has_codes: bool) -> BuyerOr
     subscription_id, customer = shapes.needed(subscription, "id"), shapes.at(subscription, "customer")
     customer_id = shapes.identity(customer, "id")
     carriers = [*_metadata(wire, "subscriptions", subscription_id), *_metadata(wire, "customers", customer_id)]
-    if reference := shapes.text(subscription, "reference"):
-        carriers.append(Carrier("maxio_reference_id", {SLUG_KEY: reference}))
+    if reference := of_text(shapes.text(subscription, "reference") or ""):
+        carriers.append(Carrier("maxio_reference_id", reference))
     codes = dict.fromkeys(_codes(subscription)) if has_codes else ()
     return BuyerOrigin(
         customer_id=customer_id,

@@ -133,11 +133,11 @@ def is_counted(transaction: Any, kind: str) -> bool:
 def carriers(holder: Any) -> tuple[Carrier, ...]:
     """Return what the custom fields and the order id of a transaction, or a customer, carry.
 
-    An order id is mostly a shop's own number, and is believed only where it is a query.
+    An order id is mostly a shop's own number, and is believed only where it is a query or an address.
     """
     fields = shapes.table(holder, "custom_fields")
     order = shapes.text(holder, "order_id") or ""
-    query = referrals.of_address(order if "?" in order else f"?{order}") if "=" in order else {}
+    query = referrals.of_query(order)
     return tuple(Carrier(method, table) for method, table in ((_FIELD, fields), (_ORDER, query)) if table)
 
 

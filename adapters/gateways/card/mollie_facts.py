@@ -148,7 +148,7 @@ def _entity(event: Any) -> Any:
 
 def _fields(written: str) -> Mapping[str, str]:
     if "{" not in written:
-        return referrals.of_address(f"?{written}")
+        return referrals.of_query(written)
     try:
         return shapes.table(parsed(written.encode()))
     except ValueError:

@@ -27,7 +27,6 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-from domain.gateways.referrals import SLUG_KEY
 
 Reader = Callable[[PaypalWire, Any, datetime], tuple[Fact, ...]]
 
@@ -258,15 +257,13 @@ def _carriers(*said: Any) -> tuple[Carrier, ...]:
 
 
 def _fields(custom: str) -> Mapping[str, str]:
-    """Return what a custom id says: a slug alone, a query, or an object."""
+    """Return what a custom id says: a slug alone, a query, an address, or an object."""
     if custom.startswith("{"):
         try:
             return shapes.table(parsed(custom.encode()))
         except ValueError:
             return {}
-    if "=" in custom:
-        return referrals.of_address(custom if "?" in custom else f"?{custom}")
-    return {SLUG_KEY: custom} if custom else {}
+    return referrals.of_text(custom)
 
 
 def _net(units: list[Any], paid: int, currency: str) -> int | None:

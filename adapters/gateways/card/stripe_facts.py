@@ -28,7 +28,7 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-from domain.gateways.referrals import SLUG_KEY
+from domain.gateways.referrals import of_text
 
 Reader = Callable[[GatewayWire, Any, datetime], tuple[Fact, ...]]
 
@@ -67,7 +67,7 @@ def _session(wire: GatewayWire, session: Any, created: datetime) -> tuple[Fact, 
     session_id, mode = shapes.needed(session, "id"), shapes.text(session, "mode")
     if shapes.text(session, "payment_status") == "unpaid" or mode not in ("payment", "subscription"):
         return (IgnoredFact("not_paid"),)
-    reference = shapes.text(session, "client_reference_id")
+    reference = of_text(shapes.text(session, "client_reference_id") or "")
     origin = BuyerOrigin(
         customer_id=shapes.identity(session, "customer"),
         email=shapes.text(session, "customer_details", "email") or shapes.text(session, "customer_email"),
@@ -75,7 +75,7 @@ def _session(wire: GatewayWire, session: Any, created: datetime) -> tuple[Fact, 
         subscription_id=shapes.identity(session, "subscription"),
         carriers=(
             *carriers(shapes.table(session, "metadata")),
-            *([Carrier(_REFERENCE, {SLUG_KEY: reference})] if reference else []),
+            *([Carrier(_REFERENCE, reference)] if reference else []),
         ),
         codes=_codes(wire, f"/v1/checkout/sessions/{session_id}", session),
         is_test=_is_test(session),

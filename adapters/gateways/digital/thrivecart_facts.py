@@ -26,7 +26,7 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
-from domain.gateways.referrals import of_address
+from domain.gateways.referrals import of_query
 from domain.money import currencies
 
 Reader = Callable[[GatewayWire, Any, bool], tuple[Fact, ...]]
@@ -253,7 +253,7 @@ def _passthrough(told: Any) -> dict[str, str]:
         flat = {
             name.removeprefix(prefix): said for name, said in _table(told, *path).items() if name.startswith(prefix)
         }
-        query = of_address(f"?{text(told, *path, 'passthrough') or ''}")
+        query = of_query(text(told, *path, "passthrough") or "")
         found = {**query, **flat, **_table(told, *path, "passthrough"), **found}
     return found
 

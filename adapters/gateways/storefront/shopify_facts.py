@@ -12,6 +12,7 @@ from adapters import clock
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount, GatewayRejected, GatewayUnreachable
 from adapters.gateways.storefront import shopify_api
+from domain import links
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -142,7 +143,7 @@ def _carriers(order: Any) -> tuple[Carrier, ...]:
     notes = [shapes.pairs(order, "note_attributes")]
     notes += [shapes.pairs(line, "properties") for line in shapes.items(order, "line_items")]
     found = [Carrier(_PIXEL, {name.lstrip("_"): said for name, said in note.items()}) for note in notes if note]
-    landing = referrals.of_address(shapes.at(order, "landing_site"))
+    landing = links.fields_of(shapes.at(order, "landing_site"))
     if not landing and (reference := shapes.text(order, "landing_site_ref")):
         landing = {"ref": reference}
     return (*found, Carrier(_LANDING, landing)) if landing else tuple(found)
@@ -161,7 +162,7 @@ def _journey(account: GatewayAccount, order: Any, told: tuple[Carrier, ...], at:
     if shapes.at(journey, "ready") is False and not told and clock.now() - at < _JOURNEY_KNOWN_AFTER:
         raise GatewayUnreachable("the visits before the order are not known yet")
     visits = (shapes.at(journey, name) for name in ("lastVisit", "firstVisit"))
-    found = [dict(referrals.of_address(shapes.at(visit, "landingPage"))) for visit in visits if visit]
+    found = [links.fields_of(shapes.at(visit, "landingPage")) for visit in visits if visit]
     return tuple(Carrier(_JOURNEY, fields) for fields in found if fields)
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from adapters.gateways import events, shapes
+from domain import links
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import BuyerOrigin, Carrier, Fact, IgnoredFact, PaymentFact, RedeemedCode, RefundFact
 
@@ -96,7 +97,7 @@ def _carriers(order: Any, meta: Mapping[str, str]) -> tuple[Carrier, ...]:
     if slug := meta.get(_SLUG_META):
         stamped.setdefault(referrals.SLUG_KEY, slug)
     whole = {shapes.text(item, "key"): shapes.at(item, "value") for item in shapes.items(order, "meta_data")}
-    entry = referrals.of_address(whole.get(_ENTRY_META))
+    entry = links.fields_of(whole.get(_ENTRY_META))
     found = (Carrier("woocommerce_metadata", stamped), Carrier("woocommerce_url_param", entry))
     return tuple(carrier for carrier in found if carrier.fields)
 

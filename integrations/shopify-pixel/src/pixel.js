@@ -7,7 +7,10 @@
  */
 
 const KEPT = "finderfee_pixel";
-const SLUG = /^[\w.-]{1,64}$/;
+// The longest run that can be a slug, unless it is a word of several or the scheme of an address.
+const SLUG = /^(?=([a-z\d-]+(?:(?:\.|_+)[a-z\d-]+)*))\1(?!\s|:\/\/)/i;
+const INVISIBLE = /[\xad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+const MOST_SLUGS = 5;
 const KEY = /^px_[\w-]{8,61}$/;
 const DAY_MS = 864e5;
 const DAYS = 30;
@@ -26,16 +29,19 @@ export function start({ analytics, browser, settings }) {
     const address = String(page.location?.href ?? "");
     const came = referral(address, params);
     if (!came) return;
-    const answer = await post(`${endpoint}/api/v1/track/click`, {
-      pixelKey: key,
-      slug: came.slug,
-      subId: came.subId,
-      url: withoutValues(address),
-      referrer: String(page.referrer ?? "").split(/[?#]/)[0].slice(0, 8000) || undefined,
-      visitorId: String(event.clientId ?? "").slice(0, 128) || undefined,
-    });
-    // Without a click the link is nobody's, or earns nothing now.
-    if (answer?.clickId) await keep(browser, came, answer);
+    for (const slug of came.slugs.slice(0, MOST_SLUGS)) {
+      const answer = await post(`${endpoint}/api/v1/track/click`, {
+        pixelKey: key,
+        slug,
+        subId: came.subId,
+        url: withoutValues(address),
+        referrer: String(page.referrer ?? "").split(/[?#]/)[0].slice(0, 8000) || undefined,
+        visitorId: String(event.clientId ?? "").slice(0, 128) || undefined,
+      });
+      // Without a click the link is nobody's, or earns nothing now.
+      if (answer?.clickId) return keep(browser, slug, came.subId, answer);
+      if (!answer) return;
+    }
   }
 
   async function checkedOut(event) {
@@ -68,20 +74,29 @@ export function settingsOf(settings) {
   return KEY.test(key) && /^https?:\/\/[^/?#\s]+/.test(endpoint) && params.length ? { key, endpoint, params } : null;
 }
 
-/** Return who sent the visitor of an address, as { slug, subId }, by the first of these parameters; or null. */
+/**
+ * Return who may have sent the visitor of an address, as { slug, slugs, subId } with the first of the slugs, in the order of these parameters, then what its
+ * path says; or null.
+ */
 export function referral(address, params) {
-  const [beforeHash, hash = ""] = address.split("#", 2);
+  const [beforeHash, hash = ""] = address.replace(/&(amp;|#0*38;)+/gi, "&").split("#", 2);
   const [path, query = ""] = beforeHash.split("?", 2);
   const found = new Map();
   for (const pair of `${query}&${hash.replace(/^.*\?/, "")}`.split("&")) {
     const [name, value = ""] = pair.split("=", 2).map(decoded);
-    const known = name.toLowerCase();
+    const known = name.toLowerCase().replace(/^(amp;|#?0*38;)+/, "");
     if (!found.get(known)) found.set(known, value.trim());
   }
-  const named = params.map((name) => found.get(name)).find((slug) => SLUG.test(slug ?? ""));
-  const inPath = decoded(/\/via\/([^/]+)/.exec(path)?.[1] ?? "");
-  const slug = named ?? (SLUG.test(inPath) ? inPath : null);
-  return slug ? { slug, subId: tidy(found.get("subid") || found.get("sub_id") || "") } : null;
+  const inPath = /\/via\/([^/?&#]+)/i.exec(`${path}#${hash}`)?.[1];
+  const slugs = [...params.map((name) => found.get(name)), inPath].map((text) => readSlug(text ?? "")).filter(Boolean);
+  return slugs.length ? { slug: slugs[0], slugs: [...new Set(slugs)], subId: tidy(found.get("subid") || found.get("sub_id") || "") } : null;
+}
+
+/** Return the slug that a text begins with, in lower case, as Finderfee reads it; or null. */
+export function readSlug(text) {
+  const read = decoded(decoded(text)).replace(INVISIBLE, "").trim();
+  const slug = SLUG.exec(read)?.[0];
+  return slug && slug.length <= 64 ? slug.toLowerCase() : null;
 }
 
 /** Return an address whose parameters have lost their values: the name alone tells an advertisement. */
@@ -97,7 +112,7 @@ function decoded(text) {
   try {
     return decodeURIComponent(text.replace(/\+/g, " "));
   } catch {
-    return "";
+    return text;
   }
 }
 
@@ -108,10 +123,10 @@ async function post(address, body) {
   return answer.ok ? answer.json() : null;
 }
 
-async function keep(browser, came, answer) {
+async function keep(browser, slug, subId, answer) {
   if (answer.attributionModel === "FirstTouch" && (await recall(browser))) return;
   const days = answer.cookieWindowDays || DAYS;
-  const kept = JSON.stringify({ slug: answer.slug ?? came.slug, subId: came.subId, until: Date.now() + days * DAY_MS });
+  const kept = JSON.stringify({ slug: answer.slug ?? slug, subId, until: Date.now() + days * DAY_MS });
   const cookie = `${KEPT}=${encodeURIComponent(kept)}; path=/; max-age=${days * 86_400}; SameSite=Lax; Secure`;
   await tried(() => browser.cookie.set(cookie));
   await tried(() => browser.localStorage.setItem(KEPT, kept));
@@ -124,7 +139,7 @@ async function recall(browser) {
   ];
   for (const place of places) {
     const found = await tried(async () => JSON.parse(await place()));
-    if (found && SLUG.test(found.slug) && found.until > Date.now()) return found;
+    if (found && readSlug(String(found.slug)) === found.slug && found.until > Date.now()) return found;
   }
   return null;
 }

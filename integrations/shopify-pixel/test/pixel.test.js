@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, beforeEach, test } from "node:test";
 
-import { referral, settingsOf, start, withoutValues } from "../src/pixel.js";
+import { readSlug, referral, settingsOf, start, withoutValues } from "../src/pixel.js";
 
 const CLICK = { ok: true, clickId: "c1", slug: "ann", cookieWindowDays: 30, attributionModel: "LastTouch" };
 let service, endpoint, sent, answer;
@@ -168,6 +168,36 @@ test("settings that are not ours start nothing", () => {
   const wrong = [undefined, {}, { ...fine, accountID: "" }, { ...fine, accountID: "x" }, { ...fine, endpoint: "ftp://x" }, { ...fine, params: "" }];
   for (const settings of wrong) assert.equal(settingsOf(settings), null);
   assert.deepEqual(sandbox({ settings: { accountID: "another's" } }).heard, {});
+});
+
+test("each slug of an address is asked for until one is known", async () => {
+  const shop = sandbox();
+  answer = { ok: true };
+  await shop.view("https://mugs.test/via/ben?ref=nobody&via=unknown");
+  assert.deepEqual(sent.map(({ body }) => body.slug), ["unknown", "nobody", "ben"]);
+
+  sent = [];
+  answer = CLICK;
+  await shop.view("https://mugs.test/?via=ann&ref=ben");
+  assert.deepEqual(sent.map(({ body }) => body.slug), ["ann"]);
+});
+
+test("a slug is read whatever stands around it", () => {
+  const forms = [
+    "{}/", "{}.", "{})", "{},", "{}).", "{}\u200b", "\u200b{}", "\ufeff{} ", "{}&amp;utm_source=x", "{}&#038;utm_source=x",
+    "{}?utm_source=x", "{}#top", "{}%2F", "{}%E2%80%8B", "{}\u2026", "{}_",
+  ];
+  for (const form of forms) {
+    const text = form.replace("{}", "Ann-Lee");
+    assert.equal(readSlug(text), "ann-lee", form);
+    for (const address of [`?x=1&via=${encodeURIComponent(text)}`, `via/${encodeURIComponent(text)}`]) {
+      assert.equal(referral(`https://m.test/${address}`, ["via"])?.slug, "ann-lee", address);
+    }
+  }
+  for (const text of ["", "two words", "https://m.test/", "/ann", "\u200b", "x".repeat(65)]) assert.equal(readSlug(text), null, text);
+  for (const address of ["?x=1&amp;via=ann", "?x=1&#038;via=ann", "?x=1&amp%3Bvia=ann", "#/via/ann", "VIA/ann)."]) {
+    assert.equal(referral(`https://m.test/${address}`, ["via"])?.slug, "ann", address);
+  }
 });
 
 test("who sent a visitor is found as the loader finds it", () => {

@@ -129,17 +129,33 @@ def test_the_brands_own_parameters_come_before_the_services(app, brand, slug):
     assert [sent.slug for sent in on_stream()] == [other, slug]
 
 
+def test_the_first_slug_of_an_address_that_can_earn_counts(app, brand, slug):
+    paused = new_slug()
+    brand.affiliate(paused, status="Paused")
+
+    for query in (f"via=nobody-here&ref={slug}", f"via={paused}&ref={slug}", f"x=1&amp;via={slug}"):
+        _gif(app, str(brand.programs[0]), f"https://shop.test/?{query}")
+    _gif(app, str(brand.programs[0]), f"https://shop.test/mugs/via/{slug}/?ref=nobody-here")
+    _gif(app, str(brand.programs[0]), f"https://shop.test/via/{slug}")
+
+    assert [sent.slug for sent in on_stream()] == [slug] * 5
+
+
+def test_at_most_five_slugs_of_an_address_are_looked_up(app, brand, slug):
+    others = "&".join(f"{name}=nobody-{name}" for name in ("via", "ref", "fpr", "fp_ref", "aff"))
+    _gif(app, str(brand.programs[0]), f"https://shop.test/?{others.replace('fp_ref', 'aff_id')}&atp={slug}")
+    _gif(
+        app,
+        str(brand.programs[0]),
+        f"https://shop.test/?{others.partition('&')[2]}&atp={slug}".replace("fp_ref=", "x="),
+    )
+
+    assert len(on_stream()) == 1
+
+
 def test_an_address_without_a_parameter_of_ours_is_no_visit(app, brand, slug):
     for page in ("https://shop.test/", f"https://shop.test/?q={slug}", f"https://shop.test/#via={slug}"):
         _gif(app, str(brand.programs[0]), page)
-
-    assert on_stream() == []
-
-
-def test_a_link_of_another_campaign_is_no_visit_of_this_one(app, brand, slug):
-    other = brand.program()
-
-    _gif(app, str(other), f"https://shop.test/?via={slug}")
 
     assert on_stream() == []
 

@@ -15,6 +15,7 @@ from domain.clicks import raw_click
         (f"?{'x' * 100}=1", ("x" * 64,)),
         ("no address", ()),
         ("http://[", ()),
+        ("?a=1&amp;gclid=2&#038;b=3&amp%3Bc=4", ("a", "gclid", "b", "c")),
     ],
 )
 def test_the_names_of_an_addresss_parameters_once_each(url, names):
@@ -23,24 +24,6 @@ def test_the_names_of_an_addresss_parameters_once_each(url, names):
 
 def test_at_most_fifty_names_are_kept():
     assert len(raw_click.query_names("?" + "&".join(f"p{number}=1" for number in range(200)))) == 50
-
-
-@pytest.mark.parametrize(
-    ("url", "found"),
-    [
-        ("https://shop.test/?ref=ben&via=ann", "ann"),
-        ("https://shop.test/?ref=ben", "ben"),
-        ("https://shop.test/?via=&ref=ben", "ben"),
-        ("https://shop.test/?via=%20&ref=ben", "ben"),
-        ("https://shop.test/?via=first&via=second", "first"),
-        ("https://shop.test/?VIA=ann", None),
-        ("https://shop.test/#via=ann", None),
-        ("http://[?via=ann", None),
-        ("", None),
-    ],
-)
-def test_the_first_parameter_in_order_that_says_something_counts(url, found):
-    assert raw_click.first_parameter(url, ["via", "ref"]) == found
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 
 from domain.platforms.signups import SignupRecord, slugs
+from tests.support.rows.visiting import in_every_form
 
 NAMES, PARAMETERS = ("affiliate_slug", "via"), ("pk", "via", "utm_campaign")
 
@@ -21,9 +22,20 @@ def test_fields_then_tags_then_pages_then_utm_fields_each_once():
     assert found == ["a", "b", "c", "d", "e", "f", "g", "h"]
 
 
-@pytest.mark.parametrize("said", ["", " ", "two words", "x" * 65, "jane\n,bob", "<b>", "jane/..", "жанна"])
+@pytest.mark.parametrize("said", ["", " ", "two words", "x" * 65, "jane\n,bob", "<b>", "жанна"])
 def test_what_could_not_be_a_slug_is_passed_over(said):
     assert _slugs(fields={"via": said}) == []
+
+
+@in_every_form
+def test_a_slug_is_read_up_to_what_stands_behind_it(written):
+    text = written.format("jane")
+
+    assert _slugs(fields={"via": text}) == _slugs(tags=(f"via:{text}",)) == _slugs(marks={"pk": text}) == ["jane"]
+
+
+def test_the_path_of_an_address_names_a_slug_and_each_of_its_parameters_may():
+    assert _slugs(addresses=("https://x.example/via/jane?via=eva&pk=ben",)) == ["ben", "eva", "jane"]
 
 
 def test_the_space_around_a_slug_does_not_count():

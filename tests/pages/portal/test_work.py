@@ -87,6 +87,14 @@ def test_a_bad_word_for_a_link_comes_back_with_what_was_typed(rita):
     assert rita.payroll.brand.rows("select count(*) from tracking_link") == [(1,)]
 
 
+def test_number_as_link_is_refused_at_its_field(rita):
+    answer = rita.send(_LINKS, programId=str(rita.payroll.brand.programs[-1]), customAlias="54830")
+
+    assert (answer.status_code, 'value="54830"' in answer.text) == (422, True)
+    assert "customAlias-error" in answer.text
+    assert "Digits alone could be an order number" in answer.text
+
+
 def test_a_link_is_a_qr_code_of_its_address(rita):
     ((link_id,),) = rita.payroll.brand.rows("select id from tracking_link")
     ((_, address),) = _shared(rita.see("/portal"))

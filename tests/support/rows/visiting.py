@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from prometheus_client import REGISTRY
 
 import settings
@@ -18,6 +19,28 @@ BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.
 AWAY = "unix:///nowhere/valkey.sock?db=0"
 CLICK = "/api/v1/track/click"
 SHOP = "https://shop.test/a?x=1&y=%20#top"
+#: What chats, mail programs and templates put around and behind a slug, as it stands in a text; `{}` is the slug.
+TEXTS = (
+    "{}/",
+    "{}.",
+    "{})",
+    "{},",
+    "{}).",
+    "{}\u200b",
+    "\u200b{}",
+    "\ufeff{} ",
+    "{}&utm_source=x",
+    "{}&amp;utm_source=x",
+    "{}&#038;utm_source=x",
+    "{}?utm_source=x",
+    "{}#top",
+    "{}%2F",
+    "{}%E2%80%8B",
+    "{}\u2026",
+    "{}_",
+)
+
+in_every_form = pytest.mark.parametrize("written", TEXTS, ids=ascii)
 
 
 def new_slug() -> str:

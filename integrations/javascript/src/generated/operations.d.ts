@@ -294,7 +294,7 @@ export declare class Programs {
 export declare class Affiliates {
   /**
    * Create an affiliate with a default link.
-   * Scope read_write. Plan Starter or higher. Refused with affiliate_already_exists, alias_already_taken, fixed_commission_out_of_range, invalid_commission_type, not_found, percentage_out_of_range, unit_fee_out_of_range.
+   * Scope read_write. Plan Starter or higher. Refused with affiliate_already_exists, alias_already_taken, fixed_commission_out_of_range, invalid_commission_type, not_found, percentage_out_of_range, slug_reserved, unit_fee_out_of_range.
    */
   createAffiliate(body: records.AffiliateBody, options?: WriteOptions): Promise<records.Affiliate>;
 
@@ -395,7 +395,7 @@ export declare class Affiliates {
 
   /**
    * Give an affiliate one more link.
-   * Scope read_write. Plan Starter or higher. Refused with alias_already_taken, link_limit_reached, not_found.
+   * Scope read_write. Plan Starter or higher. Refused with alias_already_taken, link_limit_reached, not_found, slug_reserved.
    * @param affiliateId The affiliate's id.
    */
   createAffiliateLink(affiliateId: string, body?: records.AffiliateLinkBody, options?: WriteOptions): Promise<records.AffiliateLink>;

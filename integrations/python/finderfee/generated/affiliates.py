@@ -25,7 +25,7 @@ class Affiliates:
 
         Scope read_write. Plan Starter or higher. Refused with affiliate_already_exists,
         alias_already_taken, fixed_commission_out_of_range, invalid_commission_type, not_found,
-        percentage_out_of_range, unit_fee_out_of_range.
+        percentage_out_of_range, slug_reserved, unit_fee_out_of_range.
         """
         return self._transport.call(
             "POST",
@@ -226,7 +226,7 @@ class Affiliates:
         """Give an affiliate one more link.
 
         Scope read_write. Plan Starter or higher. Refused with alias_already_taken,
-        link_limit_reached, not_found.
+        link_limit_reached, not_found, slug_reserved.
 
         affiliate_id: The affiliate's id.
         """

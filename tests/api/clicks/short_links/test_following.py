@@ -32,11 +32,41 @@ def test_the_tag_of_the_channel_is_on_the_click_and_goes_with_the_visitor(app, s
     assert answer.headers["Location"] == f"https://shop.test/a?x=1&y=%20&via={slug}&subId=summersaleevil1#top"
 
 
-@pytest.mark.parametrize("query", ["url=https://evil.test", "via=somebody", "to=//evil.test", "next=/x", "%0d%0aX: 1"])
-def test_nothing_of_the_query_changes_where_it_leads(app, slug, query):
+@pytest.mark.parametrize(
+    ("query", "added"),
+    [
+        ("utm_source=news&utm_medium=e%20mail&gclid=A-1_b.", "utm_source=news&utm_medium=e%20mail&gclid=A-1_b.&"),
+        ("url=https://evil.test", "url=https://evil.test&"),
+        ("to=//evil.test&next=/x", "to=//evil.test&next=/x&"),
+        ("x=2&y=3&%78=4", ""),
+        ("a=1&amp;b=2", "a=1&b=2&"),
+        ("via=somebody&VIA=somebody&amp;via=somebody", ""),
+        ("ref=somebody&aff_id=somebody", ""),
+        ("client_reference_id=somebody&checkout[custom][via]=somebody&passthrough%5Bvia%5D=somebody", ""),
+        ("affiliate_slug=somebody", ""),
+        ("%0d%0aX: 1", ""),
+        ("a=1%0d%0aX:%201&b=%00", ""),
+    ],
+)
+def test_parameters_go_with_the_visitor_and_change_neither_the_site_nor_who_sent_them(app, slug, query, added):
     answer = follow(app, f"{slug}?{query}")
 
-    assert answer.headers["Location"] == f"https://shop.test/a?x=1&y=%20&via={slug}#top"
+    assert answer.headers["Location"] == f"https://shop.test/a?x=1&y=%20&{added}via={slug}#top"
+    assert "X" not in answer.headers
+
+
+def test_a_brands_own_parameter_that_names_an_affiliate_does_not_go_with_the_visitor(app, brand, slug):
+    brand.person().call("PATCH", "/api/v1/settings/attribution-params", {"custom": "pk_ref"})
+
+    assert follow(app, f"{slug}?pk_ref=somebody").headers["Location"].endswith(f"?x=1&y=%20&via={slug}#top")
+
+
+def test_parameters_go_with_a_visitor_over_the_limit(app, slug, monkeypatch):
+    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+
+    sites = [follow(app, f"{slug}?utm_source=news").headers["Location"] for _ in range(2)]
+
+    assert sites == [f"https://shop.test/a?x=1&y=%20&utm_source=news&via={slug}#top"] * 2
 
 
 @pytest.mark.parametrize(

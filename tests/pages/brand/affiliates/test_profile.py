@@ -108,6 +108,8 @@ def test_a_link_is_added_and_removed_and_the_main_one_stays(brand, people, ben):
 
     assert visitor.send(removal, {"_key": "l"}).status_code == 303
     assert "ben-video" not in visitor.open(ben).text
+    number = visitor.send(f"{ben}/links", {"_key": "n", "customAlias": "54830", "format": "Short"})
+    assert (number.status_code, "Digits alone could be an order number" in number.text) == (400, True)
     taken = visitor.send(f"{ben}/links", {"_key": "m", "customAlias": "ben", "format": "Short"})
     assert (taken.status_code, 'role="alert"' in taken.text) == (409, True)
     assert 'value="ben"' in taken.text

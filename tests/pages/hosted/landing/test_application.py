@@ -86,6 +86,7 @@ def test_what_is_wrong_stands_at_its_field_and_nothing_is_typed_twice(shop):
         "whyInterested": ("a\0b", 400, "NUL"),
         "customAlias": ("taken", 409, "taken"),
     }
+    assert "Digits alone could be an order number" in _wrong(shop.apply(customAlias="54830"))["customAlias"]
     for name, (typed, status, said) in cases.items():
         answer = shop.apply(**{"fullName": "Ada <b>", name: typed})
 

@@ -1,0 +1,159 @@
+"""A number is refused as a slug, whichever way it is requested; one from before stays its affiliate's.
+
+Shops write numbers of their own where gateways carry a slug. Source: core spec, "Affiliate invites" (slug_reserved);
+tracking spec, "Attribution method taxonomy".
+"""
+
+from uuid import uuid4
+
+import pytest
+
+from pipelines.affiliates import joining
+from tests.support.api.agents import Agent
+from tests.support.api.applying import apply
+from tests.support.api.embedding import asked, issued
+from tests.support.api.importing import import_people, person_row
+from tests.support.api.inviting import accept, invite, someone, token_of
+from tests.support.outside.console import Console
+from tests.support.rows.brands import Partner
+
+NUMBER = "54830"
+
+
+@pytest.fixture
+def campaign(brand):
+    """Return the brand with a campaign in the network and ann as its affiliate."""
+    brand.set(plan="Pro", bankBalanceCents="1000")
+    program_id = brand.program(network_visibility="Networked")
+    assert Console(brand.app).post(f"network/{program_id}/approve", {}).status_code == 200
+    brand.affiliate("ann", email=someone("ann"))
+    return brand
+
+
+def _id(campaign):
+    return campaign.rows("select id from affiliate")[0][0]
+
+
+def _ann(campaign):
+    return Partner(campaign.app, campaign.rows("select email from affiliate")[0][0])
+
+
+def _new_affiliate(campaign, slug):
+    body = {"programId": str(campaign.programs[0]), "email": someone(), "customAlias": slug}
+    return campaign.post("/api/v1/affiliates", body)
+
+
+def _another_link(campaign, slug):
+    return campaign.post(f"/api/v1/affiliates/{_id(campaign)}/links", {"customAlias": slug})
+
+
+def _own_link(campaign, slug):
+    return _ann(campaign).post("/api/me/links", {"programId": str(campaign.programs[0]), "customAlias": slug})
+
+
+def _embedded_link(campaign, slug):
+    token = issued(campaign, _id(campaign))["token"]
+    return asked(campaign.app, token, "/links", method="POST", body={"customAlias": slug})
+
+
+def _application(campaign, slug):
+    return apply(campaign, email=someone(), customAlias=slug)
+
+
+def _network_application(campaign, slug):
+    stranger = Partner(campaign.app, someone())
+    return stranger.post(f"/api/me/network/{campaign.programs[0]}/apply", {"customAlias": slug})
+
+
+def _invite(campaign, slug):
+    return invite(campaign, slug=slug)
+
+
+_DOORS = (_new_affiliate, _another_link, _own_link, _embedded_link, _application, _network_application, _invite)
+
+
+@pytest.mark.parametrize("ask", _DOORS)
+@pytest.mark.parametrize("number", [NUMBER, "007", "9" * 64])
+def test_number_as_slug_is_refused(campaign, ask, number):
+    answer = ask(campaign, number)
+
+    field = "slug" if ask is _invite else "customAlias"
+    assert (answer.status_code, answer.json["error"], answer.json["field"]) == (400, "slug_reserved", field)
+    assert campaign.rows("select count(*) from tracking_link") == [(1,)]
+
+
+@pytest.mark.parametrize("ask", _DOORS)
+def test_number_with_a_letter_or_a_hyphen_is_a_slug(campaign, ask):
+    assert ask(campaign, f"5-{uuid4().hex[:12]}").status_code in (200, 201)
+
+
+def test_every_operation_that_takes_an_alias_says_that_it_may_be_reserved(campaign):
+    description = campaign.app.test_client().get("/api/openapi.json").json
+    schemas = description["components"]["schemas"]
+    taking = {}
+    for operations in description["paths"].values():
+        for operation in operations.values():
+            content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+            schema = schemas.get(content.get("schema", {}).get("$ref", "").rpartition("/")[2], {})
+            if "customAlias" in schema.get("properties", {}):
+                taking[operation["operationId"]] = "slug_reserved" in str(operation["responses"]["400"])
+
+    assert len(taking) >= 6
+    assert all(taking.values()), taking
+
+
+def test_agent_is_refused_a_number_as_alias(campaign):
+    agent = Agent(campaign)
+
+    refused = agent.refused(
+        "create_affiliate", programId=str(campaign.programs[0]), email=someone(), customAlias=NUMBER
+    )
+
+    assert refused == "slug_reserved"
+
+
+def test_number_in_a_batch_of_invites_is_a_conflict(campaign):
+    body = {"programId": str(campaign.programs[0]), "recipients": [{"email": someone(), "slug": NUMBER}]}
+
+    answer = campaign.post("/api/affiliate-invites/bulk", body)
+
+    assert [(one["requestedSlug"], one["reason"]) for one in answer.json["slugConflicts"]] == [
+        (NUMBER, "slug_reserved")
+    ]
+    assert [one["slug"] for one in answer.json["invites"]] == [None]
+
+
+def test_invite_from_before_that_promises_a_number_leads_to_another_slug(campaign):
+    email = someone()
+    token = token_of(invite(campaign, email=email))
+    campaign.rows("update affiliate_invite set slug = %s returning id", NUMBER)
+
+    answer = accept(campaign, token)
+
+    assert (answer.status_code, answer.json["warning"]) == (200, "slug_unavailable")
+    assert not answer.json["slug"].isdigit()
+
+
+def test_imported_affiliate_whose_slug_was_a_number_gets_another_one(campaign):
+    assert import_people(campaign, person_row("new", slug=NUMBER)).json["imported"] == 1
+
+    ((slug,),) = campaign.rows("select slug from tracking_link where slug <> 'ann'")
+    assert not slug.isdigit()
+
+
+def test_number_from_before_stays_the_slug_of_its_affiliate(campaign):
+    campaign.rows("update tracking_link set slug = %s returning id", NUMBER)
+    second = campaign.program()
+    email = campaign.rows("select email from affiliate")[0][0]
+
+    joined = campaign.post("/api/v1/affiliates", {"programId": str(second), "email": email})
+
+    assert [link["slug"] for link in joined.json["links"]] == [NUMBER]
+    assert campaign.sale(affiliateSlug=NUMBER).status_code == 200
+
+
+def test_random_slug_is_never_a_number(monkeypatch):
+    drawn = iter("2" * 8 + "a" * 8)
+    monkeypatch.setattr(joining.secrets, "choice", lambda _: next(drawn))
+
+    assert joining.random_slug() == "a" * 8

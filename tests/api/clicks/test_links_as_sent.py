@@ -1,0 +1,114 @@
+"""Links as people send them: every door that takes a slug reads it alike, whatever stands around it.
+
+Source: tracking spec, "Public click endpoint", "Install snippet" and "Browser lead capture"; core spec, "Program"
+(checkout door). Gateways: tests/api/gateways/test_slugs_as_sent.py; the script: tests/browser/test_links_as_sent.py.
+"""
+
+from collections import Counter
+from urllib.parse import parse_qsl, quote, urlsplit
+
+import pytest
+
+from tests.support.api.doors import PAY, remembered
+from tests.support.databases import alter
+from tests.support.rows.leads import browser
+from tests.support.rows.visiting import CLICK, SHOP, TEXTS, click, follow, in_every_form, new_slug, on_stream, visit
+
+
+@pytest.fixture
+def slug(brand):
+    """The brand has a campaign with a site and an open checkout door, and an Approved affiliate with this slug."""
+    brand.program(referral_destination_url=SHOP, hosted_checkout_door_enabled=True)
+    slug = new_slug()
+    brand.affiliate(slug)
+    return slug
+
+
+def _body(app, brand, text):
+    click(app, text)
+    click(app, text, programId=str(brand.programs[0]))
+
+
+def _query(app, brand, text):
+    visit(app, CLICK, query_string={"slug": text})
+
+
+def _short_link(app, brand, text):
+    assert follow(app, quote(text, safe="/")).status_code == 302
+
+
+def _short_link_of_campaign(app, brand, text):
+    assert follow(app, f"{brand.programs[0]}/{quote(text, safe='')}").status_code == 302
+
+
+def _parameter_on_page(app, brand, text):
+    visit(app, "/api/v1/r/c.gif", headers={"Referer": f"https://shop.test/?x=1&via={quote(text)}"})
+
+
+def _path_of_page(app, brand, text):
+    visit(app, "/api/v1/r/c.gif", headers={"Referer": f"https://shop.test/via/{quote(text, safe='')}"})
+
+
+def _door(app, brand, text):
+    answer = visit(app, f"/door/{brand.programs[0]}/{quote(text, safe='/')}")
+    assert (answer.status_code, len(remembered(brand))) == (302, 1)
+
+
+_CLICKS = {
+    _body: 2,
+    _query: 1,
+    _short_link: 1,
+    _short_link_of_campaign: 1,
+    _parameter_on_page: 1,
+    _path_of_page: 1,
+    _door: 1,
+}
+
+
+@in_every_form
+@pytest.mark.parametrize("tell", _CLICKS)
+def test_visit_counts_for_the_slug_that_was_meant(app, brand, slug, tell, written):
+    tell(app, brand, written.format(slug))
+
+    assert [sent.slug for sent in on_stream()] == [slug] * _CLICKS[tell]
+
+
+def test_leads_of_pages_count_for_the_slug_that_was_meant(app, brand, slug, drain):
+    for written in TEXTS:
+        browser(brand, slug=written.format(slug.upper()))
+    drain()
+
+    assert brand.rows("select count(*), count(distinct affiliate_id) from lead") == [(len(TEXTS), 1)]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["{}", "{}/", "{}/)", "{}/),", "{}/%E2%80%8B", "{}%2F", "{}%252F", "%E2%80%8B{}", "{}&amp;utm_source=x", "{}&a=1"],
+)
+def test_short_link_and_what_stands_behind_it_lead_to_the_site(app, slug, path):
+    answer = follow(app, path.format(slug.upper()))
+
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"https://shop.test/a?x=1&y=%20&via={slug}#top")
+
+
+@pytest.mark.parametrize("path", ["/", "%2F", "%E2%80%8B", ").", "&via={}", "two%20words", "https:%2F%2F{}"])
+def test_short_link_that_begins_with_no_slug_leads_nowhere(app, slug, path):
+    assert follow(app, path.format(slug)).status_code == 404
+
+
+def test_slug_behind_the_slug_of_another_link_is_that_links_campaign_or_nowhere(app, brand, slug):
+    other = new_slug()
+    brand.affiliate(other)
+
+    assert follow(app, f"{slug}/{other}").status_code == 404
+
+
+@pytest.mark.parametrize("behind", ["/", "/?quantity=3", ".", ")"])
+def test_door_sends_on_with_its_own_query_alone(app, brand, slug, behind):
+    alter(brand, "update program set referral_destination_url = %s", PAY)
+
+    site = visit(app, f"/door/{brand.programs[0]}/{slug}{behind}").headers["Location"]
+
+    assert Counter(parse_qsl(urlsplit(site).query)) == Counter(
+        [("quantity", "2"), ("via", slug), ("client_reference_id", slug)]
+    )
