@@ -4023,7 +4023,7 @@ class PayoutCandidate(TypedDict):
     payoutReady: bool
     """Whether a run would pay it."""
 
-    blockedReason: Literal["test_affiliate", "affiliate_not_approved", "negative_balance", "fx_unavailable", "no_payout_account", "tax_form_required", "below_minimum"] | None
+    blockedReason: Literal["test_affiliate", "affiliate_not_approved", "negative_balance", "fx_unavailable", "no_payout_account", "tax_form_required", "below_minimum", "below_one_cent"] | None
     """Why nothing is paid to this affiliate now; null when it is."""
 
 
@@ -4329,7 +4329,7 @@ class PayoutPreview(TypedDict):
     """Currencies without a rate of the last three days; their money waits."""
 
     usdEstimateAtRunRateCents: int
-    """What a run would pay in all, in US cents."""
+    """What a run would pay in all, in US cents: always the same as `payoutTotalUsdCents`."""
 
     payoutTotalUsdCents: int
     """What a run would pay in all, in US cents: exactly the sum of its payouts."""
