@@ -160,12 +160,12 @@ def plan(*, dues: Sequence[Due], payees: Mapping[UUID, Payee], terms: RunTerms) 
     affiliate would be paid at once, in the home currency. An affiliate whose lines add up to less than one US cent is
     not paid either, so the candidates that are ready are exactly those that a run pays.
     """
-    found = _net_restored([_candidate(due, payees[due.affiliate_id], terms) for due in dues], terms)
-    found = _block(found, _below_minimum(found, terms), Blocked.below_minimum)
-    found = _block(found, _below_one_cent(found), Blocked.below_one_cent)
+    candidates = _net_restored([_candidate(due, payees[due.affiliate_id], terms) for due in dues], terms)
+    candidates = _block(candidates, _below_minimum(candidates, terms), Blocked.below_minimum)
+    candidates = _block(candidates, _below_one_cent(candidates), Blocked.below_one_cent)
     currencies = {due.currency for due in dues}
     return Planned(
-        candidates=found,
+        candidates=candidates,
         rates={currency: rate for currency, rate in terms.rates.items() if currency in currencies},
         unavailable=sorted(currencies - terms.rates.keys()),
     )

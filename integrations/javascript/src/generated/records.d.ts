@@ -2903,9 +2903,9 @@ export interface PayoutFunding {
   verificationRequired: boolean;
   /** Whether somebody has to show who they are first. */
   identityRequired: boolean;
-  /** Whether the caller may change how payouts are funded. */
+  /** Whether the caller may change how payouts are funded: always false, as no operation does. */
   canManageFunding: boolean;
-  /** How to fund payouts by bank transfer; null where that is not offered. */
+  /** How to fund payouts by bank transfer: always null, as that is not offered. */
   bankTransferInstructions: string | null;
   unverifiedRules: UnverifiedRules;
 }

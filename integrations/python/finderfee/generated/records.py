@@ -4147,10 +4147,10 @@ class PayoutFunding(TypedDict):
     """Whether somebody has to show who they are first."""
 
     canManageFunding: bool
-    """Whether the caller may change how payouts are funded."""
+    """Whether the caller may change how payouts are funded: always false, as no operation does."""
 
     bankTransferInstructions: str | None
-    """How to fund payouts by bank transfer; null where that is not offered."""
+    """How to fund payouts by bank transfer: always null, as that is not offered."""
 
     unverifiedRules: UnverifiedRules
 
