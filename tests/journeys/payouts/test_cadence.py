@@ -88,39 +88,6 @@ def test_a_cadence_prepares_and_pays_nothing(payroll, drain):
     assert payroll.brand.get(PROFILE).json["lastAutomaticPayoutAt"] is not None
 
 
-def test_prepared_total_and_its_email_are_what_a_run_pays(payroll, drain):
-    # three lines of 0.01 EUR are 1.25 cents each, and 60 dong are less than one cent
-    then = (clock.now() + timedelta(days=7)).date()
-    payroll.rate("EUR", "0.8", then)
-    payroll.rate("VND", "25400", then)
-    payroll.affiliate("ben")
-    payroll.affiliate("cyd")
-    for _ in range(3):
-        payroll.sell("ben", 5, "EUR")
-    payroll.sell("cyd", 300, "VND")
-
-    after(payroll, drain, days=7)
-
-    (draft,) = drafts(payroll)
-    assert (draft["recipientCount"], draft["usdEstimateAtRunRateCents"]) == (2, 2_003)
-    assert draft["nativeTotalsForRun"] == {"EUR": 3, "USD": 2_000}
-    assert "20.03 USD" in mail(payroll)[0][2]
-    assert payroll.run().total_cents == 2_003
-
-
-def test_amounts_below_one_cent_prepare_nothing(app, drain):
-    payroll = Payroll.create(app)
-    payroll.rate("VND", "25400", (clock.now() + timedelta(days=7)).date())
-    payroll.affiliate("ann")
-    payroll.sell("ann", 300, "VND")
-    choose(payroll, automaticPayoutCadence="Weekly")
-
-    after(payroll, drain, days=7)
-
-    assert drafts(payroll) == []
-    assert mail(payroll) == []
-
-
 def test_the_owners_are_told_and_nobody_else(payroll, drain):
     payroll.execute(
         "insert into member (id, organization_id, email, role, created_at)"

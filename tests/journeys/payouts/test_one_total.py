@@ -4,11 +4,15 @@ Source: core spec, "Payouts" (preview, run); a line is its native amount at the 
 """
 
 from collections import defaultdict
+from datetime import timedelta
 from fractions import Fraction
+from typing import NamedTuple
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from adapters import clock
+from tests.journeys.payouts.test_cadence import after, choose, drafts, mail
 from tests.support.api.payouts import RUN, URL, owner
 from tests.support.rows.paying import Payroll
 
@@ -107,35 +111,75 @@ class _Books:
         }
 
 
+class _History(NamedTuple):
+    """Lines that are paid first, the numbers of those refunded after that (in a restored server or not), and more."""
+
+    first: list[tuple[str, str, int]]
+    refunded: list[int]
+    is_restored: bool
+    then: list[tuple[str, str, int]]
+
+
 @settings(max_examples=12)
 @example(
-    first=[("ann", "VND", 1)] * 6,
     rates={"VND": "25400", "EUR": "0.8", "JPY": "151", "KWD": "0.3", "IDR": "16000"},
-    back=[],
-    is_restored=False,
-    then=[("ben", "EUR", 3), ("ben", "JPY", 2)],
+    history=_History([("ann", "VND", 1)] * 6, [], False, [("ben", "EUR", 3), ("ben", "JPY", 2)]),
 )
 @given(
-    first=_LINES,
     rates=_RATES,
-    back=st.lists(st.integers(0, 7), max_size=4, unique=True),
-    is_restored=st.booleans(),
-    then=_LINES,
+    history=st.builds(_History, _LINES, st.lists(st.integers(0, 7), max_size=4, unique=True), st.booleans(), _LINES),
 )
-def test_preview_and_run_agree_for_every_affiliate_and_in_all(app, first, rates, back, is_restored, then):
+def test_preview_and_run_agree_for_every_affiliate_and_in_all(app, rates, history):
     books = _Books(app, rates)
-    sold = books.sell(first)
+    sold = books.sell(history.first)
     books.check_preview_and_run()
     books.payroll.pay()
 
     # What was paid and refunded is a debt, netted within its currency, or over all after a restore.
-    for number in back:
+    for number in history.refunded:
         if number < len(sold):
             books.payroll.brand.refund(sold[number], None)
-    if is_restored:
+    if history.is_restored:
         books.payroll.execute(
             "update conversion set source = 'restore' where paid_cents > commission_cents - reversed_cents"
         )
-    books.sell(then)
+    books.sell(history.then)
 
     books.check_preview_and_run()
+
+
+def test_prepared_total_and_its_email_are_what_a_run_pays(app, drain):
+    payroll = Payroll.create(app)
+    payroll.affiliate("ann")
+    payroll.sell("ann", 10_000)
+    choose(payroll, automaticPayoutCadence="Weekly")
+    # three lines of 0.01 EUR are 1.25 cents each, and 60 dong are less than one cent
+    then = (clock.now() + timedelta(days=7)).date()
+    payroll.rate("EUR", "0.8", then)
+    payroll.rate("VND", "25400", then)
+    payroll.affiliate("ben")
+    payroll.affiliate("cyd")
+    for _ in range(3):
+        payroll.sell("ben", 5, "EUR")
+    payroll.sell("cyd", 300, "VND")
+
+    after(payroll, drain, days=7)
+
+    (draft,) = drafts(payroll)
+    assert (draft["recipientCount"], draft["usdEstimateAtRunRateCents"]) == (2, 2_003)
+    assert draft["nativeTotalsForRun"] == {"EUR": 3, "USD": 2_000}
+    assert "20.03 USD" in mail(payroll)[0][2]
+    assert payroll.run().total_cents == 2_003
+
+
+def test_amounts_below_one_cent_prepare_nothing(app, drain):
+    payroll = Payroll.create(app)
+    payroll.rate("VND", "25400", (clock.now() + timedelta(days=7)).date())
+    payroll.affiliate("ann")
+    payroll.sell("ann", 300, "VND")
+    choose(payroll, automaticPayoutCadence="Weekly")
+
+    after(payroll, drain, days=7)
+
+    assert drafts(payroll) == []
+    assert mail(payroll) == []
