@@ -135,7 +135,7 @@ def test_preview_and_run_agree_for_every_affiliate_and_in_all(app, rates, histor
     books.check_preview_and_run()
     books.payroll.pay()
 
-    # What was paid and refunded is a debt, netted within its currency, or over all after a restore.
+    # A line that is refunded after its payment is a debt, netted within its currency, or over all after a restore.
     for number in history.refunded:
         if number < len(sold):
             books.payroll.brand.refund(sold[number], None)

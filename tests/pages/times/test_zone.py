@@ -67,7 +67,7 @@ def _sell(brand, *times, slug="ada"):
     return [str(id) for id in ids]
 
 
-def _shown(page):
+def _text(page):
     return unescape(page.text)
 
 
@@ -75,11 +75,11 @@ def test_dashboard_shows_times_in_the_zone_of_the_organization(berlin, owner):
     (sale,) = _sell(berlin, datetime(2026, 11, 27, 23, 3, tzinfo=UTC))
     visitor = owner(berlin)
 
-    page = _shown(visitor.open(f"{_CONVERSIONS}/{sale}"))
+    page = _text(visitor.open(f"{_CONVERSIONS}/{sale}"))
     assert '<time datetime="2026-11-27T23:03:00Z">28 Nov 2026, 00:03 Europe/Berlin</time>' in page
     assert (
         '<span title="28 Nov 2026, 00:03 Europe/Berlin"><time datetime="2026-11-28">28 Nov 2026</time></span>'
-        in _shown(visitor.open(_CONVERSIONS))
+        in _text(visitor.open(_CONVERSIONS))
     )
 
 
