@@ -20,6 +20,7 @@ from api.edge.operations import operation
 from domain.refused import Refused
 from pages import calls, documents, forms, kept, navigation, session, statics
 from pages.forms import FormState
+from pages.times import zone
 
 Shown = TypeVar("Shown", bound=Callable[..., Response])
 
@@ -115,6 +116,7 @@ def show(
         new_key=forms.new_key,
         asked=forms.asked(),
         with_cursor=_with_cursor,
+        zone=zone.current().key,
         **shown,
     )
     answer.vary.add("Cookie")

@@ -1,6 +1,7 @@
-"""How values look: money by our own exponents, numbers, moments and days. Every page shows them through these filters.
+"""How values look: money by our own exponents, numbers, times and days. Every page shows them through these filters.
 
-What is not there is a dash, and a negative amount has a minus sign, not a hyphen.
+What is not there is a dash, and a negative amount has a minus sign, not a hyphen. Times are shown in the zone of the
+page (`pages.times.zone`), and say which it is.
 """
 
 import hashlib
@@ -16,9 +17,11 @@ from markupsafe import Markup
 from api import current_time
 from domain.money import wording
 from domain.money.wording import MINUS, NOTHING
+from domain.organization import time_zones
 from domain.programs import terms_in_words
 from domain.programs.terms_in_words import WordedTerms
 from pages import chips, tables
+from pages.times import zone
 
 _VERSION_DIGITS = 16
 _PASSING = re.compile(r"<span data-age>.*?</span>|<input type=\"hidden\" name=\"_key\"[^>]*>", re.DOTALL)
@@ -68,31 +71,32 @@ def moment(value: datetime | str | None) -> str:
     """Return an instant as a `time` element that a person can read, its zone named."""
     if value is None:
         return NOTHING
-    at = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
-    machine = at.isoformat(timespec="seconds").replace("+00:00", "Z")
-    return Markup('<time datetime="{}">{}, {:%H:%M} UTC</time>').format(machine, _in_words(at), at)
+    at = _local(value)
+    machine = at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return Markup('<time datetime="{}">{}</time>').format(machine, _with_zone(at))
 
 
 def day(value: date | str | None) -> str:
-    """Return a day, or the day in UTC of an instant, as a `time` element."""
+    """Return a day, or the day of an instant with the instant and its zone in a title, as a `time` element."""
     if value is None:
         return NOTHING
-    found = datetime.fromisoformat(value) if isinstance(value, str) else value
-    if isinstance(found, datetime) and found.tzinfo is not None:
-        found = found.astimezone(UTC)
-    return Markup('<time datetime="{:%Y-%m-%d}">{}</time>').format(found, _in_words(found))
+    shown = datetime.fromisoformat(value) if isinstance(value, str) else value
+    if not isinstance(shown, datetime) or shown.tzinfo is None:
+        return _day(shown)
+    at = _local(shown)
+    return Markup('<span title="{}">{}</span>').format(_with_zone(at), _day(at))
 
 
 def ago(value: datetime | str | None) -> str:
     """Return how long ago an instant was, the instant itself in its title."""
     if value is None:
         return NOTHING
-    at = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
+    at = _local(value)
     past_s = max(0, int((current_time.now() - at).total_seconds()))
     count, unit = next(((past_s // length, unit) for length, unit in _UNITS if past_s >= length), (past_s, "s"))
     return Markup(
-        '<span data-age><time datetime="{0:%Y-%m-%dT%H:%M:%SZ}" title="{0:%Y-%m-%d %H:%M:%S} UTC">{1} {2}</time></span>'
-    ).format(at, count, unit)
+        '<span data-age><time datetime="{0:%Y-%m-%dT%H:%M:%SZ}" title="{1:%Y-%m-%d %H:%M:%S} {2}">{3} {4}</time></span>'
+    ).format(at.astimezone(UTC), at, _zone_of(at), count, unit)
 
 
 def duration(seconds: int | None) -> str:
@@ -114,9 +118,28 @@ def order(external_event_id: str) -> str:
 
 
 def words(value: datetime | str) -> str:
-    """Return an instant as words alone, for a title: `22 Nov 2026, 14:02 UTC`."""
-    at = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
-    return f"{_in_words(at)}, {at:%H:%M} UTC"
+    """Return an instant as words alone, for a title: `22 Nov 2026, 15:02 Europe/Berlin`."""
+    return _with_zone(_local(value))
+
+
+def _local(value: datetime | str) -> datetime:
+    """Return an instant in the zone of the page."""
+    at = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return at.astimezone(zone.current())
+
+
+def _with_zone(at: datetime) -> str:
+    return f"{_in_words(at)}, {at:%H:%M} {_zone_of(at)}"
+
+
+def _zone_of(at: datetime) -> str:
+    """Return the name of a local time's zone, with the offset where the clock shows that time twice."""
+    offset = f"{at:%z}"
+    return f"{at.tzinfo} (UTC{offset[:3]}:{offset[3:5]})" if time_zones.is_repeated(at) else str(at.tzinfo)
+
+
+def _day(on: date) -> Markup:
+    return Markup('<time datetime="{:%Y-%m-%d}">{}</time>').format(on, _in_words(on))
 
 
 def _in_words(at: date) -> str:

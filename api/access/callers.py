@@ -24,6 +24,7 @@ from adapters import clock, sealing
 from adapters.identity import tokens
 from adapters.identity.tokens import Claims
 from api.access import strangers
+from domain.organization import time_zones
 from domain.organization.access import Role
 from models import db
 from models.organization import api_keys
@@ -51,7 +52,7 @@ class Caller:
     `id` is the key's or the member's; `member_id` the person whose rate limit counts. A key has the role of an Owner,
     a member the scope read_write, "oauth" (a program that a member let in) both as its token says, and the scope "none"
     where it says nothing; only a key has a signing secret. `signed_in_at` is when a member logged in, None for
-    a key and where nobody says.
+    a key and where nobody says. `timezone` is the organization's where a member signed in.
     """
 
     kind: Literal["api_key", "oauth", "member"]
@@ -70,6 +71,7 @@ class Caller:
     gateways: tuple[str, ...]
     signed_in_at: datetime | None = None
     signing_secret_sealed: bytes = b""
+    timezone: str = time_zones.DEFAULT
 
     @property
     def is_integration(self) -> bool:
@@ -162,6 +164,7 @@ def member_of(claims: Claims) -> Caller | None:
         trial_ends_at=person.trial_ends_at,
         gateways=person.gateways,
         signed_in_at=_instant(claims.signed_in_at_s),
+        timezone=person.timezone,
     )
 
 

@@ -57,7 +57,7 @@ def approve_affiliate(affiliate_id: str) -> Response:
 @blueprint.post("/api/v1/affiliates/<affiliate_id>/reject")
 @operation(_WRITE, one(_RECORD), takes=Rejection(), refuses=("404 not_found", "409 invalid_status_transition"))
 def reject_affiliate(affiliate_id: str) -> Response:
-    """Turn an application down; the reason is for the brand alone. 200 with the affiliate."""
+    """Turn an application down and email the applicant; the reason is for the brand alone. 200 with the affiliate."""
     wanted_id = _known(affiliate_id)
     reason = (body.load_optional()["reason"] or "").strip() or None
     return _decided(lambda: _reject(wanted_id, reason))
@@ -108,8 +108,10 @@ def _approve(affiliate_id: UUID) -> _Answer:
 
 
 def _reject(affiliate_id: UUID, reason: str | None) -> _Answer:
+    now = clock.now()
+
     def decide(affiliate: Affiliate) -> Affiliate:
-        return deciding.reject(affiliate=affiliate, reason=reason)
+        return deciding.reject(affiliate=affiliate, reason=reason, now=now)
 
     return _decide(affiliate_id, "affiliate.rejected", decide)
 

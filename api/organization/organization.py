@@ -10,7 +10,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from adapters import clock
-from api.access import guards
+from api.access import callers, guards
 from api.access.guards import KIB, Guard
 from api.edge import answers, audit, body
 from api.edge.operations import one, operation
@@ -67,7 +67,10 @@ def get_organization() -> Mapping[str, object]:
 def change_organization() -> Response:
     """Change the profile. 200 with it."""
     wanted = body.load()
-    return answers.once(lambda: _change(wanted))
+    answer = answers.once(lambda: _change(wanted))
+    if "timezone" in wanted:  # pages show times in it
+        callers.forget_cached()
+    return answer
 
 
 def _change(wanted: Mapping[str, Any]) -> _Answer:

@@ -94,7 +94,8 @@ def shown(found: PayoutPreview, now: datetime, *, with_methods: bool = False) ->
 
 
 def _told(found: PayoutPreview, now: datetime, *, with_methods: bool) -> dict[str, Any]:
-    candidates, eligible, payouts = found.planned.candidates, found.eligible, found.payouts
+    candidates, eligible = found.planned.candidates, found.eligible
+    payout_total_cents = found.planned.payout_total_cents
     methods = [candidate.payee.method for candidate in candidates]
     return {
         "total_eligible_cents": found.planned.confirm_total_cents,
@@ -109,26 +110,25 @@ def _told(found: PayoutPreview, now: datetime, *, with_methods: bool) -> dict[st
         ),
         "native_totals_for_run": found.planned.native_totals,
         "fx_unavailable_currencies": found.planned.unavailable,
-        "usd_estimate_at_run_rate_cents": found.planned.usd_estimate_cents,
-        "payout_total_usd_cents": sum(payouts.values()),
-        "payout_count": len(payouts),
+        "usd_estimate_at_run_rate_cents": payout_total_cents,
+        "payout_total_usd_cents": payout_total_cents,
+        "payout_count": len(found.planned.payouts),
         "fx_run_rates": _rates(found, now),
         "candidates": [
-            _candidate(candidate, part, is_paid=candidate.is_ready and candidate.payee.affiliate_id in payouts)
-            | ({"method": candidate.payee.method} if with_methods else {})
+            _candidate(candidate, part) | ({"method": candidate.payee.method} if with_methods else {})
             for candidate, part in zip(candidates, eligible, strict=True)
         ],
     }
 
 
-def _candidate(candidate: PayoutCandidate, part: Eligible, *, is_paid: bool) -> dict[str, Any]:
+def _candidate(candidate: PayoutCandidate, part: Eligible) -> dict[str, Any]:
     return {
         "affiliate_id": candidate.payee.affiliate_id,
         "affiliate_email": candidate.payee.email,
         "affiliate_name": candidate.payee.full_name,
         "currency": candidate.currency,
         "eligible_cents": candidate.cents,
-        "payout_usd_cents": part.payout_cents if is_paid else 0,
+        "payout_usd_cents": candidate.payout_cents if candidate.is_ready else 0,
         "conversion_count": part.conversions,
         "eligible_conversion_ids": part.conversion_ids_json,
         "payout_ready": candidate.is_ready,

@@ -82,14 +82,14 @@ def decide(
     organization_id: UUID,
     request: RunRequest,
     planned: Planned,
-    total_cents: int,
     standing: PayoutStanding,
     now: datetime,
 ) -> Run:
-    """Return the run that a plan makes, whose payouts come to `total_cents` US cents.
+    """Return the run that a plan makes.
 
     Raises Refused 409: the gates' codes in their order, then confirm_total_mismatch, nothing_to_pay.
     """
+    total_cents = planned.payout_total_cents
     gates.check(standing, total_cents=total_cents)
     _check_total(planned, request, total_cents)
     _check_rates(planned, request, total_cents)

@@ -33,6 +33,7 @@ class Blocked(StrEnum):
     no_payout_account = "no_payout_account"
     tax_form_required = "tax_form_required"
     below_minimum = "below_minimum"
+    below_one_cent = "below_one_cent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,16 @@ class Payee:
 
 
 class Due(NamedTuple):
-    """What one affiliate is owed in one currency, in its minor units, after reversals: less than 0 is a debt."""
+    """Amount owed to one affiliate in one currency, in its minor units, after reversals; a debt is negative.
+
+    `payout_cents` are US cents: the sum of the lines that a run would write, each converted and rounded alone; 0
+    without a rate to pay by.
+    """
 
     affiliate_id: UUID
     currency: str
     cents: int
+    payout_cents: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +93,15 @@ class RunTerms:
 
 
 class PayoutCandidate(NamedTuple):
-    """One affiliate in one currency, and why they are not paid; None: they are."""
+    """One affiliate in one currency, and why they are not paid; None: they are.
+
+    `payout_cents` is that of `Due`, whether the candidate is paid or not.
+    """
 
     payee: Payee
     currency: str
     cents: int
+    payout_cents: int
     blocked: Blocked | None
 
     @property
@@ -127,14 +137,14 @@ class Planned:
         return max(0, sum(self.native_totals.values()))
 
     @property
-    def usd_estimate_cents(self) -> int:
-        """Those in US cents at the run's rates, each currency rounded half to even."""
-        per_usd = _per_usd(self.rates)
-        return sum(
-            fx.to_currency(amount_cents=cents, from_currency=currency, to_currency=PAYOUT_CURRENCY, per_usd=per_usd)
-            or 0
-            for currency, cents in self.native_totals.items()
-        )
+    def payouts(self) -> dict[UUID, int]:
+        """The payout of each affiliate whom a run pays, in US cents: the sum of its lines, one cent at least."""
+        return _payout_sums(self.candidates)
+
+    @property
+    def payout_total_cents(self) -> int:
+        """The sum of all payouts, in US cents. Previews, runs, pages and emails all show this figure."""
+        return sum(self.payouts.values())
 
     def on_rail(self, method: str) -> "Planned":
         """Return the same without whom another method pays."""
@@ -147,18 +157,15 @@ def plan(*, dues: Sequence[Due], payees: Mapping[UUID, Payee], terms: RunTerms) 
 
     Debts are netted within their currency before this; what is left of one stays for a later run. One from before a
     restore is netted with the affiliate's other currencies as well. The minimum is compared with everything that an
-    affiliate would be paid at once, in the home currency.
+    affiliate would be paid at once, in the home currency. An affiliate whose lines add up to less than one US cent is
+    not paid either, so the candidates that are ready are exactly those that a run pays.
     """
-    found = _net_restored([_candidate(due, payees[due.affiliate_id], terms) for due in dues], terms)
-    too_little = _below_minimum(found, terms)
+    candidates = _net_restored([_candidate(due, payees[due.affiliate_id], terms) for due in dues], terms)
+    candidates = _block(candidates, _below_minimum(candidates, terms), Blocked.below_minimum)
+    candidates = _block(candidates, _below_one_cent(candidates), Blocked.below_one_cent)
     currencies = {due.currency for due in dues}
     return Planned(
-        candidates=[
-            candidate._replace(blocked=Blocked.below_minimum)
-            if candidate.is_ready and candidate.payee.affiliate_id in too_little
-            else candidate
-            for candidate in found
-        ],
+        candidates=candidates,
         rates={currency: rate for currency, rate in terms.rates.items() if currency in currencies},
         unavailable=sorted(currencies - terms.rates.keys()),
     )
@@ -180,7 +187,17 @@ def usd_factor(currency: str, rate: Decimal) -> Fraction:
 
 
 def _candidate(due: Due, payee: Payee, terms: RunTerms) -> PayoutCandidate:
-    return PayoutCandidate(payee, due.currency, due.cents, _blocked(due, payee, terms))
+    return PayoutCandidate(payee, due.currency, due.cents, due.payout_cents, _blocked(due, payee, terms))
+
+
+def _block(candidates: list[PayoutCandidate], affiliate_ids: set[UUID], reason: Blocked) -> list[PayoutCandidate]:
+    """Return the candidates with those of some affiliates blocked that were ready."""
+    if not affiliate_ids:
+        return candidates
+    return [
+        one._replace(blocked=reason) if one.is_ready and one.payee.affiliate_id in affiliate_ids else one
+        for one in candidates
+    ]
 
 
 def _blocked(due: Due, payee: Payee, terms: RunTerms) -> Blocked | None:
@@ -261,6 +278,19 @@ def _below_minimum(candidates: Sequence[PayoutCandidate], terms: RunTerms) -> se
         if least is not None and total is not None and total < least:
             short.add(affiliate_id)
     return short
+
+
+def _below_one_cent(candidates: Iterable[PayoutCandidate]) -> set[UUID]:
+    """Return the affiliates for whom a run would write no payout: their lines add up to less than one US cent."""
+    return {affiliate_id for affiliate_id, cents in _payout_sums(candidates).items() if cents < 1}
+
+
+def _payout_sums(candidates: Iterable[PayoutCandidate]) -> dict[UUID, int]:
+    sums: defaultdict[UUID, int] = defaultdict(int)
+    for one in candidates:
+        if one.is_ready:
+            sums[one.payee.affiliate_id] += one.payout_cents
+    return dict(sums)
 
 
 def _exact_total(

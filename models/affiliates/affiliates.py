@@ -38,6 +38,7 @@ class Affiliate:
     application_completed_at: datetime | None = None
     application_asked_at: datetime | None = None
     rejection_reason: str | None = None
+    rejection_mailed_at: datetime | None = None
     wallet_email: str | None = None
     payout_method: str | None = None
     payout_destination: str | None = None

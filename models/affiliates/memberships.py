@@ -21,6 +21,7 @@ class PersonsBrand:
     name: str
     primary_brand_color: str | None
     logo_file_id: UUID | None
+    timezone: str
 
 
 _BRANDS = Rows(PersonsBrand)

@@ -106,6 +106,7 @@ class MemberStanding:
     subscription_status: str
     trial_ends_at: datetime | None
     gateways: tuple[str, ...]
+    timezone: str
     seen_at: datetime | None
 
 

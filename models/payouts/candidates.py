@@ -95,8 +95,7 @@ class Eligible(NamedTuple):
     """What one affiliate is due in one currency: the conversions, and what they are worth at home by their dates.
 
     `conversion_ids_json` is a JSON array of ids, written by the database: there may be a million of them; without them
-    it is empty. `unvalued_cents` are native: what of `cents` had no rate on its day. `payout_cents` are US cents: the
-    sum of the lines that a run would write, each converted and rounded alone; 0 without a rate to pay by.
+    it is empty. `unvalued_cents` are native: what of `cents` had no rate on its day.
     """
 
     due: Due
@@ -104,18 +103,19 @@ class Eligible(NamedTuple):
     conversion_ids_json: str
     home_cents: int
     unvalued_cents: int
-    payout_cents: int
 
 
-# What it is worth at home and as a payout in two sums each: numerics are slow, and hardly any amount needs them. Sums
-# that may not fit into eight bytes come as texts, which are read faster than decimals.
+# The sum of the lines that a run writes for a group of due rows, by the run's rates: 0 without one. Worth at home and
+# payout are two sums each: numerics are slow, and hardly any amount needs them. Sums that may not fit into eight bytes
+# come as texts, which are read faster than decimals.
+_PAYOUT_CENTS = f"""
+(coalesce(sum(case when due.currency = '{PAYOUT_CURRENCY}' then cents else {fx_sums.narrow("run")} end), 0)
+  + coalesce(sum({fx_sums.wide("run")}), 0))::text"""
 _ELIGIBLE = f"""
 select due.affiliate_id::text, due.currency, sum(cents)::bigint, count(*), {{ids}},
   (coalesce(sum(case when due.currency = %(fx_home)s then cents else {fx_sums.narrow()} end), 0)
   + coalesce(sum({fx_sums.wide()}), 0))::text,
-  coalesce(sum(cents) filter (where due.currency <> %(fx_home)s and r.over is null), 0)::bigint,
-  (coalesce(sum(case when due.currency = '{PAYOUT_CURRENCY}' then cents else {fx_sums.narrow("run")} end), 0)
-  + coalesce(sum({fx_sums.wide("run")}), 0))::text
+  coalesce(sum(cents) filter (where due.currency <> %(fx_home)s and r.over is null), 0)::bigint, {_PAYOUT_CENTS}
 from ({{due}}) due
 left join {fx_sums.TABLE} on r.currency = due.currency and r.day = {fx_sums.DAY}
 left join {fx_sums.RUN_TABLE} on run.currency = due.currency
@@ -140,15 +140,19 @@ def eligible(
     params = {
         **_params(organization_id, filters, now),
         **fx_sums.table_params(factors),
-        **fx_sums.run_params({name: plan.usd_factor(name, rate.per_usd) for name, rate in run_rates.items()}),
+        **_run_params(run_rates),
     }
     with _reading_what_is_due(filters):
         rows = db.run(_ELIGIBLE.format(due=_due(filters), ids=_IDS if with_ids else _NO_IDS), params)
     one_id = functools.cache(UUID)  # an affiliate's rows, one in each currency, share it
     return [
-        Eligible(Due(one_id(affiliate_id), currency, cents), conversions, ids, int(home_cents), unvalued, int(payout))
+        Eligible(Due(one_id(affiliate_id), currency, cents, int(payout)), conversions, ids, int(home_cents), unvalued)
         for affiliate_id, currency, cents, conversions, ids, home_cents, unvalued, payout in rows
     ]
+
+
+def _run_params(run_rates: Mapping[str, RunRate]) -> dict[str, str]:
+    return fx_sums.run_params({name: plan.usd_factor(name, rate.per_usd) for name, rate in run_rates.items()})
 
 
 class DayOfHold(NamedTuple):
@@ -198,20 +202,22 @@ def currencies_and_first(organization_id: UUID) -> tuple[list[str], datetime | N
 # In the order in which lines are written (`models.payouts.runs`).
 _CLAIM = "create temp table payout_claim on commit drop as {due} order by id"
 _CLAIMED = f"""
-select {columns(Due, cents="sum(cents)::bigint")} from payout_claim
-group by affiliate_id, currency order by affiliate_id, currency
+select due.affiliate_id, due.currency, sum(cents)::bigint, {_PAYOUT_CENTS}
+from payout_claim due
+left join {fx_sums.RUN_TABLE} on run.currency = due.currency
+group by due.affiliate_id, due.currency order by due.affiliate_id, due.currency
 """
-_dues = Rows(Due)
 
 
-def claim(*, organization_id: UUID, filters: RunFilters, now: datetime) -> list[Due]:
+def claim(*, organization_id: UUID, filters: RunFilters, run_rates: Mapping[str, RunRate], now: datetime) -> list[Due]:
     """Take down what is due, for this transaction alone, and return its sums; everything after reads only that.
 
     One statement reads the conversions, so that the sums and the lines are of the same moment.
     """
     with _reading_what_is_due(filters):
         db.run(_CLAIM.format(due=_due(filters)), _params(organization_id, filters, now))
-        return _dues.all(_CLAIMED)
+        rows = db.run(_CLAIMED, _run_params(run_rates))
+    return [Due(affiliate_id, currency, cents, int(payout)) for affiliate_id, currency, cents, payout in rows]
 
 
 _PAYEE = {

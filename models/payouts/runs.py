@@ -5,8 +5,8 @@ What is said of a run later stands here, too: its review.
 A run works in two temporary tables of its transaction, gone with the commit:
 `payout_claim`, what is due (`models.payouts.candidates.claim`): affiliate, currency, conversion, when, native cents.
 `payout_draft`, the payouts to be: whom to pay, where and in which currencies, the sum, the period, the conversions.
-What a conversion's line comes to is said once, and computed for the sums of the payouts and again for the lines: that
-takes less time than a table of a million lines that are written down to be copied.
+The amount of a conversion's line is computed for the sums of the plan and again for the lines: that takes less time
+than a table of a million lines that are written down to be copied.
 """
 
 from collections import defaultdict
@@ -33,35 +33,27 @@ _RATES = """unnest(%(currencies)s::text[], %(most)s::bigint[], %(times)s::bigint
   %(wide_times)s::numeric[], %(wide_over)s::numeric[], %(rates)s::numeric[], %(days)s::date[])
   r (currency, most, times, over, wide_times, wide_over, rate, published_on)"""
 _USD_CENTS = f"coalesce({fx_sums.narrow(cents='c.cents')}, ({fx_sums.wide(cents='c.cents')})::bigint)"
-# A payout whose lines round to nothing is left out, and what it was made of stays due. `offset 0` has each claim valued
-# before they are sorted: what is sorted is a third as wide then.
-_DRAFT = f"""
+_DRAFT = """
 create temp table payout_draft on commit drop as
 select payee.payout_id, payee.program_id, payee.affiliate_id, payee.method, payee.destination,
-  payee.currencies::text[] as currencies, made.cents, made.first, made.last, made.conversion_ids
+  payee.currencies::text[] as currencies, payee.cents, made.first, made.last, made.conversion_ids
 from unnest(%(payouts)s::uuid[], %(programs)s::uuid[], %(affiliates)s::uuid[], %(methods)s::text[],
-  %(destinations)s::text[], %(currencies_of)s::text[])
-  payee (payout_id, program_id, affiliate_id, method, destination, currencies)
+  %(destinations)s::text[], %(currencies_of)s::text[], %(cents)s::bigint[])
+  payee (payout_id, program_id, affiliate_id, method, destination, currencies, cents)
 join (
-  select affiliate_id, sum(usd_cents)::bigint as cents, min(occurred_at) as first, max(occurred_at) as last,
-    array_agg(id order by id) as conversion_ids
-  from (
-    select c.affiliate_id, c.id, c.occurred_at, {_USD_CENTS} as usd_cents
-    from payout_claim c
-    join unnest(%(ready_affiliates)s::uuid[], %(ready_currencies)s::text[]) ready (affiliate_id, currency)
-      on ready.affiliate_id = c.affiliate_id and ready.currency = c.currency
-    join {_RATES} on r.currency = c.currency
-    offset 0
-  ) line
-  group by affiliate_id having sum(usd_cents) > 0
+  select c.affiliate_id, min(c.occurred_at) as first, max(c.occurred_at) as last,
+    array_agg(c.id order by c.id) as conversion_ids
+  from payout_claim c
+  join unnest(%(ready_affiliates)s::uuid[], %(ready_currencies)s::text[]) ready (affiliate_id, currency)
+    on ready.affiliate_id = c.affiliate_id and ready.currency = c.currency
+  group by c.affiliate_id
 ) made on made.affiliate_id = payee.affiliate_id
 """
-_TOTAL = "select coalesce(sum(cents), 0)::bigint from payout_draft"
 
 
-def draft(planned: Planned) -> int:
-    """Make the payouts to be of what was claimed, for affiliates who are ready; return US cents in all."""
-    ready = planned.ready
+def stage_draft(planned: Planned) -> None:
+    """Stage the payouts to be of what was claimed, for the affiliates whom the plan pays, with the plan's amounts."""
+    ready, amounts = planned.ready, planned.payouts
     payees = {candidate.payee.affiliate_id: candidate.payee for candidate in ready}.values()
     currencies: defaultdict[UUID, list[str]] = defaultdict(list)
     for candidate in ready:
@@ -75,13 +67,11 @@ def draft(planned: Planned) -> int:
         "methods": [payee.method for payee in payees],
         "destinations": [payee.destination for payee in payees],
         "currencies_of": [_list(currencies[payee.affiliate_id]) for payee in payees],
-        **_rate_params(planned.rates),
+        "cents": _list(amounts[payee.affiliate_id] for payee in payees),
     }
     with joining_whole_tables():
         db.stage(_DRAFT, params)
         db.stage("analyze payout_draft (payout_id, affiliate_id)")
-        ((total_cents,),) = db.run(_TOTAL)
-    return int(total_cents)
 
 
 # Thousands of values are read faster out of one text than out of an array expression.
@@ -140,7 +130,7 @@ _payouts = Rows(RunPayout)
 
 
 def write(run: Run, planned: Planned) -> list[RunPayout]:
-    """Write a run with the payouts that `draft` made of this plan, and their lines; return them in order of ids."""
+    """Write a run with its payouts and their lines, after `stage_draft` of this plan; return the payouts by id."""
     params = asdict(run) | {"confirmed_totals": Json(run.confirmed_totals), "filters": Json(run.filters)}
     db.stage(_RUN, params)
     with reading_whole_tables():

@@ -1,6 +1,6 @@
 """What every screen of the portal has: the logo and the colour of the brand, for who works for one brand alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,6 +10,7 @@ from api.me.person import get_own_account
 from pages import calls, forms, screens, statics
 from pages.calls import CallAnswer
 from pages.forms import FormState
+from pages.times import zone
 
 #: What each screen of the portal uses for its frame.
 USES = (get_own_account,)
@@ -19,7 +20,9 @@ _MALFORMED, _TO_MEND = 400, 422
 
 def show(template: str, *, status: int = 200, form: FormState = forms.EMPTY, **shown: Any) -> Response:
     """Return a template of the portal in its frame, like `screens.show`. Costs 2 round trips."""
-    return screens.show(f"portal/{template}", status=status, form=form, brand=_brand(), **shown)
+    brands = calls.needed(get_own_account)["brands"]
+    zone.use_brands([one["timezone"] for one in brands])
+    return screens.show(f"portal/{template}", status=status, form=form, brand=_only(brands), **shown)
 
 
 def status(answer: CallAnswer) -> int:
@@ -27,9 +30,8 @@ def status(answer: CallAnswer) -> int:
     return _TO_MEND if answer.status == _MALFORMED else answer.status
 
 
-def _brand() -> Mapping[str, object] | None:
+def _only(brands: Sequence[Mapping[str, Any]]) -> Mapping[str, object] | None:
     """Return the name, logo and style sheet of the one brand that the affiliate works for; None with several."""
-    brands = calls.needed(get_own_account)["brands"]
     if len(brands) != 1:
         return None
     (one,) = brands

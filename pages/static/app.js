@@ -1,10 +1,16 @@
 // Live parts stand still while nobody looks or somebody asks them to, and say when they are not live; texts are copied;
-// keys go through a queue while the focus is in it.
+// keys go through a queue while the focus is in it; a cookie names the browser's time zone, in which affiliates see times.
 (() => {
   'use strict';
   const root = document.documentElement;
   const state = document.getElementById('live-state');
   let failures = 0, next = 0, since = null;
+
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (here) {
+    const secure = location.protocol === 'https:' ? ';secure' : '';
+    document.cookie = `finderfee-zone=${encodeURIComponent(here)};path=/;max-age=31536000;samesite=lax${secure}`;
+  }
 
   addEventListener('htmx:before:request', event => {
     if (!event.target.closest('[data-live]')) return;
@@ -17,7 +23,16 @@
     failures = well ? 0 : failures + 1;
     next = well ? 0 : Date.now() + Math.min(2 ** failures, 30) * 1000;
     since = well ? null : since || new Date();
-    if (state) state.textContent = since ? state.dataset.words + ' ' + since.toTimeString().slice(0, 5) : '';
+    if (state) state.textContent = since ? `${state.dataset.words} ${clock(since)}` : '';
+  }
+
+  function clock(at) {
+    const { zone } = state.dataset;
+    try {
+      return `${at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone })} ${zone}`;
+    } catch { // the browser does not know the zone
+      return `${at.toISOString().slice(11, 16)} UTC`;
+    }
   }
 
   for (const button of document.querySelectorAll('[data-hold], [data-copy]')) button.hidden = false;

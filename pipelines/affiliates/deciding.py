@@ -49,7 +49,7 @@ def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -
     """Change columns of a locked affiliate and return them as they are now; any status may become any other.
 
     `changes` is `AffiliateChanges` loaded. Becoming Approved tells the brand, and for the first time the affiliate
-    (and the brand of a match in the network);
+    (and the brand of a match in the network); an applicant who becomes Rejected is told once;
     becoming Banned lets go of payouts that were not sent.
     Raises Refused: 404 not_found for the partner group; what `terms.check_rate` raises.
     """
@@ -64,6 +64,8 @@ def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -
         _tell_approved(changed, now)
         if affiliate.approved_at is None:
             letters.tell_approved(organization_id=changed.organization_id, emails=[changed.email], now=now)
+    if _is_turned_down(affiliate, changed.status):
+        letters.send_rejected(changed, now=now)
     if changed.status == AffiliateStatus.Banned:
         decisions.ban(organization_id=changed.organization_id, affiliate_id=changed.id, now=now)
     return changed
@@ -80,13 +82,23 @@ def approve(*, affiliate: Affiliate, now: datetime) -> Affiliate:
     return change(affiliate=affiliate, changes={"status": AffiliateStatus.Approved.value}, now=now)
 
 
-def reject(*, affiliate: Affiliate, reason: str | None) -> Affiliate:
-    """Turn down a locked affiliate's application and return them as they are now.
+def reject(*, affiliate: Affiliate, reason: str | None, now: datetime) -> Affiliate:
+    """Turn down a locked affiliate's application, tell them once and return them as they are now.
 
     Raises Refused: 409 invalid_status_transition from every status but Pending.
     """
     _check_status(affiliate, "rejected", AffiliateStatus.Pending)
-    return affiliates.change(affiliate, {"status": AffiliateStatus.Rejected.value, "rejection_reason": reason})
+    changes = {"status": AffiliateStatus.Rejected.value, "rejection_reason": reason}
+    return change(affiliate=affiliate, changes=changes, now=now)
+
+
+def _is_turned_down(before: Affiliate, status: str) -> bool:
+    """Return whether this change of status turns down an application that was neither accepted nor turned down before.
+
+    An affiliate who was approved once is no applicant, and an email about a second rejection would say nothing new.
+    """
+    is_waiting = before.status == AffiliateStatus.Pending and before.approved_at is None
+    return is_waiting and status == AffiliateStatus.Rejected and before.rejection_mailed_at is None
 
 
 def _tell_approved(affiliate: Affiliate, now: datetime) -> None:
@@ -144,4 +156,6 @@ def _status_columns(affiliate: Affiliate, changes: Mapping[str, Any], now: datet
         columns["rejection_reason"] = None
     if status == AffiliateStatus.Approved and affiliate.approved_at is None:
         columns["approved_at"] = now
+    if _is_turned_down(affiliate, status):
+        columns["rejection_mailed_at"] = now
     return columns

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from uuid import UUID
 
 from domain.money import fx
 from domain.organization import plans
@@ -35,16 +34,14 @@ class PlanUse:
     team_seats: LimitUse
 
 
-def affiliates_left(organization_id: UUID, *, now: datetime) -> int | None:
+def affiliates_left(organization: Organization, *, now: datetime) -> int | None:
     """Return how many more affiliates the organization may have; None means no limit.
 
     A caller who adds one because of the answer takes `turns.stage_capacity` first, so that two who
     ask for the last place at once are told one after the other.
     """
-    organization = organizations.find(organization_id)
-    assert organization is not None  # the caller has looked up something of it
     most = _most_affiliates(organization, now)
-    return None if most is None else max(most - organizations.count_affiliates(organization_id), 0)
+    return None if most is None else max(most - organizations.count_affiliates(organization.id), 0)
 
 
 def shares(organization: Organization, now: datetime) -> PlanUse:

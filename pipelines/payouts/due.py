@@ -3,13 +3,12 @@
 Source: core spec, "Payouts", preview.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
-from domain.money import valuation
+from domain.money import currencies, valuation
 from domain.money.valuation import PublishedRate
 from domain.payouts import plan
 from domain.payouts.confirmation import RunFilters
@@ -28,15 +27,6 @@ class PayoutPreview:
     planned: Planned
     eligible: Sequence[Eligible]
     organization: Organization
-
-    @property
-    def payouts(self) -> dict[UUID, int]:
-        """What each affiliate would be paid, in US cents: the sum of the lines. Who would get nothing is left out."""
-        sums: defaultdict[UUID, int] = defaultdict(int)
-        for candidate, part in zip(self.planned.candidates, self.eligible, strict=True):
-            if candidate.is_ready:
-                sums[candidate.payee.affiliate_id] += part.payout_cents
-        return {affiliate_id: cents for affiliate_id, cents in sums.items() if cents > 0}
 
 
 def preview(
@@ -80,10 +70,9 @@ def preview(
 
 def claim(*, organization: Organization, filters: RunFilters, method: str | None, now: datetime) -> Planned:
     """Take down what is due and plan it; call under the run's turn. Later statements see exactly this."""
-    dues = candidates.claim(organization_id=organization.id, filters=filters, now=now)
-    payees = _payees(organization, dues)
-    wanted = {*(due.currency for due in dues), *_minimums(payees), organization.home_currency}
-    planned = _plan(organization, dues, payees, _fresh_rates(wanted, today=_day(now)))
+    rates = _fresh_rates(currencies.EXPONENTS.keys(), today=_day(now))
+    dues = candidates.claim(organization_id=organization.id, filters=filters, run_rates=rates, now=now)
+    planned = _plan(organization, dues, _payees(organization, dues), rates)
     return planned if method is None else planned.on_rail(method)
 
 
@@ -106,9 +95,9 @@ def _plan(
     return plan.plan(dues=dues, payees=payees, terms=terms)
 
 
-def _fresh_rates(currencies: set[str], *, today: date) -> dict[str, RunRate]:
+def _fresh_rates(of: Set[str], *, today: date) -> dict[str, RunRate]:
     """Return the rates to pay by; USD is 1 on any day. What was published too long ago is left out."""
-    wanted = currencies - {plan.PAYOUT_CURRENCY}
+    wanted = of - {plan.PAYOUT_CURRENCY}
     since = today - timedelta(days=valuation.FRESH_DAYS)
     newest = fx_rates.newest_since(wanted, since=since) if wanted else {}
     published = [PublishedRate(currency, on, per_usd) for currency, (per_usd, on) in newest.items()]

@@ -28,7 +28,7 @@ class UnverifiedRules:
 @dataclass(frozen=True, slots=True)
 class Funding:
     """Where an organization stands. The balance is None unless payouts are paid from one; reason and message are None
-    while a run could pass.
+    while a run could pass. No operation manages funding, so nobody can manage it and there are no instructions.
     """
 
     mode: str
@@ -39,13 +39,13 @@ class Funding:
     payouts_blocked_message: str | None
     verification_required: bool
     identity_required: bool
-    can_manage_funding: bool
-    bank_transfer_instructions: str | None
     unverified_rules: UnverifiedRules
+    can_manage_funding: bool = False
+    bank_transfer_instructions: str | None = None
 
 
-def status(*, organization_id: UUID, can_manage: bool, now: datetime) -> Funding:
-    """Return how the organization stands; `can_manage` is whether this caller may change it. Budget: 3 round trips."""
+def status(*, organization_id: UUID, now: datetime) -> Funding:
+    """Return how the organization stands. Budget: 3 round trips."""
     organization = organizations.find(organization_id)
     if organization is None:
         raise LookupError(f"there is no organization {organization_id}")
@@ -61,8 +61,6 @@ def status(*, organization_id: UUID, can_manage: bool, now: datetime) -> Funding
         payouts_blocked_message=refusal and refusal[1],
         verification_required=found.is_high_risk,
         identity_required=found.is_identity_required,
-        can_manage_funding=can_manage,
-        bank_transfer_instructions=_instructions(organization.slug) if can_manage and is_from_balance else None,
         unverified_rules=UnverifiedRules(
             holding_days=gates.HOLDING.days,
             window_days=gates.WINDOW.days,
@@ -89,7 +87,3 @@ def standing(organization: Organization, *, now: datetime) -> gates.PayoutStandi
         hold_days=organization.payout_hold_days,
         cap_used_cents=payouts.cap_used_cents(organization_id=organization.id, since=now - gates.WINDOW),
     )
-
-
-def _instructions(slug: str) -> str:
-    return f"Transfer to the bank account that the operator of this service named to you, with the reference {slug}."

@@ -48,10 +48,10 @@ def send_confirmed(organization: Organization, receipt: Receipt, *, at: datetime
 
 def _due(organization: Organization, proposal: Proposal) -> str:
     totals = ", ".join(_money(cents, currency) for currency, cents in proposal.native_totals.items())
-    estimate = _money(proposal.usd_estimate_cents, "USD")
+    total = _money(proposal.usd_estimate_cents, "USD")
     return (
-        f"Affiliates of {organization.name} who are due to be paid: {proposal.recipients}. Due: {totals}; about"
-        f" {estimate} at today's rates."
+        f"Affiliates of {organization.name} who are due to be paid: {proposal.recipients}. Due: {totals};"
+        f" {total} at today's rates."
     )
 
 

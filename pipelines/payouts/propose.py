@@ -75,18 +75,18 @@ def _due_on(found: CadenceDue, now: datetime) -> date | None:
 
 def _proposal(preview: PayoutPreview, due_on: date, now: datetime) -> Proposal:
     planned = preview.planned
-    ready = {candidate.payee.affiliate_id for candidate in planned.ready}
+    recipients = len(planned.payouts)
     return Proposal(
         id=ids.new_id(),
         organization_id=preview.organization.id,
         due_on=due_on,
-        status=ProposalStatus.Open if ready else ProposalStatus.Empty,
-        recipients=len(ready),
+        status=ProposalStatus.Open if recipients else ProposalStatus.Empty,
+        recipients=recipients,
         confirm_total_cents=planned.confirm_total_cents,
         native_totals=planned.native_totals,
-        usd_estimate_cents=planned.usd_estimate_cents,
+        usd_estimate_cents=planned.payout_total_cents,
         created_at=now,
-        closed_at=None if ready else now,
+        closed_at=None if recipients else now,
     )
 
 

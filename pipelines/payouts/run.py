@@ -54,16 +54,15 @@ def make(*, organization_id: UUID, request: RunRequest, now: datetime) -> Receip
     if organization is None:
         raise LookupError(f"there is no organization {organization_id}")
     planned = due.claim(organization=organization, filters=request.filters, method=request.method, now=now)
-    total_cents = runs.draft(planned)
     decided = confirmation.decide(
         run_id=ids.new_id(),
         organization_id=organization_id,
         request=request,
         planned=planned,
-        total_cents=total_cents,
         standing=funding.standing(organization, now=now),
         now=now,
     )
+    runs.stage_draft(planned)
     payouts = runs.write(decided, planned)
     if request.is_for_everything:
         proposals.stage_confirmed(organization_id=organization_id, run_id=decided.id, at=now)

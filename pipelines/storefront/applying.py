@@ -17,9 +17,10 @@ from models import ids, storefront, turns
 from models.affiliates import accounts, affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate
 from models.affiliates.tracking_links import ShownLink
+from models.organization import organizations
 from models.programs import programs
 from models.storefront import Desk
-from pipelines.affiliates import joining, recruiting
+from pipelines.affiliates import joining, letters, recruiting
 from pipelines.organization import capacity
 from pipelines.storefront import second_step
 
@@ -60,10 +61,10 @@ def apply(
 ) -> Filed:
     """Record an application; an application that is there already stays as it is.
 
-    `application` is `ApplicationBody` loaded. An invite-only campaign takes applications too, and never approves them
-    by itself. Room in the plan and the alias are looked at before the applicant is, everything is read before anything
-    is decided, and what is written goes with the commit, so that the database is asked the same questions about every
-    applicant.
+    `application` is `ApplicationBody` loaded. A campaign that approves by itself emails the new affiliate. An
+    invite-only campaign takes applications too, and never approves them by itself. Room in the plan and the alias are
+    looked at before the applicant is, everything is read before anything is decided, and what is written goes with the
+    commit, so that the database is asked the same questions about every applicant.
     Raises Refused: 404 not_found for a campaign that is not open; 400 invalid_request for the answers to its form; 409
     program_at_capacity, alias_already_taken.
     Budget: 4 round trips (campaign; organization; applicant and slugs; writes and commit), 1 more each for the number
@@ -75,7 +76,9 @@ def apply(
     form = ApplicationForm.of(program.application_form)
     answers = application_answers.read(form.of_step(1), application["form_answers"])
     turns.stage_capacity(organization_id)
-    if capacity.affiliates_left(organization_id, now=now) == 0:
+    organization = organizations.find(organization_id)
+    assert organization is not None  # the program is one of its own
+    if capacity.affiliates_left(organization, now=now) == 0:
         raise Refused(409, "program_at_capacity", "This program takes no more affiliates at the moment.")
     recruiter_id = recruiting.recruiter_of(program, reference=application["recruiter"], email=application["email"])
     desk, slug = _desk(program, email=application["email"], alias=application["alias"])
@@ -95,6 +98,8 @@ def apply(
     tracking_links.stage_all(links)
     affiliate = Affiliate(**values)
     joining.tell(affiliate, slug=slug, now=now)
+    if affiliate.status == statuses.AffiliateStatus.Approved:
+        letters.stage_approved(organization, [affiliate.email], now=now)
     return Filed(
         affiliate.id,
         affiliate,

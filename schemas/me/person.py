@@ -22,6 +22,7 @@ class PersonsBrandRecord(Wire):
     name = fields.String()
     primary_brand_color = fields.String(allow_none=True)
     logo_url = fields.String(allow_none=True)
+    timezone = fields.String()
 
 
 class OwnAccountRecord(Wire):

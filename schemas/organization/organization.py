@@ -1,7 +1,5 @@
 """The organization's profile and its images on the wire. Source: core spec, "Other resources" (profile)."""
 
-import functools
-from importlib import resources
 from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate
@@ -9,7 +7,7 @@ from marshmallow import ValidationError, fields, post_load, validate
 from domain import slugs
 from domain.gateways.basis import CommissionBasis
 from domain.money import money
-from domain.organization import plans
+from domain.organization import plans, time_zones
 from domain.payouts.cadence import Cadence
 from schemas.base import Email, Flag, Instant, Wire, color, from_base64, line, not_blank, one_of, text, whole
 
@@ -22,13 +20,8 @@ def _subdomain(value: str) -> None:
         raise ValidationError("It must be 3 to 63 of a-z, 0-9 and hyphen, without a hyphen at either end.")
 
 
-@functools.cache
-def _zones() -> frozenset[str]:
-    return frozenset(resources.files("tzdata").joinpath("zones").read_text("ascii").split())
-
-
 def _timezone(value: str) -> None:
-    if value not in _zones():
+    if not time_zones.is_known(value):
         raise ValidationError("It must be a time zone of the IANA database, such as Europe/Berlin.")
 
 

@@ -70,7 +70,7 @@ def test_the_funding_status_costs_three(payroll):
     run(payroll)
 
     def look():
-        funding.status(organization_id=payroll.brand.id, can_manage=True, now=clock.now())
+        funding.status(organization_id=payroll.brand.id, now=clock.now())
 
     assert "3 round trips" in funding.status.__doc__
     assert _trips(payroll, look) == 3 + 1

@@ -3,7 +3,9 @@
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from flask import g
 
+from domain.organization import time_zones
 from pages import show
 
 
@@ -20,8 +22,38 @@ def test_a_moment_names_its_zone_and_is_readable_by_programs():
     assert show.moment(None) == show.day(None) == "–"
 
 
-def test_a_day_is_the_day_in_utc():
-    assert show.day("2026-12-02T00:30:00+01:00") == '<time datetime="2026-12-01">1 Dec 2026</time>'
+@pytest.fixture
+def berlin(app):
+    """A page that is made for somebody in Berlin."""
+    with app.test_request_context():
+        g.page_zone = time_zones.of("Europe/Berlin")
+        yield
+
+
+def test_time_is_shown_in_the_zone_of_the_page(berlin):
+    at = datetime(2026, 12, 31, 23, 5, 7, tzinfo=UTC)
+
+    assert show.moment(at) == '<time datetime="2026-12-31T23:05:07Z">1 Jan 2027, 00:05 Europe/Berlin</time>'
+    assert show.words(at) == "1 Jan 2027, 00:05 Europe/Berlin"
+    assert show.day(at) == (
+        '<span title="1 Jan 2027, 00:05 Europe/Berlin"><time datetime="2027-01-01">1 Jan 2027</time></span>'
+    )
+    assert 'datetime="2026-12-31T23:05:07Z" title="2027-01-01 00:05:07 Europe/Berlin"' in show.ago(at)
+    assert show.day("2026-12-31") == '<time datetime="2026-12-31">31 Dec 2026</time>'
+
+
+def test_hour_that_the_clock_shows_twice_names_its_offset(berlin):
+    shown = [show.words(datetime(2026, 10, 25, hour, 30, tzinfo=UTC)) for hour in (0, 1, 2)]
+
+    assert shown == [
+        "25 Oct 2026, 02:30 Europe/Berlin (UTC+02:00)",
+        "25 Oct 2026, 02:30 Europe/Berlin (UTC+01:00)",
+        "25 Oct 2026, 03:30 Europe/Berlin",
+    ]
+
+
+def test_a_day_is_the_day_in_utc_where_nobody_is_signed_in():
+    assert '<time datetime="2026-12-01">1 Dec 2026</time>' in show.day("2026-12-02T00:30:00+01:00")
     assert show.day("2026-12-01") == show.day(date(2026, 12, 1)) == '<time datetime="2026-12-01">1 Dec 2026</time>'
 
 

@@ -15,6 +15,9 @@ from tests.support.rows.brands import Brand
 
 _PROVEN = {"Sec-Fetch-Site": "same-origin"}
 _FOREIGN = [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://evil.test"}, {}]
+_RAW_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}")
+# What is by day in UTC, and says so.
+_BY_RULE = re.compile(r"in UTC\b|\(UTC\)")
 _UNSPOKEN = re.compile(r"\b(None|null|undefined|NaN)\b|[{][{%]|&lt;built-in")
 # Names of a catalogue: no tenant has them.
 _EVERYBODYS = ("<gateway>", "<platform>")
@@ -102,6 +105,21 @@ def test_every_page_has_its_frame_full_and_empty(app, operator, request, which):
         assert titles.setdefault((kind, title), path) == path, f"{path} and {titles[kind, title]} are both {title}"
         seen += 1
     assert seen >= 3
+
+
+def test_no_page_shows_a_time_in_another_zone(app, operator, filled):
+    # Kolkata is half an hour off, so that no local time looks like one of UTC.
+    filled.brand.rows("update organization set timezone = 'Asia/Kolkata' where id = %s returning 1", filled.brand.id)
+    people, named = _people(app, operator, filled), set()
+    for kind, rule in screens.rules(app, "GET"):
+        if kind == "operator":
+            continue
+        answer = people[kind].open(screens.address(rule, filled.names))
+        text = _words(answer.text) if answer.mimetype == "text/html" else ""
+        assert not _RAW_TIME.search(text), f"{rule}: {_RAW_TIME.search(text)}"
+        assert not re.search(r"UTC", _BY_RULE.sub("", text)), rule
+        named |= {kind} if "Asia/Kolkata" in text else set()
+    assert named == {"member", "account"}
 
 
 def test_a_live_part_asks_an_address_that_answers(app, operator, filled):

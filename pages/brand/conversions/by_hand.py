@@ -16,6 +16,7 @@ from pages import calls, forms, screens, typed
 from pages.brand import choices
 from pages.forms import FormState
 from pages.screens import screen
+from pages.times import entered
 
 blueprint = Blueprint("new_conversion_page", __name__)
 
@@ -30,7 +31,6 @@ _USES = (
 )
 # How fields of the API are called in the form, which speaks of major units and of people.
 _NAMES: Mapping[str, str] = {"amountCents": "amount", "commissionCents": "commission", "affiliateId": "affiliate"}
-_SECONDS_AT = 16
 
 
 @blueprint.get(_HERE)
@@ -86,7 +86,7 @@ def _from_uncredited(wanted: str) -> FormState | None:
         affiliate=row["affiliateEmail"],
         amount=typed.major(row["amountCents"], row["currency"]),
         currency=row["currency"],
-        occurredAt=row["occurredAt"][:_SECONDS_AT],
+        occurredAt=entered.local_time(row["occurredAt"]),
     )
 
 
@@ -117,6 +117,6 @@ def _body(form: FormState, affiliate_id: str) -> Mapping[str, Any]:
         "commissionCents": typed.minor(form.value("commission"), currency),
         "currency": code,
         "customerEmail": form.value("customerEmail").strip() or None,
-        "occurredAt": form.value("occurredAt").strip() or None,
+        "occurredAt": entered.instant(form.value("occurredAt").strip() or None),
         "note": form.value("note").strip() or None,
     }

@@ -13,6 +13,7 @@ from pages import calls, forms, screens
 from pages.brand import choices
 from pages.forms import FormState
 from pages.screens import screen
+from pages.times import entered
 
 blueprint = Blueprint("conversions_page", __name__)
 
@@ -56,12 +57,18 @@ def show_file() -> Response:
 
 
 def _wanted() -> dict[str, str | None]:
-    """Return what the address asks for; a field that was left empty asks for nothing."""
+    """Return the query of the API: days are read in the zone of the page; an empty field asks for nothing."""
+    asked = _asked()
+    return asked | {name: entered.day_start(asked[name]) for name in ("since", "until")}
+
+
+def _asked() -> dict[str, str | None]:
+    """Return the filter as it stands in the address."""
     return {name: request.args.get(name, "").strip() or None for name in (*_FILTERS, "sort")}
 
 
 def _address(path: str) -> str:
-    wanted = {name: value for name, value in _wanted().items() if value}
+    wanted = {name: value for name, value in _asked().items() if value}
     return f"{path}?{urlencode(wanted)}" if wanted else path
 
 

@@ -11,6 +11,7 @@ from pages import calls, forms, screens, typed
 from pages.brand import choices
 from pages.forms import FormState
 from pages.screens import screen
+from pages.times import entered
 
 blueprint = Blueprint("new_coupon_page", __name__)
 
@@ -51,8 +52,7 @@ def _body() -> dict[str, Any]:
         for name in ("name", "discountType", "duration", "selfMintMode", "expiresAt", "commissionType")
     }
     body |= {name: typed.number(said.get(name, "")) for name in _WHOLE}
-    if body["expiresAt"]:
-        body["expiresAt"] += "T23:59:59Z"  # until the end of the day that was chosen
+    body["expiresAt"] = entered.day_end(body["expiresAt"])
     body["overridesClickAttribution"] = "overridesClickAttribution" in said
     body["productRefs"] = said.get("productRefs", "").split() or None
     if body["commissionType"]:

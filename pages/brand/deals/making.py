@@ -12,6 +12,7 @@ from pages import calls, forms, screens, typed
 from pages.brand import choices
 from pages.forms import FormState
 from pages.screens import screen
+from pages.times import entered
 
 blueprint = Blueprint("new_deal_page", __name__)
 
@@ -61,7 +62,7 @@ def _milestones(currency: str) -> list[dict[str, Any]]:
         [request.form.get(f"{name}{number}", "").strip() for name in ("title", "amount", "due")] for number in _PARTS
     ]
     return [
-        {"title": title, "amountCents": typed.minor(amount, currency), "dueAt": f"{due}T23:59:59Z" if due else None}
+        {"title": title, "amountCents": typed.minor(amount, currency), "dueAt": entered.day_end(due or None)}
         for title, amount, due in rows
         if title or amount or due
     ]

@@ -25,7 +25,7 @@ REASONS: Mapping[str, str] = {
     "no_payout_account": "No payout account",
     "tax_form_required": "No tax form",
     "below_minimum": "Below the minimum",
-    "": "Comes to less than a cent",
+    "below_one_cent": "Less than one cent in all",
 }
 #: What changes that.
 REMEDIES: Mapping[str, str] = {
@@ -36,7 +36,7 @@ REMEDIES: Mapping[str, str] = {
     "no_payout_account": "They say in their portal where to pay.",
     "tax_form_required": "You pay nobody without a tax form.",
     "below_minimum": "It goes on growing.",
-    "": "It goes on growing.",
+    "below_one_cent": "It is paid once it comes to a cent of US money or more.",
 }
 _MOST_ROWS = 50
 _MOST_CENTS = 10**15
@@ -112,7 +112,7 @@ class ConfirmedFigures:
     def body(self) -> dict[str, Any]:
         """What the API is sent to compare with."""
         return {
-            "confirmTotalCents": sum(self.native.values()),
+            "confirmTotalCents": max(0, sum(self.native.values())),
             "confirmTotals": self.native,
             "confirmFxRates": self.rates,
             "confirmPayoutTotalUsdCents": self.total,
@@ -122,14 +122,9 @@ class ConfirmedFigures:
 def planned(preview: Mapping[str, Any]) -> PlannedRun:
     """Return what a preview says, the largest first."""
     candidates = preview["candidates"]
-    reached = {one["affiliateId"] for one in candidates if one["payoutUsdCents"]}
-    going: list[Mapping[str, Any]] = []
-    staying: list[Mapping[str, Any]] = []
-    for one in candidates:
-        (going if one["payoutReady"] and one["affiliateId"] in reached else staying).append(one)
-    behind = [
-        _left(one) for one in sorted(staying, key=lambda one: (one["blockedReason"] or "", -one["eligibleCents"]))
-    ]
+    going = [one for one in candidates if one["payoutReady"]]
+    staying = [one for one in candidates if not one["payoutReady"]]
+    behind = [_left(one) for one in sorted(staying, key=lambda one: (one["blockedReason"], -one["eligibleCents"]))]
     native, rates = preview["nativeTotalsForRun"], preview["fxRunRates"]
     return PlannedRun(
         total=preview["payoutTotalUsdCents"],
@@ -150,7 +145,7 @@ def confirmed(text: str) -> ConfirmedFigures | None:
         total, native, rates = orjson.loads(text)
     except (orjson.JSONDecodeError, TypeError, ValueError):
         return None
-    if not (_is_cents(total) and isinstance(native, dict) and isinstance(rates, dict)):
+    if not (_is_cents(total) and total >= 0 and isinstance(native, dict) and isinstance(rates, dict)):
         return None
     is_whole = all(currency in currencies.EXPONENTS and _is_cents(cents) for currency, cents in native.items())
     if not is_whole or not all(currency in currencies.EXPONENTS and _is_rate(rate) for currency, rate in rates.items()):
@@ -179,7 +174,7 @@ def changes(old: ConfirmedFigures, new: ConfirmedFigures) -> list[str]:
 
 
 def _is_cents(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_CENTS
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _MOST_CENTS
 
 
 def _is_rate(value: Any) -> bool:
@@ -209,7 +204,7 @@ def _paid(going: Sequence[Mapping[str, Any]]) -> list[PaidAffiliate]:
 
 
 def _left(one: Mapping[str, Any]) -> LeftBehind:
-    why = one["blockedReason"] or ""
+    why = one["blockedReason"]
     return LeftBehind(
         one["affiliateId"], _name(one), one["eligibleCents"], one["currency"], REASONS[why], REMEDIES[why]
     )

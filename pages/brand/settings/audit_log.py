@@ -1,5 +1,6 @@
 """Who did what: each entry with what it changed, from what to what."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +12,10 @@ from api.organization.audit_log import list_audit_log
 from api.organization.members import list_members
 from domain.money import wording
 from domain.refused import Refused
-from pages import calls, forms, screens
+from pages import calls, forms, screens, show
 from pages.forms import FormState
 from pages.screens import screen
+from pages.times import entered
 
 blueprint = Blueprint("audit_log_page", __name__)
 
@@ -21,6 +23,8 @@ _HERE = "/dashboard/audit-log"
 _FILTERS = ("action", "entityType", "actorUserId", "since", "until")
 _PER_PAGE = 50
 _MOST_DIGITS = 6
+# Instants in entries, as the API writes them.
+_INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?(Z|\+00:00)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def show_audit_log() -> Response:
         people=[(one["id"], one["email"]) for one in calls.needed(list_members)],
         next_cursor=str(number + 1) if found["total"] > number * _PER_PAGE else None,
         is_narrowed=any(_wanted().values()) or number > 1,
-        file=f"{_HERE}/export.csv?{urlencode({name: value for name, value in _wanted().items() if value})}",
+        file=f"{_HERE}/export.csv?{urlencode({name: value for name, value in _asked().items() if value})}",
     )
 
 
@@ -70,7 +74,14 @@ def show_audit_file() -> Response:
         return screens.sent_on(_HERE)
 
 
-def _wanted() -> dict[str, object]:
+def _wanted() -> dict[str, str | None]:
+    """Return the query of the API: days are read in the zone of the page."""
+    asked = _asked()
+    return asked | {name: entered.day_start(asked[name]) for name in ("since", "until")}
+
+
+def _asked() -> dict[str, str | None]:
+    """Return the filter as it stands in the address."""
     return {name: request.args.get(name, "").strip() or None for name in _FILTERS}
 
 
@@ -101,4 +112,4 @@ def _said(value: object) -> str:
         return "; ".join(f"{name}: {_said(inner)}" for name, inner in value.items())
     if isinstance(value, list):
         return ", ".join(_said(inner) for inner in value)
-    return str(value)
+    return show.words(value) if isinstance(value, str) and _INSTANT.fullmatch(value) else str(value)

@@ -240,6 +240,7 @@ def test_where_applicants_are_let_in_at_once_the_match_is_told_of_at_once(shop, 
     (created, approved) = _events(shop)
     assert (created[0], created[1]["status"], "source" in created[1]) == ("affiliate.created", "Approved", False)
     assert (approved[0], approved[1]["autoApproved"]) == ("affiliate.approved", True)
+    assert shop.rows("select count(*) from mail_message where kind = 'affiliate.approved'") == [(1,)]
 
 
 def test_twice_at_once_is_one_application(shop, eva):

@@ -15,6 +15,7 @@ def test_an_account_names_its_brands(rita, stranger):
         "name": "Brand",
         "primaryBrandColor": None,
         "logoUrl": None,
+        "timezone": "UTC",
     }
     assert stranger.get("/api/me").json["brands"] == []
 

@@ -6,6 +6,7 @@ import pytest
 
 from adapters import clock
 from models import db, ids, turns
+from models.organization import organizations
 from pipelines.organization import capacity
 from tests.support.api.racing import at_once
 
@@ -158,7 +159,7 @@ def test_tenants_do_not_count_each_others(brand, rival):
 
 def _left(brand):
     with db.unit_of_work(brand.id):
-        return capacity.affiliates_left(brand.id, now=clock.now())
+        return capacity.affiliates_left(organizations.find(brand.id), now=clock.now())
 
 
 @pytest.mark.parametrize(("limit", "left"), [("none", 4998), ("3", 1), ("2", 0), ("0", 0)])
@@ -186,7 +187,7 @@ def test_the_last_place_is_given_once(brand):
     def take(slug):
         with db.unit_of_work(brand.id):
             turns.stage_capacity(brand.id)
-            if not capacity.affiliates_left(brand.id, now=clock.now()):
+            if not capacity.affiliates_left(organizations.find(brand.id), now=clock.now()):
                 return False
             db.db.run("select pg_sleep(0.1)")
             brand_row = {"slug": slug, "program": program_id, "org": brand.id, "id": ids.new_id()}

@@ -106,18 +106,32 @@ def test_with_the_cap_used_up_nothing_can_be_paid(payroll):
     assert shown["unverifiedRules"]["capRemainingCents"] == 0
 
 
-@pytest.mark.parametrize(("role", "can"), [("Owner", True), ("Admin", True), ("Manager", False), ("Viewer", False)])
-def test_an_owner_or_admin_who_logged_in_manages_funding(payroll, role, can):
+@pytest.mark.parametrize("mode", ["balance", "debit"])
+@pytest.mark.parametrize("role", ["Owner", "Admin", "Manager", "Viewer"])
+def test_no_person_can_manage_funding(payroll, role, mode):
+    payroll.brand.set(fundingMode=mode)
+
     shown = _shown(payroll.brand.person(role))
 
-    assert shown["canManageFunding"] is can
-    assert (shown["bankTransferInstructions"] is not None) is can
+    assert (shown["canManageFunding"], shown["bankTransferInstructions"]) == (False, None)
 
 
 def test_no_key_and_no_other_token_manages_funding(payroll):
     for caller in (payroll.brand, payroll.brand.other_key(scope="read"), without_login(payroll.brand)):
         shown = _shown(caller)
         assert (shown["canManageFunding"], shown["bankTransferInstructions"]) == (False, None)
+
+
+def test_funding_has_only_the_operation_that_reads_it(app):
+    # With one that changes it, canManageFunding and the instructions are to follow the caller.
+    operations = {
+        (rule.rule, method)
+        for rule in app.url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+        if "funding" in rule.rule and rule.rule.startswith("/api/v1/payouts")
+    }
+
+    assert operations == {("/api/v1/payouts/funding/status", "GET")}
 
 
 def test_one_organizations_payouts_are_not_anothers_cap(payroll, rival):

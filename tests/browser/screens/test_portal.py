@@ -154,3 +154,25 @@ def test_the_portal_wears_its_brand_and_asks_for_no_more(window, enter, payroll)
     assert "#ffee00" in accent
     assert len(asked) <= 6, asked
     assert cold.locator(".brand img").evaluate("image => image.naturalWidth") == 32
+
+
+def test_times_are_in_the_zone_of_the_browser_from_the_sign_in_on(window, enter, payroll, site):
+    payroll.execute("update organization set timezone = 'Europe/Berlin' where id = %s", payroll.brand.id)
+    payroll.sell("rita", 4_900)
+    page = window(timezone_id="Asia/Tokyo")
+    page.goto(f"{site}/sign-in")
+    expect(page.get_by_role("button", name="Send me a link")).to_be_visible()
+
+    enter(page).goto(f"{site}/portal/earnings")
+
+    expect(page.get_by_role("table", name="Earnings")).to_contain_text("Asia/Tokyo")
+
+
+def test_without_scripts_times_are_in_the_zone_of_the_brand(window, enter, payroll, site):
+    payroll.execute("update organization set timezone = 'Europe/Berlin' where id = %s", payroll.brand.id)
+    payroll.sell("rita", 4_900)
+
+    page = enter(window(java_script_enabled=False, timezone_id="Asia/Tokyo"))
+    page.goto(f"{site}/portal/earnings")
+
+    expect(page.get_by_role("table", name="Earnings")).to_contain_text("Europe/Berlin")

@@ -1,4 +1,4 @@
-"""Which candidates a plan pays when something was paid before a restore that the books had forgotten."""
+"""Which candidates a plan pays: debts from before a restore, and amounts below one US cent."""
 
 from datetime import date
 from decimal import Decimal
@@ -36,9 +36,15 @@ def _payee(affiliate_id, **changes):
     )
 
 
+def _due(affiliate_id, currency, cents, payout_cents=None):
+    """Return a due amount; its lines are worth what it is worth at the rate, unless stated otherwise."""
+    worth = {"EUR": 2 * cents, "USD": cents}.get(currency, 0)
+    return Due(affiliate_id, currency, cents, worth if payout_cents is None else payout_cents)
+
+
 def _blocked(dues, **changes):
     planned = plan(
-        dues=[Due(_ANN, *due) for due in dues],
+        dues=[_due(_ANN, *due) for due in dues],
         payees={_ANN: _payee(_ANN, **changes)},
         terms=_TERMS,
     )
@@ -86,9 +92,44 @@ def test_minimum_is_compared_with_the_difference():
 
 def test_debt_of_one_affiliate_does_not_hold_back_another():
     planned = plan(
-        dues=[Due(_ANN, "USD", -500), Due(_BEN, "USD", 100)],
+        dues=[_due(_ANN, "USD", -500), _due(_BEN, "USD", 100)],
         payees={_ANN: _payee(_ANN), _BEN: _payee(_BEN, has_restored_debt=False)},
         terms=_TERMS,
     )
 
     assert planned.native_totals == {"USD": 100}
+
+
+@pytest.mark.parametrize(
+    ("dues", "blocked"),
+    [
+        ([("EUR", 3, 0)], ["below_one_cent"]),
+        ([("EUR", 3, -1)], ["below_one_cent"]),
+        ([("EUR", 3, 1)], [None]),
+        ([("EUR", 3, 0), ("USD", 1, 1)], [None, None]),
+        ([("EUR", 3, -1), ("USD", 1, 1)], ["below_one_cent", "below_one_cent"]),
+        ([("EUR", 3, 0), ("USD", -5, -5)], ["below_one_cent", "negative_balance"]),
+    ],
+)
+def test_affiliate_whose_lines_add_up_to_less_than_one_cent_is_blocked(dues, blocked):
+    assert _blocked(dues, has_restored_debt=False) == blocked
+
+
+def test_netted_difference_below_one_cent_is_blocked_in_every_currency():
+    assert _blocked([("EUR", 100, 150), ("USD", -150, -150)]) == ["below_one_cent", "below_one_cent"]
+
+
+def test_minimum_is_named_before_one_cent():
+    assert _blocked([("EUR", 3, 0)], has_restored_debt=False, minimum_cents=1_000) == ["below_minimum"]
+
+
+def test_payouts_are_the_sums_of_ready_candidates():
+    planned = plan(
+        dues=[_due(_ANN, "EUR", 10, 19), _due(_ANN, "USD", 5), _due(_BEN, "EUR", 1, 0)],
+        payees={_ANN: _payee(_ANN, has_restored_debt=False), _BEN: _payee(_BEN, has_restored_debt=False)},
+        terms=_TERMS,
+    )
+
+    assert planned.payouts == {_ANN: 24}
+    assert planned.payout_total_cents == 24
+    assert planned.native_totals == {"EUR": 10, "USD": 5}

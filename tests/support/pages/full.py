@@ -49,6 +49,7 @@ def make(app: Any) -> FullBrand:
     names = {"program_id": str(brand.programs[-1]), "affiliate_id": str(rita)}
     names["listed_id"] = names["program_id"]
     brand.set(bankBalanceCents="1")
+    payroll.execute("update organization set timezone = 'America/Argentina/Buenos_Aires' where id = %s", brand.id)
     payroll.execute(
         "update program set network_visibility = 'Networked', network_review = 'Approved', network_asked_at = now(),"
         " network_decided_at = now(), network_decided_by = 'ops@example.com', network_reason = 'Good <b>tea</b>.',"

@@ -374,7 +374,7 @@ export declare class Affiliates {
   approveAffiliate(affiliateId: string, body?: records.Nothing, options?: WriteOptions): Promise<records.Affiliate>;
 
   /**
-   * Turn an application down; the reason is for the brand alone.
+   * Turn an application down and email the applicant; the reason is for the brand alone.
    * Scope read_write. Plan Starter or higher. Refused with invalid_status_transition, not_found.
    * @param affiliateId The affiliate's id.
    */

@@ -2816,7 +2816,7 @@ export interface PayoutCandidate {
   /** Whether a run would pay it. */
   payoutReady: boolean;
   /** Why nothing is paid to this affiliate now; null when it is. */
-  blockedReason: "test_affiliate" | "affiliate_not_approved" | "negative_balance" | "fx_unavailable" | "no_payout_account" | "tax_form_required" | "below_minimum" | null;
+  blockedReason: "test_affiliate" | "affiliate_not_approved" | "negative_balance" | "fx_unavailable" | "no_payout_account" | "tax_form_required" | "below_minimum" | "below_one_cent" | null;
 }
 
 /** A payout that a run made: once per recipient and run, and again when one is retried. */
@@ -2903,9 +2903,9 @@ export interface PayoutFunding {
   verificationRequired: boolean;
   /** Whether somebody has to show who they are first. */
   identityRequired: boolean;
-  /** Whether the caller may change how payouts are funded. */
+  /** Whether the caller may change how payouts are funded: always false, as no operation does. */
   canManageFunding: boolean;
-  /** How to fund payouts by bank transfer; null where that is not offered. */
+  /** How to fund payouts by bank transfer: always null, as that is not offered. */
   bankTransferInstructions: string | null;
   unverifiedRules: UnverifiedRules;
 }
@@ -3029,7 +3029,7 @@ export interface PayoutPreview {
   nativeTotalsForRun: Record<string, number>;
   /** Currencies without a rate of the last three days; their money waits. */
   fxUnavailableCurrencies: string[];
-  /** What a run would pay in all, in US cents. */
+  /** What a run would pay in all, in US cents: always the same as `payoutTotalUsdCents`. */
   usdEstimateAtRunRateCents: number;
   /** What a run would pay in all, in US cents: exactly the sum of its payouts. */
   payoutTotalUsdCents: number;

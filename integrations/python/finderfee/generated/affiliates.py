@@ -171,7 +171,7 @@ class Affiliates:
         *,
         idempotency_key: str | None = None,
     ) -> records.Affiliate:
-        """Turn an application down; the reason is for the brand alone.
+        """Turn an application down and email the applicant; the reason is for the brand alone.
 
         Scope read_write. Plan Starter or higher. Refused with invalid_status_transition,
         not_found.

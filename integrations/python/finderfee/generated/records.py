@@ -4023,7 +4023,7 @@ class PayoutCandidate(TypedDict):
     payoutReady: bool
     """Whether a run would pay it."""
 
-    blockedReason: Literal["test_affiliate", "affiliate_not_approved", "negative_balance", "fx_unavailable", "no_payout_account", "tax_form_required", "below_minimum"] | None
+    blockedReason: Literal["test_affiliate", "affiliate_not_approved", "negative_balance", "fx_unavailable", "no_payout_account", "tax_form_required", "below_minimum", "below_one_cent"] | None
     """Why nothing is paid to this affiliate now; null when it is."""
 
 
@@ -4147,10 +4147,10 @@ class PayoutFunding(TypedDict):
     """Whether somebody has to show who they are first."""
 
     canManageFunding: bool
-    """Whether the caller may change how payouts are funded."""
+    """Whether the caller may change how payouts are funded: always false, as no operation does."""
 
     bankTransferInstructions: str | None
-    """How to fund payouts by bank transfer; null where that is not offered."""
+    """How to fund payouts by bank transfer: always null, as that is not offered."""
 
     unverifiedRules: UnverifiedRules
 
@@ -4329,7 +4329,7 @@ class PayoutPreview(TypedDict):
     """Currencies without a rate of the last three days; their money waits."""
 
     usdEstimateAtRunRateCents: int
-    """What a run would pay in all, in US cents."""
+    """What a run would pay in all, in US cents: always the same as `payoutTotalUsdCents`."""
 
     payoutTotalUsdCents: int
     """What a run would pay in all, in US cents: exactly the sum of its payouts."""

@@ -67,6 +67,15 @@ def test_who_is_rejected_is_gone_with_the_reason(campaign, people):
     assert _names(shown) == ["Ada Ek", "Cleo"]
 
 
+def test_rejection_at_the_dashboard_emails_the_applicant_once(campaign, people):
+    visitor, ben = people(), _id(campaign, "Ben Osei")
+    for _ in range(2):
+        assert visitor.send(f"{_HERE}/{ben}/reject", {"_key": "same", "reason": ""}).status_code == 303
+
+    sent = campaign.rows("select recipient from mail_message where kind = 'affiliate.rejected'")
+    assert sent == [("ben@example.com",)]
+
+
 def test_a_double_click_decides_once(campaign, people):
     visitor, ada = people(), _id(campaign, "Ada Ek")
     for _ in range(2):

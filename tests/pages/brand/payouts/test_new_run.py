@@ -6,7 +6,9 @@ from html import unescape
 
 import pytest
 
+from domain.payouts.plan import Blocked
 from models import db
+from pages.brand.payouts import planned
 from tests.support.api.racing import at_once
 from tests.support.outside.visitor import Visitor
 
@@ -53,6 +55,41 @@ def test_it_shows_the_exact_total_and_who_stays_behind_and_why(due, owner):
     assert "to 1 affiliate, for 2 conversions" in shown
     assert "No payout account" in shown
     assert f'href="{CONFIRM}">Continue</a>' in shown
+
+
+def test_affiliate_below_one_cent_stays_behind_with_the_reason(due, owner):
+    due.rate("VND", "25400")
+    due.affiliate("vin")
+    due.sell("vin", 300, "VND")
+
+    shown = owner.open(NEW).text
+
+    assert "32.50 USD" in shown
+    assert "to 1 affiliate, for 2 conversions" in shown
+    assert "Less than one cent in all" in shown
+    assert confirm(owner, "32.50").status_code == 303
+    assert due.payouts() == [("Pending", 3_250)]
+
+
+def test_every_blocked_reason_has_words_and_a_remedy():
+    assert set(planned.REASONS) == set(planned.REMEDIES) == {reason.value for reason in Blocked}
+
+
+def test_run_with_a_netted_debt_larger_in_another_currency_is_confirmed(payroll, owner):
+    # given: 100.00 USD were paid before a restore, and 70.00 EUR, worth 140.00 USD, are due
+    payroll.rate("EUR", "0.5")
+    payroll.affiliate("ann")
+    payroll.sell("ann", 50_000, externalEventId="first")
+    payroll.run()
+    payroll.pay()
+    payroll.brand.refund("first")
+    payroll.execute("update conversion set source = 'restore'")
+    payroll.sell("ann", 35_000, "EUR")
+
+    answer = confirm(owner, "40.00")
+
+    assert answer.status_code == 303
+    assert [cents for (cents,) in payroll.payouts("amount_cents")] == [10_000, 4_000]
 
 
 def test_confirm_names_the_methods_by_which_money_leaves(due, owner):

@@ -1,0 +1,1 @@
+"""Times on pages."""

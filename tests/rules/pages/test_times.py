@@ -1,0 +1,89 @@
+"""Pages show times through the filters that know the zone of the page, and nothing formats times beside these."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from jinja2 import nodes
+
+import pages
+from pages import documents
+from tests.support import trees
+
+_ROOT = Path(pages.__file__).parent / "templates"
+_TEMPLATES = sorted(path.relative_to(_ROOT).as_posix() for path in _ROOT.rglob("*.html"))
+#: Fields that hold an instant or a day of the API.
+_TIME = re.compile(r"[a-z][a-zA-Z_]*(At|_at|Until|Since)|reconciledTo|periodStart|periodEnd|fxRateDate|as_of")
+_FILTERS = {"moment", "day", "ago", "words"}
+#: Days and times that are in UTC by the rules say so in words; no other text names that zone.
+_UTC_BY_RULE = re.compile(r"\bin UTC\b|\(UTC\)")
+#: What a form sends back as it came, for the API to compare; nobody sees it.
+_HIDDEN_FIELDS = {("screens/console/network_review.html", "askedAt")}
+# What formats times: the filters themselves, what is typed into forms, and the dates of a sitemap.
+_FORMATTERS = {"pages/show.py", "pages/times/entered.py", "pages/hosted/landing/crawlers.py"}
+
+
+@pytest.mark.parametrize("name", _TEMPLATES)
+def test_template_prints_times_through_the_filters_alone(name):
+    source = (_ROOT / name).read_text()
+
+    raw = [(line, field) for line, field in _raw_times(documents.TEMPLATES.parse(source))]
+
+    assert [found for found in raw if (name, found[1]) not in _HIDDEN_FIELDS] == []
+    assert [line for line in source.splitlines() if "UTC" in _UTC_BY_RULE.sub("", line)] == []
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ row.createdAt }}",
+        "{{ row.createdAt[:10] }}",
+        "{{ _('of %(day)s', day=row.createdAt) }}",
+        "{{ row['holdUntil'] }}",
+        "{{ row.lastUsedAt if row.lastUsedAt else '–' }}",
+        "{% set used = row.lastUsedAt or 'never' %}{{ used }}",
+    ],
+)
+def test_raw_time_in_a_template_is_found(template):
+    assert list(_raw_times(documents.TEMPLATES.parse(template)))
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ row.createdAt|moment }}",
+        "{{ facts([(_('Made'), row.createdAt|day)]) }}",
+        "{% if row.endedAt %}{{ _('over') }}{% endif %}",
+        "{{ row.lastUsedAt|moment if row.lastUsedAt else _('never') }}",
+        "{{ (row.scriptSeenAt or row.lastClickAt)|moment }}",
+    ],
+)
+def test_time_that_goes_through_a_filter_is_fine(template):
+    assert list(_raw_times(documents.TEMPLATES.parse(template))) == []
+
+
+def test_pages_format_times_in_one_place():
+    formats = re.compile(r"strftime|%[HMY]|isoformat\(timespec|toTimeString")
+    found = {trees.named(path) for path in trees.files("pages") if formats.search(path.read_text())}
+
+    assert found <= _FORMATTERS
+    assert "pages/show.py" in found
+
+
+def _raw_times(node: nodes.Node, *, is_shown: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield line and name of the fields that hold a time and reach a page's text without a filter for times."""
+    if isinstance(node, nodes.Filter) and node.name in _FILTERS:
+        return
+    if isinstance(node, nodes.Getattr | nodes.Getitem) and is_shown:
+        name = node.attr if isinstance(node, nodes.Getattr) else getattr(node.arg, "value", None)
+        if isinstance(name, str) and _TIME.fullmatch(name):
+            yield node.lineno, name
+    tested = {id(node.test)} if isinstance(node, nodes.If | nodes.CondExpr) else set()
+    if isinstance(node, nodes.For):
+        tested = {id(node.iter)} | ({id(node.test)} if node.test else set())
+    shows = is_shown or isinstance(node, nodes.Output | nodes.Assign | nodes.CallBlock)
+    if isinstance(node, nodes.Compare | nodes.Not | nodes.Test):
+        shows = False
+    for child in node.iter_child_nodes():
+        yield from _raw_times(child, is_shown=shows and id(child) not in tested)
