@@ -16,6 +16,8 @@ class GatewayPayment:
     """One payment; its cents are gross, in minor units. Without a conversion `reason` says why.
 
     `reread_cents` is what its gateway said at `reread_at` that is refunded still; None where nothing ever came back.
+    Payments with one `order_id` have one conversion. `total_cents` is what the order came to at `told_at`, when it last
+    changed; None where it never does.
     """
 
     id: UUID
@@ -36,6 +38,9 @@ class GatewayPayment:
     is_test: bool
     paid_at: datetime
     created_at: datetime
+    order_id: str | None = None
+    told_at: datetime | None = None
+    total_cents: int | None = None
 
 
 _TABLE = Table("gateway_payment", GatewayPayment)
@@ -65,15 +70,16 @@ def lock_known(*, organization_id: UUID, gateway: str, aliases: Sequence[str]) -
 # out, however many payments of a customer ask for them.
 _OF_NOBODY = """
 select id, event_id, paid_at from gateway_payment
-where organization_id = %(org)s and gateway = %(gateway)s and paid_at >= %(since)s
-  and conversion_id is null and reason = 'nobody_referred'
+where organization_id = %(org)s and gateway = %(gateway)s and conversion_id is null and reason = 'nobody_referred'
 """
+_LATER_OF_NOBODY = f"{_OF_NOBODY} and paid_at >= %(since)s"
 _UNREFERRED = f"""
 select p.event_id
 from (
-  {_OF_NOBODY} and customer_id = %(customer)s
-  union {_OF_NOBODY} and subscription_id = %(subscription)s
-  union {_OF_NOBODY} and email_normalized = %(email)s
+  {_LATER_OF_NOBODY} and customer_id = %(customer)s
+  union {_LATER_OF_NOBODY} and subscription_id = %(subscription)s
+  union {_LATER_OF_NOBODY} and email_normalized = %(email)s
+  union {_OF_NOBODY} and order_id = %(order)s
 ) p
 where (select status from gateway_event where organization_id = %(org)s and id = p.event_id) <> 'Received'
 """
@@ -81,11 +87,12 @@ where (select status from gateway_event where organization_id = %(org)s and id =
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """By what the payments of one buyer are found, each None where it is not told."""
+    """By what the payments of one buyer are found, and other payments of one order; each None where it is not told."""
 
     customer_id: str | None = None
     subscription_id: str | None = None
     email_normalized: str | None = None
+    order_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +100,14 @@ class KnownBefore:
     """What is known before a payment is booked.
 
     `told` is who referred its buyer, as `referrals.of` has it; `is_awaited` says that events wait for it, or that later
-    payments of its buyer credited nobody; `payment` is itself, where it is known.
+    payments of its buyer credited nobody; `cancelled_at` is when its order was cancelled while it was not known itself;
+    `order_conversion_id` is the conversion of another payment of its order; `payment` is itself, where it is known.
     """
 
     told: list[Any]
     is_awaited: bool
+    cancelled_at: datetime | None
+    order_conversion_id: UUID | None
     payment: GatewayPayment | None
 
 
@@ -124,9 +134,18 @@ where organization_id = %(org)s and gateway = %(gateway)s and subject = any(%(su
 _IS_AWAITED = f"""exists (
   select from gateway_parked where organization_id = %(org)s and gateway = %(gateway)s and alias = any(%(aliases)s)
 ) or exists ({_UNREFERRED})"""
+_CANCELLED_AT = """(
+  select max(cancelled_at) from gateway_order
+  where organization_id = %(org)s and gateway = %(gateway)s and order_id = any(%(aliases)s)
+)"""
+_ORDER_CONVERSION = """
+select conversion_id from gateway_payment
+where organization_id = %(org)s and gateway = %(gateway)s and order_id = %(order)s and conversion_id is not null
+order by created_at, id limit 1
+"""
 _LOCK_BEFORE = FreshSelect(f"""
 with known as ({_KNOWN})
-select told.origins, {_IS_AWAITED}, {columns(GatewayPayment, "known")}
+select told.origins, {_IS_AWAITED}, {_CANCELLED_AT}, ({_ORDER_CONVERSION}), {columns(GatewayPayment, "known")}
 from ({_TOLD}) told
 left join known on true
 """)
@@ -143,7 +162,7 @@ def lock_known_before(asked: AskedBefore, *, organization_id: UUID) -> KnownBefo
 _LOCK_ALL_BEFORE = FreshSelect(f"""
 with asked as materialized (
   select * from jsonb_to_recordset(%(asked)s) as asked (place int, gateway text, aliases text[], subjects text[],
-    customer text, subscription text, email text, since timestamptz)
+    customer text, subscription text, email text, "order" text, since timestamptz)
 ), locked as materialized (
   select p.* from gateway_payment p
   where p.organization_id = %(org)s and p.id = any(array(
@@ -155,7 +174,7 @@ with asked as materialized (
   order by p.id
   for no key update of p
 )
-select told.origins, {of_each(_IS_AWAITED)}, {columns(GatewayPayment, "known")}
+select told.origins, {of_each(_IS_AWAITED)}, null, null, {columns(GatewayPayment, "known")}
 from asked
 cross join lateral ({of_each(_TOLD)}) told
 left join lateral (
@@ -186,7 +205,12 @@ def _asked(asked: AskedBefore) -> dict[str, object]:
 
 
 def _of(who: Payer) -> dict[str, str | None]:
-    return {"customer": who.customer_id, "subscription": who.subscription_id, "email": who.email_normalized}
+    return {
+        "customer": who.customer_id,
+        "subscription": who.subscription_id,
+        "email": who.email_normalized,
+        "order": who.order_id,
+    }
 
 
 _STAGE_ALIASES = """
@@ -194,18 +218,21 @@ insert into gateway_alias (organization_id, gateway, alias, payment_id)
 select %(organization_id)s, %(gateway)s, alias, %(id)s from unnest(%(aliases)s::text[]) alias
 on conflict (organization_id, gateway, alias) do nothing
 """
+# What refunds and totals change is changed by statements of its own, and what nobody was paid for may be paid later.
+_RESTATED = ("event_id", "conversion_id", "reason", "paid_cents", "currency", "customer_id", "email_normalized")
+_RESTATED += ("subscription_id", "is_test", "paid_at", "order_id", "told_at", "total_cents")
 _STAGE = Hot(f"""
 with written as (
   insert into gateway_payment ({_TABLE.columns}) values ({", ".join(f"%({name})s" for name in _FIELDS)})
   on conflict (organization_id, gateway, external_id) do update
-    set conversion_id = excluded.conversion_id, reason = excluded.reason
+    set {", ".join(f"{name} = excluded.{name}" for name in _RESTATED)}
 ) {_STAGE_ALIASES}
 """)
 _STAGE_ALIASES_ALONE = Hot(_STAGE_ALIASES)
 
 
 def stage(payment: GatewayPayment, *, aliases: Sequence[str]) -> None:
-    """Stage a payment, or the conversion that a known one has by now, with its ids as `stage_aliases` does.
+    """Stage a payment, or what is known of a locked one by now, with its ids as `stage_aliases` does.
 
     The conversion itself is staged first.
     """
@@ -295,10 +322,14 @@ def take_parked(
 
     Behind a payment that was `credited` come those of its customer's later payments that credited nobody.
     """
-    who = Payer(credited.customer_id, credited.subscription_id, credited.email_normalized) if credited else Payer()
+    who = _payer(credited) if credited else Payer()
     since = credited.paid_at if credited else None
     params = {"org": organization_id, "gateway": gateway, "aliases": list(aliases), "since": since, **_of(who)}
     return [event_id for (event_id,) in db.run(_TAKE_PARKED, params)]
+
+
+def _payer(payment: GatewayPayment) -> Payer:
+    return Payer(payment.customer_id, payment.subscription_id, payment.email_normalized, payment.order_id)
 
 
 def unreferred(*, organization_id: UUID, gateway: str, who: Payer, since: datetime | None) -> list[UUID]:

@@ -1,20 +1,40 @@
-"""What a woocommerce order means: a payment once it is paid, and every refund that stands in it, each by its id.
+"""What a woocommerce order means: a payment once it is paid, what it comes to, and every refund in it by its id.
+
+The total of an order leaves its refunds out. A status that means no money takes the payment back.
 
 Times are read from the fields in GMT, which have no zone; the others are in the shop's own.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from adapters.gateways import shapes
 from domain.gateways import amounts, referrals
-from domain.gateways.facts import BuyerOrigin, Carrier, Fact, IgnoredFact, PaymentFact, RedeemedCode, RefundFact
+from domain.gateways.facts import (
+    BuyerOrigin,
+    CancelledFact,
+    Carrier,
+    Fact,
+    IgnoredFact,
+    PaymentFact,
+    RedeemedCode,
+    RefundFact,
+)
 
 LISTED_REFUND = "reconcile.refund"
 
+#: Topics whose body is an order as it was when it was sent.
+CHANGED = ("order.created", "order.updated", "order.restored")
+DELETED = "order.deleted"
+#: When an order was deleted, which its body does not tell; or restored, which may not count as a change of it.
+RECEIVED_AT = "finderfee_received_at"
+
+# What changes within this time of the payment is the payment itself.
+_PAID_WITHIN = timedelta(minutes=1)
 _PAID = frozenset({"processing", "completed", "refunded"})
+_NO_MONEY = frozenset({"cancelled", "failed", "trash"})
 _SLUG_META, _ENTRY_META, _RENEWAL_META = (
     "_affiliate_via",
     "_wc_order_attribution_session_entry",
@@ -28,13 +48,43 @@ def paid_at(order: Any) -> datetime | None:
 
 
 def of_order(order: Any) -> Sequence[Fact]:
-    """Return the payment, where the order is paid, and its refunds. Raises UnreadableEvent, UnsupportedCurrency."""
-    shapes.needed(order, "id")
-    at = paid_at(order)
+    """Return the payment, or that it was taken back, and the refunds of an order that was paid.
+
+    Raises UnreadableEvent, UnsupportedCurrency.
+    """
+    order_id, at, status = shapes.needed(order, "id"), paid_at(order), shapes.text(order, "status")
     if at is None:
         return (IgnoredFact("not_paid"),)
-    payment = (_payment(order, at),) if shapes.text(order, "status") in _PAID else ()
-    return (*payment, *refunds(order)) or (IgnoredFact("not_paid"),)
+    told: tuple[Fact, ...] = ()
+    if status in _PAID:
+        told = (_payment(order, at),)
+    elif status in _NO_MONEY:
+        told = (CancelledFact(sale_ids=(order_id,), told_at=changed_at(order)),)
+    return (*told, *refunds(order)) or (IgnoredFact("not_paid"),)
+
+
+def of_deleted(order: Any) -> Sequence[Fact]:
+    """Return that an order was deleted. Raises UnreadableEvent."""
+    return (CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=shapes.moment(order, RECEIVED_AT)),)
+
+
+def changed_at(order: Any) -> datetime:
+    """Return when an order last changed. Raises UnreadableEvent."""
+    modified = shapes.at(order, "date_modified_gmt")
+    changed = shapes.moment(order, "date_modified_gmt" if modified else "date_paid_gmt")
+    return max(changed, shapes.moment(order, RECEIVED_AT)) if shapes.at(order, RECEIVED_AT) else changed
+
+
+def change_of(order: Any) -> str | None:
+    """Return when a paid order changed later, as its list says; None for one that is as it was paid.
+
+    Raises UnreadableEvent.
+    """
+    status, at = shapes.text(order, "status"), paid_at(order)
+    if at is None or status not in _PAID | _NO_MONEY:
+        return None
+    is_later = status in _NO_MONEY or changed_at(order) - at > _PAID_WITHIN
+    return changed_at(order).isoformat() if is_later else None
 
 
 def refunds(order: Any) -> Sequence[Fact]:
@@ -78,6 +128,7 @@ def _payment(order: Any, at: datetime) -> Fact:
         paid_at=at,
         origin=origin,
         net_cents=_net(order, paid, currency),
+        told_at=changed_at(order),
     )
 
 

@@ -1,0 +1,161 @@
+"""What an order comes to by its gateway's last word: cancelled, paid again, reduced or raised after it was booked.
+
+By the order's own time of change: what is older than what is known changes nothing, whenever it arrives.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from domain.conversions import growth
+from domain.gateways.facts import CancelledFact, PaymentFact, TotalFact
+from domain.gateways.states import EventStatus
+from domain.gateways.totals import PaymentTotals, taken_by_total
+from models import turns
+from models.gateways import orders, refunds
+from models.gateways.payments import GatewayPayment
+from models.gateways.refunds import BookedRefunds
+from pipelines.conversions import addition, refund
+from pipelines.gateways.booking import money_back
+from pipelines.gateways.booking.desk import UNKNOWN, Booking, BookingDesk
+
+#: Why money goes back: the order was cancelled, or it comes to less. The first is why a payment has no conversion, too.
+CANCELLED, LOWERED = "cancelled", "total_lowered"
+_CURRENCY = "total_currency_differs"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderTotal:
+    """What an order came to when it last changed: see `TotalFact`. `amount_cents` None: as much as is known."""
+
+    told_at: datetime
+    total_cents: int
+    amount_cents: int | None = None
+    net_cents: int | None = None
+
+
+def of_payment(paid: PaymentFact) -> OrderTotal | None:
+    """Return what a payment says of its order's total; None where its amount never changes."""
+    if paid.told_at is None:
+        return None
+    total_cents = paid.amount_cents if paid.total_cents is None else paid.total_cents
+    return OrderTotal(paid.told_at, total_cents, paid.amount_cents, paid.net_cents)
+
+
+def total(desk: BookingDesk, told: TotalFact) -> Booking:
+    """Book the total of an order that is known; one that is not is booked whole by its own event.
+
+    Budget: 1 round trip, and those of `apply`.
+    """
+    payment = desk.known(told.sale_ids)
+    if payment is None:
+        return Booking(EventStatus.Ignored, UNKNOWN)
+    if told.currency != payment.currency:
+        return Booking(EventStatus.Parked, _CURRENCY)
+    apply(desk, payment, OrderTotal(told.told_at, told.total_cents, told.amount_cents, told.net_cents))
+    return Booking(reason=payment.reason, conversion_id=payment.conversion_id)
+
+
+def cancelled(desk: BookingDesk, told: CancelledFact) -> Booking:
+    """Give back all that remains of an order that was cancelled; remember one whose payment is not known.
+
+    Budget: 1 round trip, and those of `apply`.
+    """
+    payment = desk.known(told.sale_ids)
+    if payment is None:
+        orders.stage_cancelled(
+            organization_id=desk.organization_id, gateway=desk.gateway, order_ids=told.sale_ids, at=told.told_at
+        )
+        return Booking(reason=CANCELLED)
+    apply(desk, payment, OrderTotal(told.told_at, total_cents=0))
+    return Booking(reason=payment.reason, conversion_id=payment.conversion_id)
+
+
+def apply(desk: BookingDesk, payment: GatewayPayment, told: OrderTotal) -> GatewayPayment:
+    """Bring a locked payment and its conversion to what its order comes to; return the payment as it is then.
+
+    Budget: none where nothing changed; else 1 round trip (what is booked), and those of what goes back, comes back or
+    is added.
+    """
+    if payment.told_at is not None and told.told_at < payment.told_at:
+        return payment
+    amount_cents = max(payment.paid_cents, told.amount_cents or 0)
+    after = replace(payment, paid_cents=amount_cents, total_cents=told.total_cents, told_at=told.told_at)
+    orders.stage_total(after)
+    if amount_cents > payment.paid_cents:
+        _raise_conversion(desk, payment, after, told)
+    if _is_lowered(payment) or _is_lowered(after):
+        return settle(desk, after)
+    return after
+
+
+def settle(desk: BookingDesk, payment: GatewayPayment) -> GatewayPayment:
+    """Bring what a locked payment's total took to what it takes beside refunds and disputes by now.
+
+    Budget: none for a payment whose total is whole; else 1 round trip and those of what goes back or comes back.
+    """
+    if payment.total_cents is None:
+        return payment
+    booked = refunds.booked(payment, refund_id=None)
+    change_cents = _taken(payment, booked, by_refunds=booked.by_refunds) - booked.by_total
+    if change_cents > 0:
+        reason = CANCELLED if payment.total_cents == 0 else LOWERED
+        return money_back.take_back(desk, payment, change_cents, refund_id=_refund_id(payment), reason=reason)
+    if change_cents < 0:
+        return money_back.give_back(desk, payment, -change_cents, refund_id=_refund_id(payment))
+    return payment
+
+
+def settle_new(desk: BookingDesk, payment: GatewayPayment) -> None:
+    """Do what `settle` does for a payment that was staged just now. Budget: none where its total is whole."""
+    if _is_lowered(payment):
+        settle(desk, payment)
+
+
+def make_room(desk: BookingDesk, payment: GatewayPayment, booked: BookedRefunds, *, by_refunds: int) -> GatewayPayment:
+    """Let refunds have what the total took as the same money, once refunds come to `by_refunds`.
+
+    The conversion follows with the refund itself. Budget: none.
+    """
+    freed_cents = booked.by_total - _taken(payment, booked, by_refunds=by_refunds)
+    if freed_cents <= 0:
+        return payment
+    refunds.stage_restored(payment, refund_id=_refund_id(payment), cents=freed_cents, now=desk.now)
+    return replace(payment, refunded_cents=payment.refunded_cents - freed_cents)
+
+
+def _raise_conversion(desk: BookingDesk, before: GatewayPayment, after: GatewayPayment, told: OrderTotal) -> None:
+    if after.conversion_id is None:
+        return
+    turns.stage_no_run(desk.organization_id)
+    conversion = refund.locked(desk.organization_id, after.conversion_id)
+    others = orders.other_parts(before)
+    more_net_cents = None
+    if told.net_cents is not None and not others.paid_cents:
+        more_net_cents = told.net_cents - conversion.amount_cents
+    added_cents = growth.counted(
+        amount_cents=conversion.amount_cents,
+        paid_cents=before.paid_cents + others.paid_cents,
+        more_paid_cents=after.paid_cents - before.paid_cents,
+        more_net_cents=more_net_cents,
+    )
+    grown = addition.add(conversion, added_cents, payment_id=None, now=desk.now)
+    money_back.bring_to_refunds(desk, after, grown, None)
+
+
+def _is_lowered(payment: GatewayPayment) -> bool:
+    return payment.total_cents is not None and payment.total_cents < payment.paid_cents
+
+
+def _taken(payment: GatewayPayment, booked: BookedRefunds, *, by_refunds: int) -> int:
+    return taken_by_total(
+        PaymentTotals(
+            paid_cents=payment.paid_cents,
+            total_cents=payment.total_cents,
+            by_refunds=by_refunds,
+            by_disputes=payment.refunded_cents - booked.by_refunds - booked.by_total,
+        )
+    )
+
+
+def _refund_id(payment: GatewayPayment) -> str:
+    return f"{refunds.OF_TOTAL}{payment.external_id}"
