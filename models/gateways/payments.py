@@ -7,6 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
+from models.gateways import order_states
+from models.gateways.order_states import OrderState
 from models.hot import FreshSelect, Hot, of_each
 from models.table import Rows, Table, as_json, columns
 
@@ -100,14 +102,14 @@ class KnownBefore:
     """What is known before a payment is booked.
 
     `told` is who referred its buyer, as `referrals.of` has it; `is_awaited` says that events wait for it, or that later
-    payments of its buyer credited nobody; `cancelled_at` is when its order was cancelled while it was not known itself;
-    `order_conversion_id` is the conversion of another payment of its order; `payment` is itself, where it is known.
+    payments of its buyer credited nobody; `order_conversion_id` is the conversion of another payment of its order;
+    `state` is what its order came to by what was told before it; `payment` is itself, where it is known.
     """
 
     told: list[Any]
     is_awaited: bool
-    cancelled_at: datetime | None
     order_conversion_id: UUID | None
+    state: OrderState | None
     payment: GatewayPayment | None
 
 
@@ -134,19 +136,12 @@ where organization_id = %(org)s and gateway = %(gateway)s and subject = any(%(su
 _IS_AWAITED = f"""exists (
   select from gateway_parked where organization_id = %(org)s and gateway = %(gateway)s and alias = any(%(aliases)s)
 ) or exists ({_UNREFERRED})"""
-_CANCELLED_AT = """(
-  select max(cancelled_at) from gateway_order
-  where organization_id = %(org)s and gateway = %(gateway)s and order_id = any(%(aliases)s)
-)"""
-_ORDER_CONVERSION = """
-select conversion_id from gateway_payment
-where organization_id = %(org)s and gateway = %(gateway)s and order_id = %(order)s and conversion_id is not null
-order by created_at, id limit 1
-"""
 _LOCK_BEFORE = FreshSelect(f"""
 with known as ({_KNOWN})
-select told.origins, {_IS_AWAITED}, {_CANCELLED_AT}, ({_ORDER_CONVERSION}), {columns(GatewayPayment, "known")}
+select told.origins, {_IS_AWAITED}, ({order_states.CONVERSION}), {columns(OrderState, "state")},
+  {columns(GatewayPayment, "known")}
 from ({_TOLD}) told
+left join ({order_states.NEWEST}) state on true
 left join known on true
 """)
 
@@ -174,7 +169,7 @@ with asked as materialized (
   order by p.id
   for no key update of p
 )
-select told.origins, {of_each(_IS_AWAITED)}, null, null, {columns(GatewayPayment, "known")}
+select told.origins, {of_each(_IS_AWAITED)}, null, null, null, null, {columns(GatewayPayment, "known")}
 from asked
 cross join lateral ({of_each(_TOLD)}) told
 left join lateral (

@@ -9,12 +9,15 @@ alter table gateway_payment
   add column total_cents bigint;
 alter table gateway_payment add constraint gateway_payment_total check (total_cents >= 0) not valid;
 
--- Orders that were told as cancelled while their payment is not known: an older event of the payment may still come.
+-- What orders came to whose payment is not known: an older event of the payment may still come.
 create table gateway_order (
   organization_id uuid not null references organization,
   gateway text not null,
   order_id text not null,
-  cancelled_at timestamptz not null,
+  told_at timestamptz not null,
+  -- What was paid in all, and what the order came to then: 0 for one that was cancelled.
+  amount_cents bigint not null check (amount_cents >= 0),
+  total_cents bigint not null check (total_cents >= 0),
   primary key (organization_id, gateway, order_id)
 );
 select isolate_tenant('gateway_order');

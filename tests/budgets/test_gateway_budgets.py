@@ -121,8 +121,8 @@ def test_what_is_known_and_what_waits_is_found_by_index_even_with_a_plan_of_an_e
         known, woken, all_known = (
             "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * count))
             for statement, count in (
-                (payments._LOCK_BEFORE, 8),
-                (payments._TAKE_PARKED, 7),
+                (payments._LOCK_BEFORE, 9),
+                (payments._TAKE_PARKED, 8),
                 (payments._LOCK_ALL_BEFORE, 2),
             )
         )
@@ -130,7 +130,7 @@ def test_what_is_known_and_what_waits_is_found_by_index_even_with_a_plan_of_an_e
     assert "using gateway_alias_pkey" in known, known
     assert all_known.count("using gateway_alias_pkey") == 2, all_known
     for plan in (known, woken, all_known):
-        for by in ("customer", "subscription", "email"):
+        for by in ("customer", "subscription", "email", "order"):
             assert f"using gateway_payment_{by} on gateway_payment" in plan, plan
         (event,) = re.findall(r"on gateway_event\S*.*\n +Index Cond: (.*)", plan)
         assert re.search(r"id = p\S*\.event_id", event), plan

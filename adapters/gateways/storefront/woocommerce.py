@@ -119,6 +119,8 @@ class WooCommerce:
         order = events.kept(delivery.raw)
         if delivery.type == woocommerce_facts.LISTED_REFUND:
             return woocommerce_facts.refunds(order)
+        if delivery.type == woocommerce_facts.LISTED_CHANGE:
+            return woocommerce_facts.of_change(order)
         if delivery.type == woocommerce_facts.DELETED:
             return woocommerce_facts.of_deleted(order)
         if delivery.type not in _TOPICS:
@@ -233,7 +235,7 @@ def _listed(order: Any, since: datetime) -> Iterator[GatewayDelivery]:
         yield GatewayDelivery(f"reconcile:{order_id}", "order.updated", dumped(order))
     # One that changed after it was paid may be known with another total or status.
     if changed := woocommerce_facts.change_of(order):
-        yield GatewayDelivery(f"reconcile:{order_id}:{changed}", "order.updated", dumped(order))
+        yield GatewayDelivery(f"reconcile:{order_id}:{changed}", woocommerce_facts.LISTED_CHANGE, dumped(order))
     for refund in shapes.items(order, "refunds"):
         one = dumped({**order, "refunds": [refund]})
         yield GatewayDelivery(f"reconcile:{shapes.needed(refund, 'id')}", woocommerce_facts.LISTED_REFUND, one)

@@ -6,7 +6,7 @@ Times are read from the fields in GMT, which have no zone; the others are in the
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -21,9 +21,10 @@ from domain.gateways.facts import (
     PaymentFact,
     RedeemedCode,
     RefundFact,
+    TotalFact,
 )
 
-LISTED_REFUND = "reconcile.refund"
+LISTED_REFUND, LISTED_CHANGE = "reconcile.refund", "reconcile.change"
 
 #: Topics whose body is an order as it was when it was sent.
 CHANGED = ("order.created", "order.updated", "order.restored")
@@ -31,8 +32,6 @@ DELETED = "order.deleted"
 #: When an order was deleted, which its body does not tell; or restored, which may not count as a change of it.
 RECEIVED_AT = "finderfee_received_at"
 
-# What changes within this time of the payment is the payment itself.
-_PAID_WITHIN = timedelta(minutes=1)
 _PAID = frozenset({"processing", "completed", "refunded"})
 _NO_MONEY = frozenset({"cancelled", "failed", "trash"})
 _SLUG_META, _ENTRY_META, _RENEWAL_META = (
@@ -63,6 +62,24 @@ def of_order(order: Any) -> Sequence[Fact]:
     return (*told, *refunds(order)) or (IgnoredFact("not_paid"),)
 
 
+def of_change(order: Any) -> Sequence[Fact]:
+    """Return what a listed order comes to, or that it was cancelled. Raises UnreadableEvent, UnsupportedCurrency."""
+    order_id, at = shapes.needed(order, "id"), changed_at(order)
+    if shapes.text(order, "status") in _NO_MONEY:
+        return (CancelledFact(sale_ids=(order_id,), told_at=at),)
+    currency = amounts.currency(shapes.at(order, "currency"))
+    paid = amounts.of_decimal(shapes.at(order, "total"), currency)
+    total = TotalFact(
+        sale_ids=(order_id,),
+        amount_cents=paid,
+        total_cents=paid,
+        currency=currency,
+        told_at=at,
+        net_cents=_net(order, paid, currency),
+    )
+    return (total,)
+
+
 def of_deleted(order: Any) -> Sequence[Fact]:
     """Return that an order was deleted. Raises UnreadableEvent."""
     return (CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=shapes.moment(order, RECEIVED_AT)),)
@@ -76,15 +93,13 @@ def changed_at(order: Any) -> datetime:
 
 
 def change_of(order: Any) -> str | None:
-    """Return when a paid order changed later, as its list says; None for one that is as it was paid.
-
-    Raises UnreadableEvent.
-    """
-    status, at = shapes.text(order, "status"), paid_at(order)
-    if at is None or status not in _PAID | _NO_MONEY:
+    """Return when a paid order changed later, as its list says; None for one that is as it was paid."""
+    status = shapes.text(order, "status")
+    if status not in _PAID | _NO_MONEY:
         return None
-    is_later = status in _NO_MONEY or changed_at(order) - at > _PAID_WITHIN
-    return changed_at(order).isoformat() if is_later else None
+    return shapes.later_change(
+        lambda: shapes.moment(order, "date_paid_gmt"), lambda: changed_at(order), anyhow=status in _NO_MONEY
+    )
 
 
 def refunds(order: Any) -> Sequence[Fact]:

@@ -52,7 +52,8 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
         return Booking(reason=known.reason, conversion_id=known.conversion_id)
     if known is not None:
         paid = _as_known(paid, known)
-    elif before.cancelled_at and paid.told_at and paid.told_at < before.cancelled_at:
+    elif totals.is_cancelled(paid, before.state):
+        desk.stage_parked(all_ids)
         return Booking(reason=totals.CANCELLED)
     if paid.amount_cents == 0:
         if before.is_awaited:
@@ -78,7 +79,7 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
         row = booked(desk, paid, row, found, found.named)
     payments.stage(row, aliases=all_ids)
     if known is None:
-        totals.settle_new(desk, row)
+        row = totals.apply_state(desk, row, before.state)
     elif row.conversion_id is not None:
         reverse.catch_up(desk, row)
     if before.is_awaited or known is not None:

@@ -3,6 +3,7 @@
 By the order's own time of change: what is older than what is known changes nothing, whenever it arrives.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -11,7 +12,8 @@ from domain.gateways.facts import CancelledFact, PaymentFact, TotalFact
 from domain.gateways.states import EventStatus
 from domain.gateways.totals import PaymentTotals, taken_by_total
 from models import turns
-from models.gateways import orders, refunds
+from models.gateways import order_states, orders, refunds
+from models.gateways.order_states import OrderState
 from models.gateways.payments import GatewayPayment
 from models.gateways.refunds import BookedRefunds
 from pipelines.conversions import addition, refund
@@ -42,12 +44,14 @@ def of_payment(paid: PaymentFact) -> OrderTotal | None:
 
 
 def total(desk: BookingDesk, told: TotalFact) -> Booking:
-    """Book the total of an order that is known; one that is not is booked whole by its own event.
+    """Book the total of an order that is known; of one that is not it is kept for the event of its payment.
 
-    Budget: 1 round trip, and those of `apply`.
+    Budget: 1 round trip, and those of `apply`; 2 for one that is not known.
     """
     payment = desk.known(told.sale_ids)
     if payment is None:
+        _stage_state(desk, told.sale_ids, OrderState(told.told_at, told.amount_cents, told.total_cents))
+        desk.wake(told.sale_ids)  # its payment may have come while the order was cancelled
         return Booking(EventStatus.Ignored, UNKNOWN)
     if told.currency != payment.currency:
         return Booking(EventStatus.Parked, _CURRENCY)
@@ -62,12 +66,25 @@ def cancelled(desk: BookingDesk, told: CancelledFact) -> Booking:
     """
     payment = desk.known(told.sale_ids)
     if payment is None:
-        orders.stage_cancelled(
-            organization_id=desk.organization_id, gateway=desk.gateway, order_ids=told.sale_ids, at=told.told_at
-        )
+        _stage_state(desk, told.sale_ids, OrderState(told.told_at, amount_cents=0, total_cents=0))
         return Booking(reason=CANCELLED)
     apply(desk, payment, OrderTotal(told.told_at, total_cents=0))
     return Booking(reason=payment.reason, conversion_id=payment.conversion_id)
+
+
+def is_cancelled(paid: PaymentFact, state: OrderState | None) -> bool:
+    """Return whether the order of a payment was cancelled after what the payment's event says of it."""
+    return state is not None and paid.told_at is not None and paid.told_at < state.told_at and not state.total_cents
+
+
+def apply_state(desk: BookingDesk, payment: GatewayPayment, state: OrderState | None) -> GatewayPayment:
+    """Bring a payment that was staged just now to what its order came to by what was told before it.
+
+    Budget: as `apply`; none where its own event is the newest and its total whole.
+    """
+    if state is not None and payment.told_at is not None and payment.told_at < state.told_at:
+        return apply(desk, payment, OrderTotal(state.told_at, state.total_cents, state.amount_cents))
+    return settle(desk, payment) if _is_lowered(payment) else payment
 
 
 def apply(desk: BookingDesk, payment: GatewayPayment, told: OrderTotal) -> GatewayPayment:
@@ -105,12 +122,6 @@ def settle(desk: BookingDesk, payment: GatewayPayment) -> GatewayPayment:
     return payment
 
 
-def settle_new(desk: BookingDesk, payment: GatewayPayment) -> None:
-    """Do what `settle` does for a payment that was staged just now. Budget: none where its total is whole."""
-    if _is_lowered(payment):
-        settle(desk, payment)
-
-
 def make_room(desk: BookingDesk, payment: GatewayPayment, booked: BookedRefunds, *, by_refunds: int) -> GatewayPayment:
     """Let refunds have what the total took as the same money, once refunds come to `by_refunds`.
 
@@ -140,6 +151,10 @@ def _raise_conversion(desk: BookingDesk, before: GatewayPayment, after: GatewayP
     )
     grown = addition.add(conversion, added_cents, payment_id=None, now=desk.now)
     money_back.bring_to_refunds(desk, after, grown, None)
+
+
+def _stage_state(desk: BookingDesk, order_ids: Sequence[str], state: OrderState) -> None:
+    order_states.stage(organization_id=desk.organization_id, gateway=desk.gateway, order_ids=order_ids, state=state)
 
 
 def _is_lowered(payment: GatewayPayment) -> bool:

@@ -160,6 +160,10 @@ class Stage(PlayedApi):
         """Edit an order that was paid, so that it comes to this much before refunds."""
         raise CannotPlay(self.cannot["change_total"])
 
+    def pay_first_part(self, purchase: Purchase) -> Sale:
+        """Take the first payment of an order or invoice that is paid in parts."""
+        return self.pay(purchase)
+
     def pay_part(self, sale: Sale, cents: int) -> Sale:
         """Take a further payment of the order or invoice that a sale is a part of."""
         raise CannotPlay(self.cannot["pay_part"])

@@ -41,7 +41,7 @@ def test_order_that_is_paid_again_earns_again_as_one_sale(shop):
 
 
 @having("cancel", "pay_again")
-@pytest.mark.parametrize("order", permutations(range(3)), ids=str)
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 def test_last_state_of_an_order_counts_in_whatever_order_it_arrives(shop, order):
     sale = shop.stage.pay(Purchase(cents=10_000))
     shop.wait()
@@ -122,13 +122,11 @@ def test_older_total_that_arrives_late_changes_nothing(shop):
     shop.wait()
     shop.hear(*shop.stage.change_total(sale, 9_000))
     shop.hear(*older)
-    fresh = {"bigcommerce"}  # its callbacks hold no order: the store is asked, and says the newest
-    assert shop.stage.gateway.name in fresh or shop.conversions(_MONEY) == [(10_000, 2_000, 1_000, 200, "Pending")]
-    assert shop.conversions("refunded_cents") == [(1_000,)]
+    assert shop.conversions(_MONEY) == [(10_000, 2_000, 1_000, 200, "Pending")]
 
 
 @having("change_total")
-@pytest.mark.parametrize("order", permutations(range(2)), ids=str)
+@pytest.mark.parametrize("order", list(permutations(range(2))), ids=str)
 def test_refund_that_is_also_a_lower_total_counts_once(shop, order):
     sale = shop.sell(cents=10_000)
     shop.wait()
