@@ -1,7 +1,7 @@
 """Computes what an order's own total takes back of its payment, in addition to refunds and disputes.
 
-A gateway tells one refund in two ways: as a refund, and as a smaller total of the order. So what goes back is the larger
-of the two, never their sum. An order that was cancelled comes to nothing.
+A gateway reports one refund in two ways: as a refund, and as a smaller total of the order. So what goes back is the
+larger of the two, never their sum. An order that was cancelled comes to nothing.
 """
 
 from dataclasses import dataclass

@@ -214,8 +214,8 @@ select %(organization_id)s, %(gateway)s, alias, %(id)s from unnest(%(aliases)s::
 on conflict (organization_id, gateway, alias) do nothing
 """
 # What refunds and totals change is changed by statements of its own, and what nobody was paid for may be paid later.
-_RESTATED = ("event_id", "conversion_id", "reason", "paid_cents", "currency", "customer_id", "email_normalized")
-_RESTATED += ("subscription_id", "is_test", "paid_at", "order_id", "told_at", "total_cents")
+_KEPT = ("id", "organization_id", "gateway", "external_id", "refunded_cents", "reread_cents", "reread_at", "created_at")
+_RESTATED = [name for name in _FIELDS if name not in _KEPT]
 _STAGE = Hot(f"""
 with written as (
   insert into gateway_payment ({_TABLE.columns}) values ({", ".join(f"%({name})s" for name in _FIELDS)})

@@ -41,3 +41,7 @@ create table conversion_addition (
 create index conversion_addition_conversion on conversion_addition (organization_id, conversion_id);
 select isolate_tenant('conversion_addition');
 select make_append_only('conversion_addition');
+-- As of conversions.
+create trigger conversion_addition_time before insert on conversion_addition
+  for each row when (new.created_at > clock_timestamp() + interval '1 minute')
+  execute function say_database_time('created_at');

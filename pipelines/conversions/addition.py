@@ -151,8 +151,12 @@ def _stage_ledger(row: Conversion, commission_cents: int, addition: Addition) ->
     is_booked = row.parent_id is None or additions.is_in_ledger(
         organization_id=row.organization_id, conversion_id=row.id
     )
-    cause = {"cause_id": addition.id, "created_at": addition.created_at}
-    if is_booked:
-        entries.stage(row, kind="earn", amount_cents=commission_cents, **cause)
+    booked = [("earn", commission_cents)] if is_booked else []
     if is_booked != is_earning:
-        entries.stage(row, kind="adjust", amount_cents=-commission_cents if is_booked else commission_cents, **cause)
+        booked.append(("adjust", -commission_cents if is_booked else commission_cents))
+    entries.stage_all(
+        [
+            entries.of(row, kind=kind, amount_cents=cents, cause_id=addition.id, created_at=addition.created_at)
+            for kind, cents in booked
+        ]
+    )

@@ -57,8 +57,8 @@ def refund_name(refund_id: str) -> str:
 def _order(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
     order = _read_order(wire, told)
     order_id, status = shapes.needed(order, "id"), shapes.text(order, "status_id") or ""
-    if (state := _state(order)) is not None:
-        return (state,)
+    if (unpaid := _state(order)) is not None:
+        return (unpaid,)
     before = shapes.text(told, "data", "status", "previous_status_id")
     # One that was not paid until this was told is paid now; of any other only is known when it was placed.
     at = shapes.moment(told, "created_at") if before in _UNPAID and shapes.at(told, "created_at") else placed_at(order)

@@ -25,7 +25,7 @@ from adapters.gateways.base import (
     Setup,
     Subscribed,
 )
-from adapters.gateways.storefront import shopify_api, shopify_facts
+from adapters.gateways.storefront import shopify_api, shopify_facts, shopify_totals
 from adapters.gateways.wire import dumped
 from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact
 
@@ -139,7 +139,7 @@ class Shopify:
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the orders that changed since then, for one that was placed earlier may be paid since; and refunds."""
         changed = shapes.utc(since)
-        paid = " OR ".join(f"financial_status:{status}" for status in (*shopify_facts.PAID, *shopify_facts.NO_MONEY))
+        paid = " OR ".join(f"financial_status:{status}" for status in (*shopify_totals.PAID, *shopify_totals.NO_MONEY))
         variables: dict[str, object] = {"query": f"updated_at:>='{changed}' AND ({paid})", "after": None}
         while True:
             page = shapes.at(shopify_api.graphql(account, shopify_facts.ORDERS, variables), "orders")
@@ -178,23 +178,23 @@ def _unhook(account: GatewayAccount, hooks: Sequence[str]) -> None:
 
 def _stamped(topic: str, request: Inbound) -> bytes:
     """Return a body with when it was sent, where it does not say when its order was deleted."""
-    order = events.glance(request.body) if topic == shopify_facts.DELETED else None
+    order = events.glance(request.body) if topic == shopify_totals.DELETED else None
     if not isinstance(order, dict):
         return request.body
     at = request.headers.get("X-Shopify-Triggered-At") or request.received_at.isoformat()
-    return dumped({**order, shopify_facts.DELETED_AT: at})
+    return dumped({**order, shopify_totals.DELETED_AT: at})
 
 
 def _listed(node: Any) -> Iterator[GatewayDelivery]:
     order = shopify_facts.of_node(node)
     order_id, back = shapes.needed(order, "id"), shopify_facts.went_back(node)
     status = (shapes.text(order, "financial_status") or "").lower()
-    if status in shopify_facts.PAID:
+    if status in shopify_totals.PAID:
         yield GatewayDelivery(f"reconcile:{order_id}", "orders/paid", dumped(order))
     changed = shapes.later_change(
         lambda: shapes.moment(order, "created_at"),
-        lambda: shopify_facts.changed_at(order),
-        anyhow=status in shopify_facts.NO_MONEY,
+        lambda: shopify_totals.changed_at(order),
+        anyhow=status in shopify_totals.NO_MONEY,
     )
     if changed:  # it may be known with another total, or be cancelled by now
         yield GatewayDelivery(f"reconcile:{order_id}:{changed}", "orders/updated", dumped(order))

@@ -1,7 +1,6 @@
 """What shopify's webhooks mean, and what is read at the shop to know it: orders, refunds, disputes.
 
-Money is booked in the shop's currency. An order that is edited, cancelled or voided is told by its update, which names
-nobody. What went back is the order's running total there, for a refund's webhook also
+Money is booked in the shop's currency. What went back is the order's running total there, for a refund's webhook also
 comes when no money moved; of an order that may not be read any more, it is the refund's own transactions.
 """
 
@@ -12,11 +11,10 @@ from typing import Any
 from adapters import clock
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount, GatewayRejected, GatewayUnreachable
-from adapters.gateways.storefront import shopify_api
+from adapters.gateways.storefront import shopify_api, shopify_totals
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
     BuyerOrigin,
-    CancelledFact,
     Carrier,
     DisconnectedFact,
     DisputeFact,
@@ -26,17 +24,11 @@ from domain.gateways.facts import (
     PaymentFact,
     RedeemedCode,
     RefundFact,
-    TotalFact,
     UnreadableEvent,
 )
 
 Reader = Callable[[GatewayAccount, Any], Fact]
 
-PAID = ("paid", "partially_refunded", "refunded")
-NO_MONEY = ("voided", "expired")
-DELETED = "orders/delete"
-#: When an order was deleted, which its body does not tell.
-DELETED_AT = "finderfee_deleted_at"
 LISTED_REFUND = "reconcile/refund"
 
 _PIXEL, _LANDING, _JOURNEY = "shopify_web_pixel", "shopify_landing_page", "shopify_customer_journey"
@@ -116,71 +108,12 @@ def _paid_at(order: Any) -> datetime:
     return max(placed, shapes.moment(order, "updated_at")) if shapes.at(order, "updated_at") else placed
 
 
-def changed_at(order: Any) -> datetime:
-    """Return when an order last changed. Raises UnreadableEvent."""
-    names = ("changed_at", "updated_at", "processed_at")
-    return shapes.moment(order, next((name for name in names if shapes.at(order, name)), "created_at"))
-
-
-def _state(order: Any) -> Fact | None:
-    """Return what an order without money means; None for one that is paid.
-
-    What a cancelled one keeps is told by its refunds, where some were made.
-    """
-    status = (shapes.text(order, "financial_status") or "paid").lower()
-    is_cancelled = shapes.at(order, "cancelled_at") is not None and status == "paid"
-    if status in NO_MONEY or is_cancelled:
-        return CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=changed_at(order))
-    return None if status in PAID else IgnoredFact("not_paid")
-
-
-def _totals(order: Any, currency: str) -> tuple[int, int]:
-    """Return what was paid for an order in all, without what edits took off, and what it comes to now."""
-    total = amounts.of_decimal(shapes.at(order, "total_price"), currency)
-    if shapes.at(order, "current_total_price") is None:
-        return total, total
-    current = amounts.of_decimal(shapes.at(order, "current_total_price"), currency)
-    return min(total, current + _refunded_in(order, currency, otherwise=total)), min(total, current)
-
-
-def _refunded_in(order: Any, currency: str, *, otherwise: int) -> int:
-    """Return what an order says that went back of it; `otherwise` where that is other money."""
-    if shapes.at(order, "total_refunded") is not None:
-        return amounts.of_decimal(shapes.at(order, "total_refunded"), currency)
-    parts = [part for refund in shapes.items(order, "refunds") for part in shapes.items(refund, "transactions")]
-    done = [part for part in parts if (shapes.text(part, "kind"), shapes.text(part, "status")) == ("refund", "success")]
-    if any(shapes.text(part, "currency") not in (None, currency) for part in done):
-        return otherwise
-    return sum(amounts.of_decimal(shapes.at(part, "amount"), currency) for part in done)
-
-
-def _changed(account: GatewayAccount, order: Any) -> Fact:
-    """Read an order that changed: what it comes to, or that it is cancelled. Its payment is told apart."""
-    order_id, state = shapes.needed(order, "id"), _state(order)
-    if state is not None:
-        return state
-    currency = amounts.currency(shapes.at(order, "currency"))
-    paid, total = _totals(order, currency)
-    return TotalFact(
-        sale_ids=(order_id,),
-        amount_cents=paid,
-        total_cents=total,
-        currency=currency,
-        told_at=changed_at(order),
-        net_cents=_net(order, paid, currency),
-    )
-
-
-def _deleted(account: GatewayAccount, order: Any) -> Fact:
-    return CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=shapes.moment(order, DELETED_AT))
-
-
 def _order(account: GatewayAccount, order: Any) -> Fact:
-    order_id, state = shapes.needed(order, "id"), _state(order)
+    order_id, state = shapes.needed(order, "id"), shopify_totals.state(order)
     if state is not None:
         return state
     currency = amounts.currency(shapes.at(order, "currency"))
-    (paid, total), at = _totals(order, currency), _paid_at(order)
+    (paid, total), at = shopify_totals.totals(order, currency), _paid_at(order)
     told = _carriers(order)
     origin = BuyerOrigin(
         customer_id=shapes.identity(order, "customer", "id"),
@@ -202,8 +135,8 @@ def _order(account: GatewayAccount, order: Any) -> Fact:
         currency=currency,
         paid_at=at,
         origin=origin,
-        net_cents=_net(order, paid, currency),
-        told_at=changed_at(order),
+        net_cents=shopify_totals.net(order, paid, currency),
+        told_at=shopify_totals.changed_at(order),
         total_cents=total,
     )
 
@@ -234,22 +167,6 @@ def _journey(account: GatewayAccount, order: Any, told: tuple[Carrier, ...], at:
     visits = (shapes.at(journey, name) for name in ("lastVisit", "firstVisit"))
     found = [dict(referrals.of_address(shapes.at(visit, "landingPage"))) for visit in visits if visit]
     return tuple(Carrier(_JOURNEY, fields) for fields in found if fields)
-
-
-def _net(order: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping. Where prices hold the tax, shipping's is in both."""
-    tax = shapes.at(order, "total_tax")
-    if tax is None:
-        return None
-    shipping = amounts.of_decimal(shapes.at(order, "total_shipping_price_set", "shop_money", "amount") or 0, currency)
-    if shapes.at(order, "taxes_included") is True:
-        lines = (tax_line for line in shapes.items(order, "shipping_lines") for tax_line in _tax_lines(line))
-        shipping -= sum(amounts.of_decimal(shapes.at(line, "price") or 0, currency) for line in lines)
-    return max(paid - amounts.of_decimal(tax, currency) - shipping, 0)
-
-
-def _tax_lines(line: Any) -> list[Any]:
-    return shapes.items(line, "tax_lines")
 
 
 def _refund(account: GatewayAccount, refund: Any) -> Fact:
@@ -341,8 +258,8 @@ _STATES: Mapping[str, DisputeState] = {
 }
 READERS: Mapping[str, Reader] = {
     "orders/paid": _order,
-    "orders/updated": _changed,
-    DELETED: _deleted,
+    "orders/updated": shopify_totals.changed,
+    shopify_totals.DELETED: shopify_totals.deleted,
     "refunds/create": _refund,
     LISTED_REFUND: _listed_refund,
     "disputes/create": _dispute,

@@ -8,7 +8,7 @@ looked_up  payments that credited nobody, credited by what platforms know
 parts      further payments of one order
 totals     what an order comes to after it was booked
 reverse    refunds and disputes
-money_back what goes back and comes back, and the conversion that follows
+money_back  what goes back and comes back, and the conversion that follows
 bind       other ids of a payment; who referred a customer
 origins    what was told of a customer before
 """

@@ -14,7 +14,6 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.storefront.shopify import GATEWAY
 from domain.gateways.facts import (
-    CancelledFact,
     Carrier,
     DisconnectedFact,
     DisputeFact,
@@ -23,7 +22,6 @@ from domain.gateways.facts import (
     PaymentFact,
     RedeemedCode,
     RefundFact,
-    TotalFact,
     UnreadableEvent,
 )
 from tests.support.gateways.stage import Purchase, Sent
@@ -136,46 +134,6 @@ def test_shipping_with_its_tax_inside_is_taken_off_once(stage):
 
 def test_an_order_that_is_not_paid_is_no_sale(stage):
     assert facts(stage, _order(financial_status="pending")) == [IgnoredFact("not_paid")]
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"cancelled_at": "2026-11-20T10:00:00-05:00"},
-        {"financial_status": "voided"},
-        {"financial_status": "EXPIRED"},
-    ],
-)
-def test_cancelled_or_voided_order_is_reported_as_cancelled(stage, other):
-    at = datetime(2026, 11, 20, 15, tzinfo=UTC)
-    assert facts(stage, _order(**other)) == [CancelledFact(sale_ids=("5678901234567",), told_at=at)]
-
-
-def test_deleted_order_is_cancelled_when_it_was_sent(stage):
-    sent = stage.sent("orders/delete", {"id": 5678901234567})
-    at = {"X-Shopify-Triggered-At": "2026-11-22T09:00:00.123Z"}
-    (cancelled,) = facts(stage, Sent(sent.body, {**sent.headers, **at}))
-    told_at = datetime(2026, 11, 22, 9, 0, 0, 123_000, tzinfo=UTC)
-    assert cancelled == CancelledFact(sale_ids=("5678901234567",), told_at=told_at)
-
-
-@pytest.mark.parametrize(
-    ("total", "current", "refunded", "amounts"),
-    [
-        ("100.00", "100.00", None, (10_000, 10_000)),
-        ("100.00", "60.00", None, (6_000, 6_000)),  # a line was removed, nothing was paid back
-        ("100.00", "60.00", "40.00", (10_000, 6_000)),  # it was paid back
-        ("100.00", "100.00", "10.00", (10_000, 10_000)),  # a refund that the total leaves out
-        ("150.00", "110.00", "40.00", (15_000, 11_000)),  # an exchange for something dearer
-    ],
-)
-def test_updated_order_reports_what_was_paid_and_what_it_comes_to(stage, total, current, refunded, amounts):
-    parts = [{"kind": "refund", "status": "success", "amount": refunded, "currency": "USD"}] if refunded else []
-    other = {"total_price": total, "current_total_price": current, "refunds": [{"transactions": parts}]}
-    (told,) = facts(stage, stage.sent("orders/updated", {**json.loads(_order().body), **other}))
-    assert isinstance(told, TotalFact)
-    assert (told.amount_cents, told.total_cents) == amounts
-    assert stage.asked == []
 
 
 def test_a_guest_has_no_customer(stage):
