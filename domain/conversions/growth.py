@@ -46,7 +46,7 @@ def commission_at(earned: EarnedAmount, *, amount_cents: int) -> int:
     return max(earned.commission_cents + after_cents - before_cents, earned.commission_cents)
 
 
-def counted(*, amount_cents: int, paid_cents: int, more_paid_cents: int, more_net_cents: int | None) -> int:
+def count_payment(*, amount_cents: int, paid_cents: int, more_paid_cents: int, more_net_cents: int | None) -> int:
     """Return how much of `more_paid_cents` counts as the sale, by how the payments before were counted.
 
     Units: minor units. `amount_cents` is what counts of the `paid_cents` before. All of it counts where all of those

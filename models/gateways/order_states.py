@@ -1,4 +1,4 @@
-"""What orders of a gateway came to before their payment was known, and which conversion an order has by now."""
+"""Totals of a gateway's orders whose payment is not known yet, and the conversion that an order has."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -42,15 +42,15 @@ def other_parts(payment: GatewayPayment) -> PaidParts:
     """
     if payment.order_id is None or payment.conversion_id is None:
         return PaidParts(0, 0)
-    found = _PARTS.first(_OTHER_PARTS, (payment.organization_id, payment.conversion_id, payment.id))
-    assert found is not None  # sums have a row
-    return found
+    sums = _PARTS.first(_OTHER_PARTS, (payment.organization_id, payment.conversion_id, payment.id))
+    assert sums is not None  # an aggregate has a row
+    return sums
 
 
 def conversion_of(payment: GatewayPayment) -> UUID | None:
     """Return the conversion of another payment of a payment's order. Budget: 1 statement, none without an order."""
     if payment.order_id is None:
         return None
-    named = {"org": payment.organization_id, "gateway": payment.gateway, "order": payment.order_id}
-    row = db.row(order_states.CONVERSION, named)
+    params = {"org": payment.organization_id, "gateway": payment.gateway, "order": payment.order_id}
+    row = db.row(order_states.CONVERSION, params)
     return row[0] if row else None

@@ -213,7 +213,7 @@ insert into gateway_alias (organization_id, gateway, alias, payment_id)
 select %(organization_id)s, %(gateway)s, alias, %(id)s from unnest(%(aliases)s::text[]) alias
 on conflict (organization_id, gateway, alias) do nothing
 """
-# What refunds and totals change is changed by statements of its own, and what nobody was paid for may be paid later.
+# Refunds have statements of their own. A payment of nothing may be paid later, with all its fields.
 _KEPT = ("id", "organization_id", "gateway", "external_id", "refunded_cents", "reread_cents", "reread_at", "created_at")
 _RESTATED = [name for name in _FIELDS if name not in _KEPT]
 _STAGE = Hot(f"""

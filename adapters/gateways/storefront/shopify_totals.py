@@ -28,7 +28,7 @@ def changed_at(order: Any) -> datetime:
 def state(order: Any) -> Fact | None:
     """Return what an order without money means; None for one that is paid.
 
-    What a cancelled one keeps is told by its refunds, where some were made.
+    A cancelled one that was refunded in part keeps the rest, as its refunds report.
     """
     status = (shapes.text(order, "financial_status") or "paid").lower()
     is_cancelled = shapes.at(order, "cancelled_at") is not None and status == "paid"
@@ -58,7 +58,7 @@ def _refunded_in(order: Any, currency: str, *, otherwise: int) -> int:
 
 
 def changed(account: GatewayAccount, order: Any) -> Fact:
-    """Read an order that changed: what it comes to, or that it is cancelled. Its payment is told apart."""
+    """Read an order that changed: what it comes to, or that it is cancelled. Its payment has an event of its own."""
     order_id, unpaid = shapes.needed(order, "id"), state(order)
     if unpaid is not None:
         return unpaid

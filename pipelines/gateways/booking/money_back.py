@@ -1,4 +1,4 @@
-"""What goes back of a gateway's payment and comes back to it, with the conversion that follows.
+"""Books money that goes back of a gateway's payment or comes back to it, with the conversion that follows.
 
 Payments of one order have one conversion, which follows what was paid and refunded of all of them.
 """

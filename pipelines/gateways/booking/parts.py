@@ -28,7 +28,7 @@ def join(
         return None
     row = replace(row, conversion_id=conversion_id, reason=None)
     others = orders.other_parts(row)
-    added_cents = growth.counted(
+    added_cents = growth.count_payment(
         amount_cents=conversion.amount_cents,
         paid_cents=others.paid_cents,
         more_paid_cents=row.paid_cents,

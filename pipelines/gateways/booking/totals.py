@@ -1,4 +1,4 @@
-"""What an order comes to by its gateway's last word: cancelled, paid again, reduced or raised after it was booked.
+"""Books orders that change after they were booked: cancelled, paid again, reduced or raised.
 
 By the order's own time of change: what is older than what is known changes nothing, whenever it arrives.
 """
@@ -113,7 +113,7 @@ def settle(desk: BookingDesk, payment: GatewayPayment) -> GatewayPayment:
     if payment.total_cents is None:
         return payment
     booked = refunds.booked(payment, refund_id=None)
-    change_cents = _taken(payment, booked, by_refunds=booked.by_refunds) - booked.by_total
+    change_cents = _compute_part(payment, booked, by_refunds=booked.by_refunds) - booked.by_total
     if change_cents > 0:
         reason = CANCELLED if payment.total_cents == 0 else LOWERED
         return money_back.take_back(desk, payment, change_cents, refund_id=_refund_id(payment), reason=reason)
@@ -123,11 +123,11 @@ def settle(desk: BookingDesk, payment: GatewayPayment) -> GatewayPayment:
 
 
 def make_room(desk: BookingDesk, payment: GatewayPayment, booked: BookedRefunds, *, by_refunds: int) -> GatewayPayment:
-    """Let refunds have what the total took as the same money, once refunds come to `by_refunds`.
+    """Release what the total took as the same money as refunds, once these come to `by_refunds`.
 
     The conversion follows with the refund itself. Budget: none.
     """
-    freed_cents = booked.by_total - _taken(payment, booked, by_refunds=by_refunds)
+    freed_cents = booked.by_total - _compute_part(payment, booked, by_refunds=by_refunds)
     if freed_cents <= 0:
         return payment
     refunds.stage_restored(payment, refund_id=_refund_id(payment), cents=freed_cents, now=desk.now)
@@ -143,7 +143,7 @@ def _raise_conversion(desk: BookingDesk, before: GatewayPayment, after: GatewayP
     more_net_cents = None
     if told.net_cents is not None and not others.paid_cents:
         more_net_cents = told.net_cents - conversion.amount_cents
-    added_cents = growth.counted(
+    added_cents = growth.count_payment(
         amount_cents=conversion.amount_cents,
         paid_cents=before.paid_cents + others.paid_cents,
         more_paid_cents=after.paid_cents - before.paid_cents,
@@ -161,7 +161,7 @@ def _is_lowered(payment: GatewayPayment) -> bool:
     return payment.total_cents is not None and payment.total_cents < payment.paid_cents
 
 
-def _taken(payment: GatewayPayment, booked: BookedRefunds, *, by_refunds: int) -> int:
+def _compute_part(payment: GatewayPayment, booked: BookedRefunds, *, by_refunds: int) -> int:
     return taken_by_total(
         PaymentTotals(
             paid_cents=payment.paid_cents,

@@ -68,7 +68,7 @@ def test_parts_in_any_number_earn_what_one_payment_of_their_sum_does(parts: list
     ],
 )
 def test_further_payment_counts_as_the_first_did(amount, paid, more, net, counts) -> None:
-    counted = growth.counted(amount_cents=amount, paid_cents=paid, more_paid_cents=more, more_net_cents=net)
+    counted = growth.count_payment(amount_cents=amount, paid_cents=paid, more_paid_cents=more, more_net_cents=net)
     assert counted == counts
 
 

@@ -1,4 +1,4 @@
-"""What shopify's orders come to after they were paid, by their updates."""
+"""Updates of shopify's orders: their totals, and orders that are cancelled, voided or deleted."""
 
 import json
 from datetime import UTC, datetime

@@ -1,6 +1,6 @@
 """An order that is cancelled, reduced or raised after it was booked takes its commission along, in whatever order.
 
-Of every gateway that tells such a change; what the others tell is said by their stages.
+At every gateway that reports such a change; the stages of the others say why they do not.
 """
 
 from itertools import permutations

@@ -26,7 +26,7 @@ class _Order:
         self.sale = shop.sell(cents=4_000)
 
     def grow(self):
-        """Let it come to 100.00."""
+        """Pay 60.00 more, or edit the order to 100.00."""
         self.shop.wait()
         stage = self.shop.stage
         is_paypal = stage.gateway.name == "paypal"
@@ -44,7 +44,7 @@ def payroll(shop):
 
 
 def _recruit(shop, percent="10"):
-    """Have jane recruited by rita, who gets a percentage of what she earns."""
+    """Make rita jane's recruiter, who gets a percentage of her commissions."""
     recruiter = shop.brand.affiliate("rita")
     shop.change("update affiliate set recruited_by_affiliate_id = %s where id <> %s", recruiter, recruiter)
     shop.change("update program set sub_affiliate_enabled = true, sub_affiliate_percent = %s", Decimal(percent))
@@ -87,7 +87,7 @@ def test_rest_of_a_paid_conversion_is_paid_by_the_next_run_and_once(shop, payrol
 
 
 @both
-def test_what_is_added_while_a_payout_is_on_its_way_is_paid_by_the_next_one(shop, payroll):
+def test_addition_while_a_payout_is_on_its_way_is_paid_by_the_next_one(shop, payroll):
     order = _Order(shop)
     payroll.run()
     order.grow()

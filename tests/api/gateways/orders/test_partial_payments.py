@@ -20,7 +20,7 @@ def _parts(shop, *cents):
 
 
 def _hear(shop, *parts):
-    """Have payments told and booked one after another."""
+    """Deliver and book payments one after another."""
     for part in parts:
         shop.hear(*part.sent)
 
