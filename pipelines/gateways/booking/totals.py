@@ -1,6 +1,6 @@
 """Books orders that change after they were booked: cancelled, paid again, reduced or raised.
 
-By the order's own time of change: what is older than what is known changes nothing, whenever it arrives.
+By the order's own time of change: its newest total counts, whenever it arrives, and the most that was ever paid.
 """
 
 from collections.abc import Sequence
@@ -93,10 +93,14 @@ def apply(desk: BookingDesk, payment: GatewayPayment, told: OrderTotal) -> Gatew
     Budget: none where nothing changed; else 1 round trip (what is booked), and those of what goes back, comes back or
     is added.
     """
-    if payment.told_at is not None and told.told_at < payment.told_at:
-        return payment
+    is_older = payment.told_at is not None and told.told_at < payment.told_at
     amount_cents = max(payment.paid_cents, told.amount_cents or 0)
-    after = replace(payment, paid_cents=amount_cents, total_cents=told.total_cents, told_at=told.told_at)
+    if is_older and amount_cents == payment.paid_cents:
+        return payment
+    # The most that was ever paid counts, so that events lead to the same amounts in whatever order they arrive.
+    after = replace(payment, paid_cents=amount_cents)
+    if not is_older:
+        after = replace(after, total_cents=told.total_cents, told_at=told.told_at)
     orders.stage_total(after)
     if amount_cents > payment.paid_cents:
         _raise_conversion(desk, payment, after, told)

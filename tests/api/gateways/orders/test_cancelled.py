@@ -136,3 +136,18 @@ def test_refund_that_is_also_a_lower_total_counts_once(shop, order):
     for place in order:
         shop.hear(*(refund, lowered)[place])
     assert shop.conversions(_MONEY) == [(10_000, 2_000, 4_000, 800, "Pending")]
+
+
+@having("change_total")
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+def test_totals_in_whatever_order_they_arrive_end_in_the_same_rows(shop, order):
+    sale = shop.sell(cents=10_000)
+    sent = []
+    for cents in (12_000, 7_000, 9_000):
+        shop.wait()
+        sent.append(shop.stage.change_total(sale, cents))
+    for place in order:
+        shop.hear(*sent[place])
+    # A gateway whose events hold no order is asked for it, and reports the newest total alone.
+    amount = 10_000 if shop.stage.gateway.name == "bigcommerce" else 12_000
+    assert shop.conversions(_MONEY) == [(amount, amount // 5, amount - 9_000, (amount - 9_000) // 5, "Pending")]
