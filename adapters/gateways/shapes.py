@@ -1,7 +1,7 @@
 """Reads what a gateway sent without trusting its shape: what is missing is None, what must be there is said by name."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +10,8 @@ from domain.text import one_line
 
 _ID_CHARACTERS = 255
 _TEXT_CHARACTERS = 500
+# What changes within this time of an order's payment is the payment itself.
+_PAID_WITHIN = timedelta(minutes=1)
 
 
 def at(value: Any, *path: str) -> Any:
@@ -100,6 +102,18 @@ def moment(value: Any, *path: str) -> datetime:
 def utc(at: datetime) -> str:
     """Return a time as most gateways are asked for it: `2026-01-02T03:04:05Z`."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def later_change(made: Callable[[], datetime], changed: Callable[[], datetime], *, anyhow: bool = False) -> str | None:
+    """Return when a listed order changed, where that is later than its own payment, or `anyhow`; None where it is not.
+
+    None as well where a time cannot be read: the payment's own event says what is wrong.
+    """
+    try:
+        at = changed()
+        return at.isoformat() if anyhow or at - made() > _PAID_WITHIN else None
+    except UnreadableEvent:
+        return None
 
 
 def is_since(since: datetime, read: Callable[[], datetime]) -> bool:

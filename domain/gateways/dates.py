@@ -6,7 +6,7 @@ They are compared with leads, clicks and payments of other clocks, so none is la
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from domain.gateways.facts import Fact, PaymentFact, ReferralFact, StartFact
+from domain.gateways.facts import CancelledFact, Fact, PaymentFact, ReferralFact, StartFact, TotalFact
 
 #: How far ahead of the database's clock a date may be: clocks differ by seconds.
 TOLERANCE = timedelta(minutes=1)
@@ -19,8 +19,15 @@ def limit_date(fact: Fact, received_at: datetime) -> Fact:
     """
     at = received_at.replace(microsecond=0)
     match fact:
-        case PaymentFact() if _is_ahead(fact.paid_at, received_at):
-            return replace(fact, paid_at=at)
+        case PaymentFact():
+            is_told_ahead = fact.told_at is not None and _is_ahead(fact.told_at, received_at)
+            return replace(
+                fact,
+                paid_at=at if _is_ahead(fact.paid_at, received_at) else fact.paid_at,
+                told_at=at if is_told_ahead else fact.told_at,
+            )
+        case TotalFact() | CancelledFact() if _is_ahead(fact.told_at, received_at):
+            return replace(fact, told_at=at)
         case StartFact() if _is_ahead(fact.started_at, received_at):
             return replace(fact, started_at=at)
         case ReferralFact() if _is_ahead(fact.told_at, received_at):

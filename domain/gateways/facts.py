@@ -70,7 +70,9 @@ class PaymentFact:
     """Money that was taken. `external_id` is unique at the gateway for ever; refunds may name it by any of `aliases`.
 
     `net_cents` is without tax and shipping where the gateway tells them, else None. A payment of 0 is told too: it is
-    never a sale, but it may be a lead.
+    never a sale, but it may be a lead. `order_id` is the order or invoice that it pays in part, where that has an id of
+    its own: payments of one order are one sale. `told_at` is when the gateway's object last changed, where its amount
+    may change after it was paid; `total_cents` is what the object comes to then, where that is less than the amount.
     """
 
     external_id: str
@@ -80,6 +82,36 @@ class PaymentFact:
     origin: BuyerOrigin
     aliases: tuple[str, ...] = ()
     net_cents: int | None = None
+    order_id: str | None = None
+    told_at: datetime | None = None
+    total_cents: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TotalFact:
+    """What an order comes to now, told apart from its payment; it means nothing for an order that is not known.
+
+    `amount_cents` is what was paid for it in all and `total_cents` what it comes to after edits, also with its refunds
+    taken off, both gross. `told_at` is when the order last changed.
+    """
+
+    sale_ids: tuple[str, ...]
+    amount_cents: int
+    total_cents: int
+    currency: str
+    told_at: datetime
+    net_cents: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelledFact:
+    """An order or a payment that a gateway no longer counts as paid: cancelled, failed, declined, voided, deleted.
+
+    Of a payment that is known everything goes back, until it is told as paid again. `told_at` is when it last changed.
+    """
+
+    sale_ids: tuple[str, ...]
+    told_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +221,8 @@ class IgnoredFact:
 
 Fact = (
     PaymentFact
+    | TotalFact
+    | CancelledFact
     | StartFact
     | ReferralFact
     | AliasFact

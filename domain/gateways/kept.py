@@ -11,7 +11,8 @@ from domain.text import stored
 
 def written(paid: PaymentFact) -> dict[str, Any]:
     """Return a payment as JSON has it."""
-    return asdict(paid) | {"paid_at": paid.paid_at.isoformat()}
+    told_at = paid.told_at.isoformat() if paid.told_at else None
+    return asdict(paid) | {"paid_at": paid.paid_at.isoformat(), "told_at": told_at}
 
 
 def read(kept: Mapping[str, Any]) -> PaymentFact:
@@ -22,6 +23,7 @@ def read(kept: Mapping[str, Any]) -> PaymentFact:
     values = {
         **kept,
         "paid_at": datetime.fromisoformat(kept["paid_at"]),
+        "told_at": datetime.fromisoformat(kept["told_at"]) if kept.get("told_at") else None,
         "aliases": tuple(kept["aliases"]),
         "origin": stored.read(BuyerOrigin, {**origin, "carriers": carriers, "codes": codes}),
     }

@@ -13,7 +13,8 @@ class Standing:
 
     `refunded_cents` is what went back in all and `by_refunds` what did by refunds, not by disputes; `under_id` stands
     under the refund's own id, None where it is not known. `most_by_refunds` is what the gateway has said since that
-    refunds come to, None where it has not; `in_dispute` is what a lost dispute took of which this refund is a part.
+    refunds come to, None where it has not; `in_dispute` is what a lost dispute took of which this refund is a part, and
+    `by_total` what a lower total of the order took, which is the same money as its refunds.
     """
 
     paid_cents: int
@@ -22,11 +23,12 @@ class Standing:
     under_id: int | None = None
     most_by_refunds: int | None = None
     in_dispute: int = 0
+    by_total: int = 0
 
     @property
     def left_cents(self) -> int:
         """What can still go back by a refund."""
-        left = self.paid_cents - self.refunded_cents + self.in_dispute
+        left = self.paid_cents - self.refunded_cents + self.in_dispute + self.by_total
         return left if self.most_by_refunds is None else min(left, max(self.most_by_refunds - self.by_refunds, 0))
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from domain.gateways.facts import (
     AliasFact,
     BuyerOrigin,
+    CancelledFact,
     DisputeFact,
     Fact,
     PaymentFact,
@@ -17,6 +18,7 @@ from domain.gateways.facts import (
     RefundFact,
     RestoredFact,
     StartFact,
+    TotalFact,
 )
 
 _REHEARSED = "test:"
@@ -52,7 +54,10 @@ def within(fact: Fact, id_prefix: str) -> Fact:
         case PaymentFact():
             aliases = _all(fact.aliases, id_prefix)
             external_id, origin = id_prefix + fact.external_id, _origin(fact.origin, id_prefix)
-            return replace(fact, external_id=external_id, aliases=aliases, origin=origin)
+            order_id = _one(fact.order_id, id_prefix)
+            return replace(fact, external_id=external_id, aliases=aliases, origin=origin, order_id=order_id)
+        case TotalFact() | CancelledFact():
+            return replace(fact, sale_ids=_all(fact.sale_ids, id_prefix))
         case StartFact():
             return replace(fact, external_id=id_prefix + fact.external_id, origin=_origin(fact.origin, id_prefix))
         case ReferralFact():

@@ -8,6 +8,8 @@ from uuid import UUID
 
 from domain import jobs
 from models.db import db
+from models.gateways import order_states
+from models.gateways.order_states import OrderState
 from models.hot import FreshSelect, Hot
 from models.jobs import rows
 from models.table import Rows, Table, columns
@@ -18,6 +20,8 @@ class GatewayPayment:
     """One payment; its cents are gross, in minor units. Without a conversion `reason` says why.
 
     `reread_cents` is what its gateway said at `reread_at` that is refunded still; None where nothing ever came back.
+    Payments with one `order_id` have one conversion. `total_cents` is what the order came to at `told_at`, when it last
+    changed; None where it never does.
     """
 
     id: UUID
@@ -38,6 +42,9 @@ class GatewayPayment:
     is_test: bool
     paid_at: datetime
     created_at: datetime
+    order_id: str | None = None
+    told_at: datetime | None = None
+    total_cents: int | None = None
 
 
 _TABLE = Table("gateway_payment", GatewayPayment)
@@ -67,15 +74,16 @@ def lock_known(*, organization_id: UUID, gateway: str, aliases: Sequence[str]) -
 # out, however many payments of a customer ask for them.
 _OF_NOBODY = """
 select id, event_id, paid_at from gateway_payment
-where organization_id = %(org)s and gateway = %(gateway)s and paid_at >= %(since)s
-  and conversion_id is null and reason = 'nobody_referred'
+where organization_id = %(org)s and gateway = %(gateway)s and conversion_id is null and reason = 'nobody_referred'
 """
+_LATER_OF_NOBODY = f"{_OF_NOBODY} and paid_at >= %(since)s"
 _UNREFERRED = f"""
 select p.event_id
 from (
-  {_OF_NOBODY} and customer_id = %(customer)s
-  union {_OF_NOBODY} and subscription_id = %(subscription)s
-  union {_OF_NOBODY} and email_normalized = %(email)s
+  {_LATER_OF_NOBODY} and customer_id = %(customer)s
+  union {_LATER_OF_NOBODY} and subscription_id = %(subscription)s
+  union {_LATER_OF_NOBODY} and email_normalized = %(email)s
+  union {_OF_NOBODY} and order_id = %(order)s
 ) p
 where (select status from gateway_event where organization_id = %(org)s and id = p.event_id) <> 'Received'
 """
@@ -83,11 +91,12 @@ where (select status from gateway_event where organization_id = %(org)s and id =
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """By what the payments of one buyer are found, each None where it is not told."""
+    """By what the payments of one buyer are found, and other payments of one order; each None where it is not told."""
 
     customer_id: str | None = None
     subscription_id: str | None = None
     email_normalized: str | None = None
+    order_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +104,15 @@ class KnownBefore:
     """What is known before a payment is booked.
 
     `told` is who referred its buyer, as `referrals.of` has it, each with its `told_at`; `is_awaited` says that events
-    wait for it, or that later payments of its buyer credited nobody; `payment` is itself, where it is known.
+    wait for it, or that later payments of its buyer credited nobody; `order_conversion_id` is the conversion of another
+    payment of its order; `state` is what its order came to by what was told before it; `payment` is itself, where it is
+    known.
     """
 
     told: list[Any]
     is_awaited: bool
+    order_conversion_id: UUID | None
+    state: OrderState | None
     payment: GatewayPayment | None
 
 
@@ -129,8 +142,10 @@ _IS_AWAITED = f"""exists (
 ) or exists ({_UNREFERRED})"""
 _LOCK_BEFORE = FreshSelect(f"""
 with known as ({_KNOWN})
-select told.origins, {_IS_AWAITED}, {columns(GatewayPayment, "known")}
+select told.origins, {_IS_AWAITED}, ({order_states.CONVERSION}), {columns(OrderState, "state")},
+  {columns(GatewayPayment, "known")}
 from ({_TOLD}) told
+left join ({order_states.NEWEST}) state on true
 left join known on true
 """)
 
@@ -148,7 +163,12 @@ def _asked(asked: AskedBefore) -> dict[str, object]:
 
 
 def _of(who: Payer) -> dict[str, str | None]:
-    return {"customer": who.customer_id, "subscription": who.subscription_id, "email": who.email_normalized}
+    return {
+        "customer": who.customer_id,
+        "subscription": who.subscription_id,
+        "email": who.email_normalized,
+        "order": who.order_id,
+    }
 
 
 _STAGE_ALIASES = """
@@ -156,18 +176,21 @@ insert into gateway_alias (organization_id, gateway, alias, payment_id)
 select %(organization_id)s, %(gateway)s, alias, %(id)s from unnest(%(aliases)s::text[]) alias
 on conflict (organization_id, gateway, alias) do nothing
 """
+# Refunds have statements of their own. A payment of nothing may be paid later, with all its fields.
+_KEPT = ("id", "organization_id", "gateway", "external_id", "refunded_cents", "reread_cents", "reread_at", "created_at")
+_RESTATED = [name for name in _FIELDS if name not in _KEPT]
 _STAGE = Hot(f"""
 with written as (
   insert into gateway_payment ({_TABLE.columns}) values ({", ".join(f"%({name})s" for name in _FIELDS)})
   on conflict (organization_id, gateway, external_id) do update
-    set conversion_id = excluded.conversion_id, reason = excluded.reason
+    set {", ".join(f"{name} = excluded.{name}" for name in _RESTATED)}
 ) {_STAGE_ALIASES}
 """)
 _STAGE_ALIASES_ALONE = Hot(_STAGE_ALIASES)
 
 
 def stage(payment: GatewayPayment, *, aliases: Sequence[str]) -> None:
-    """Stage a payment, or the conversion that a known one has by now, with its ids as `stage_aliases` does.
+    """Stage a payment, or what is known of a locked one by now, with its ids as `stage_aliases` does.
 
     The conversion itself is staged first.
     """
@@ -225,10 +248,14 @@ def take_parked(
 
     Behind a payment that was `credited` come those of its customer's later payments that credited nobody.
     """
-    who = Payer(credited.customer_id, credited.subscription_id, credited.email_normalized) if credited else Payer()
+    who = _payer(credited) if credited else Payer()
     since = credited.paid_at if credited else None
     params = {"org": organization_id, "gateway": gateway, "aliases": list(aliases), "since": since, **_of(who)}
     return [event_id for (event_id,) in db.run(_TAKE_PARKED, params)]
+
+
+def _payer(payment: GatewayPayment) -> Payer:
+    return Payer(payment.customer_id, payment.subscription_id, payment.email_normalized, payment.order_id)
 
 
 def unreferred(*, organization_id: UUID, gateway: str, who: Payer, since: datetime | None) -> list[UUID]:

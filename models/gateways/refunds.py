@@ -10,6 +10,9 @@ from models.table import Rows
 
 #: How the refund is called that a lost dispute is; the gateway's own totals of refunds leave it out.
 OF_DISPUTE = "dispute:"
+#: How the refund is called that a lower total of the order is, or its cancellation.
+OF_TOTAL = "total:"
+_NO_REFUND_ACT = f"starts_with(r.refund_id, '{OF_DISPUTE}') or starts_with(r.refund_id, '{OF_TOTAL}')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,22 +20,25 @@ class BookedRefunds:
     """What stands of a payment's refunds, gross, in minor units.
 
     `cents` is what stands under one id, None where the id is not known; `is_restored` says that its money came back.
-    `by_refunds` is what stands in all, without disputes. `in_dispute` is what a lost dispute took that was decided
-    after the refund and has it as a part; `dispute` is the name under which that stands.
+    `by_refunds` is what stands of refunds in all and `by_total` what the order's total took beside them; lost disputes
+    are in neither. `in_dispute` is what a lost dispute took that was decided after the refund and has it as a part;
+    `dispute` is the name under which that stands.
     """
 
     cents: int | None
     is_restored: bool
     by_refunds: int
+    by_total: int
     in_dispute: int
     dispute: str | None
 
 
 _BOOKED_ROWS = Rows(BookedRefunds)
-_BOOKED = FreshSelect("""
+_BOOKED = FreshSelect(f"""
 select sum(r.refunded_cents) filter (where r.refund_id = %(refund)s)::bigint,
   coalesce(bool_or(r.restored_at is not null) filter (where r.refund_id = %(refund)s), false),
-  coalesce(sum(r.refunded_cents) filter (where not starts_with(r.refund_id, %(of_dispute)s)), 0)::bigint,
+  coalesce(sum(r.refunded_cents) filter (where not ({_NO_REFUND_ACT})), 0)::bigint,
+  coalesce(sum(r.refunded_cents) filter (where starts_with(r.refund_id, '{OF_TOTAL}')), 0)::bigint,
   coalesce(max(r.refunded_cents) filter (where d.dispute_id is not null), 0)::bigint,
   max(r.refund_id) filter (where d.dispute_id is not null)
 from gateway_refund r
@@ -88,13 +94,13 @@ def stage(payment: GatewayPayment, *, refund_id: str, cents: int, now: datetime)
 
 
 # The newest first: of each as much as is left to come back.
-_STAGE_RESTORED = """
+_STAGE_RESTORED = f"""
 with standing as (
   select refund_id, refunded_cents,
     sum(refunded_cents) over (order by created_at desc, refund_id) - refunded_cents as before
-  from gateway_refund
+  from gateway_refund r
   where organization_id = %(org)s and payment_id = %(payment)s and refunded_cents > 0
-    and (refund_id = %(refund)s or %(refund)s::text is null and not starts_with(refund_id, %(of_dispute)s))
+    and (refund_id = %(refund)s or %(refund)s::text is null and not ({_NO_REFUND_ACT}))
 ), back as (
   select refund_id, least(refunded_cents, %(cents)s - before) as cents from standing where before < %(cents)s
 ), restored as (
@@ -108,12 +114,11 @@ where organization_id = %(org)s and id = %(payment)s
 
 
 def stage_restored(payment: GatewayPayment, *, refund_id: str | None, cents: int, now: datetime) -> None:
-    """Stage that so much came back to a locked payment, of one refund or (None) of the newest that are no disputes."""
+    """Stage that so much came back to a locked payment, of one refund or (None) of the newest refunds."""
     params = {
         "org": payment.organization_id,
         "payment": payment.id,
         "refund": refund_id,
-        "of_dispute": OF_DISPUTE,
         "cents": cents,
         "now": now,
     }

@@ -40,7 +40,9 @@ EARNINGS: Mapping[str, str] = {
 select c.external_event_id from conversion c left join ledger_entry l
 on l.organization_id = c.organization_id and l.conversion_id = c.id and l.kind = 'earn'
 where {org:c} and not c.payout_locked group by c.organization_id, c.id
-having count(l.id) > 1 and c.source <> 'cpc' or coalesce(sum(l.amount_cents), 0) <> c.commission_cents
+having count(l.id) > 1 + (select count(*) from conversion_addition a
+  where a.organization_id = c.organization_id and a.conversion_id = coalesce(c.parent_id, c.id)) and c.source <> 'cpc'
+or coalesce(sum(l.amount_cents), 0) <> c.commission_cents
 and not (count(l.id) = 0 and (c.born_owing_nothing or exists (
   select from event e where e.organization_id = c.organization_id
   and e.type = 'conversion.created' and e.body::jsonb #>> '{{data,conversionId}}' = c.id::text
@@ -84,13 +86,26 @@ select c.external_event_id from conversion c left join reversal v
   on v.organization_id = c.organization_id and v.conversion_id = c.id
 where {org:c} group by c.organization_id, c.id
 having coalesce(sum(v.commission_cents + v.late_cents), 0) <> c.reversed_cents""",
-    "what a gateway's payment gave back is what its refunds say, and its conversion's share of it": """
+    "what a gateway's payment gave back is what its refunds say": """
 select p.external_id from gateway_payment p left join gateway_refund r
-  on r.organization_id = p.organization_id and r.payment_id = p.id
-left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id where {org:p}
-group by p.organization_id, p.id, c.organization_id, c.id having coalesce(sum(r.refunded_cents), 0) <> p.refunded_cents
-or p.refunded_cents = p.paid_cents and c.refunded_cents <> c.amount_cents
-or abs(c.refunded_cents - c.amount_cents::numeric * p.refunded_cents / nullif(p.paid_cents, 0)) > 0.5""",
+  on r.organization_id = p.organization_id and r.payment_id = p.id where {org:p}
+group by p.organization_id, p.id having coalesce(sum(r.refunded_cents), 0) <> p.refunded_cents""",
+    "the conversion of a gateway's payments gave back its share of what they did": """
+select c.external_event_id from conversion c join (
+  select organization_id, conversion_id, sum(paid_cents) as paid, sum(refunded_cents) as refunded from gateway_payment
+  where conversion_id is not null group by 1, 2) p on p.organization_id = c.organization_id and p.conversion_id = c.id
+where {org:c} and (p.refunded = p.paid and c.refunded_cents <> c.amount_cents
+  or abs(c.refunded_cents - c.amount_cents::numeric * p.refunded / nullif(p.paid, 0)) > 0.5)""",
+    "a further payment of an order is added to its conversion, once": """
+select p.external_id from gateway_payment p left join conversion_addition a
+  on a.organization_id = p.organization_id and a.payment_id = p.id
+where {org:p} and p.conversion_id is distinct from coalesce(a.conversion_id, case when p.conversion_id = p.id
+  then p.id end)""",
+    "what was added to a sale is not more than it comes to": """
+select c.external_event_id from conversion c join conversion_addition a
+  on a.organization_id = c.organization_id and a.conversion_id = c.id
+where {org:c} group by c.organization_id, c.id
+having sum(a.amount_cents) > c.amount_cents or sum(a.commission_cents) > c.commission_cents""",
     "a sale refunded in full has given everything back": """
 select c.external_event_id from conversion c where c.parent_id is null and {org:c}
 and c.status not in {earns_nothing} and c.amount_cents > 0

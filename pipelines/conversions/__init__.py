@@ -10,6 +10,7 @@
     renewal   holds anew, when the organization changes their length
     review    what people decide about it
     refund    what it gives back, and its override with it
+    addition  what is added to it after its first payment
 
 Everything that makes one conversion writes it by `pipelines.earn.write`; an import writes a thousand at once by itself
 (`models/imports/conversions.py`), with the same rows beside them. Lock order: the run turn (refunds and

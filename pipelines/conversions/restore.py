@@ -51,6 +51,21 @@ def of_conversion(conversion: Conversion, refunded_cents: int, *, now: datetime)
         work.enqueue(jobs.REFUND_CASCADE, organization_id=organization_id, conversion_id=conversion_id)
 
 
+def is_owed(conversion: Conversion, refunded_cents: int) -> bool:
+    """Return whether more of a conversion is reversed than refunds of that much call for, as after it grew."""
+    if conversion.status in EARNS_NOTHING or refunded_cents == conversion.amount_cents:
+        return False
+    owed_cents = -refund.change(
+        commission_cents=conversion.commission_cents,
+        reversed_cents=conversion.reversed_cents,
+        parent_amount_cents=conversion.amount_cents,
+        parent_cumulative_cents=refunded_cents,
+        parent_is_full=False,
+        is_restoration=True,
+    )
+    return owed_cents > 0
+
+
 def follow(conversion: Conversion, record: Refund, *, amount_cents: int) -> Conversion:
     """Stage what a restoration does to one row, parent or override, and return the row as it is then.
 

@@ -101,14 +101,14 @@ def test_what_is_known_and_what_waits_is_found_by_index_even_with_a_plan_of_an_e
         known, woken = (
             "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * count))
             for statement, count in (
-                (payments._LOCK_BEFORE, 8),
-                (payments._TAKE_PARKED, 7),
+                (payments._LOCK_BEFORE, 9),
+                (payments._TAKE_PARKED, 8),
             )
         )
 
     assert "using gateway_alias_pkey" in known, known
     for plan in (known, woken):
-        for by in ("customer", "subscription", "email"):
+        for by in ("customer", "subscription", "email", "order"):
             assert f"using gateway_payment_{by} on gateway_payment" in plan, plan
         (event,) = re.findall(r"on gateway_event\S*.*\n +Index Cond: (.*)", plan)
         assert re.search(r"id = p\S*\.event_id", event), plan

@@ -31,6 +31,7 @@ _NO_MONEY = {
     "sandbox_charge": "it plays a rail",
     "sandbox_transfer": "it plays a rail",
 }
+_SAME_CLOCK = "it is compared with other times of the same gateway's clock alone"
 _DUE = "it is in the future by its meaning"
 _UPDATED = "a trigger would lock every updated row of this table once more; the money it dates has a row of its own: a"
 # Dates of tables with amounts that no trigger holds, each with the reason. Decision 62 repeats them.
@@ -43,7 +44,8 @@ _WITHOUT_TRIGGER = {
     },
     "payout_line": {"reversed_at": f"{_UPDATED} reversal", "released_at": f"{_UPDATED} payout"},
     "sale": {"settled_at": f"{_UPDATED} conversion"},
-    "gateway_payment": {"reread_at": "it is compared with other times of the same gateway's clock alone"},
+    "gateway_payment": dict.fromkeys(("reread_at", "told_at"), _SAME_CLOCK),
+    "gateway_order": {"told_at": _SAME_CLOCK},
     "gateway_refund": {"restored_at": f"{_UPDATED} refund"},
     "payout_run": {"hold_until": _DUE},
     "payout_proposal": {"closed_at": "it says that nobody decides any more, and no amount depends on it"},

@@ -1,4 +1,7 @@
-"""What chargebee's events mean. A sale's id is its transaction's; an invoice that it pays alone is an alias."""
+"""What chargebee's events mean. A sale's id is its transaction's; those that pay one invoice are one sale.
+
+An invoice that a transaction pays alone is an alias of it.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -10,6 +13,7 @@ from adapters.gateways.wire import GatewayWire
 from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
+    CancelledFact,
     Carrier,
     DisputeFact,
     DisputeState,
@@ -50,6 +54,8 @@ def _payment(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
             origin=origin_of(content),
             aliases=_aliases(transaction, invoice),
             net_cents=_net(transaction, invoice, paid, currency),
+            order_id=_invoice_of(transaction, invoice),
+            told_at=at,
         ),
     )
 
@@ -102,8 +108,18 @@ def _transaction(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, .
             if reversed_id is None:
                 raise UnreadableEvent("a reversal does not name its payment")
             return (_chargeback(reversed_id, at, transaction, "amount"),)
+        case "payment", "voided":
+            return (CancelledFact(sale_ids=(shapes.needed(transaction, "id"),), told_at=at),)
         case _:
             return (IgnoredFact("no_money_moved"),)
+
+
+def _deleted(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+    """Read that a payment which somebody had recorded by hand was removed."""
+    transaction = shapes.at(content, "transaction")
+    if shapes.needed(transaction, "type") != "payment":
+        return (IgnoredFact("no_money_moved"),)
+    return (CancelledFact(sale_ids=(shapes.needed(transaction, "id"),), told_at=at),)
 
 
 def _subscription(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
@@ -131,6 +147,7 @@ READERS: Mapping[str, Reader] = {
     "credit_note_updated": _credit_note,
     "transaction_created": _transaction,
     "transaction_updated": _transaction,
+    "transaction_deleted": _deleted,
     "payment_failed": _transaction,
 }
 
@@ -187,6 +204,14 @@ def _paid_by(transaction: Any) -> str | None:
 
 def _invoice_id(content: Any) -> str:
     return shapes.identity(content, "credit_note", "reference_invoice_id") or shapes.needed(content, "invoice", "id")
+
+
+def _invoice_of(transaction: Any, invoice: Any) -> str | None:
+    """Return the one invoice that a transaction pays, whole or in part; None for one that pays several."""
+    linked = [shapes.identity(one, "invoice_id") for one in shapes.items(transaction, "linked_invoices")]
+    if len(linked) > 1:
+        return None
+    return linked[0] if linked else shapes.identity(invoice, "id")
 
 
 def _aliases(transaction: Any, invoice: Any) -> tuple[str, ...]:

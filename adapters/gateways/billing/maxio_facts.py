@@ -1,4 +1,7 @@
-"""What maxio's events mean. A sale's id is its transaction's; invoices say tax, discounts and where refunds belong."""
+"""What maxio's events mean. A sale's id is its transaction's; those that pay one invoice are one sale.
+
+Invoices say tax, discounts and where refunds belong.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -72,7 +75,8 @@ def _payment(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
     ):
         return (IgnoredFact("no_money_moved"),)
     subscription = _subscription(wire, payload)
-    invoice, applied = _paid_invoice(_invoices(wire, payload), transaction_id)
+    invoices = _invoices(wire, payload)
+    invoice, applied = _paid_invoice(invoices, transaction_id)
     told = shapes.at(subscription, "currency") or shapes.at(invoice, "currency")
     currency = amounts.currency(told or shapes.at(wire.get("/site.json"), "site", "currency"))
     paid = _paid(transaction, applied, currency)
@@ -85,6 +89,7 @@ def _payment(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
             paid_at=moment(transaction, "created_at"),
             origin=_origin(wire, subscription, has_codes=is_reduced),
             net_cents=_net(invoice, applied, paid, currency),
+            order_id=shapes.identity(invoice, "uid") if _is_of_one(invoices, transaction_id) else None,
         ),
     )
 
@@ -198,6 +203,10 @@ def _paid_invoice(invoices: list[Any], transaction_id: str) -> tuple[Any, Any]:
             if shapes.text(applied, "transaction_id") == transaction_id:
                 return invoice, applied
     return None, None
+
+
+def _is_of_one(invoices: list[Any], transaction_id: str) -> bool:
+    return sum(_paid_invoice([invoice], transaction_id)[0] is not None for invoice in invoices) == 1
 
 
 def _paid(transaction: Any, applied: Any, currency: str) -> int:

@@ -107,10 +107,11 @@ def _transaction(wire: GatewayWire, told: Any) -> Fact:
             amount_cents=amounts.of_decimal(shapes.at(transaction, "amount"), currency),
             currency=currency,
         )
+    reason = None
     if kind == "refund" and status == "success":
         refund_id, sale_id = transaction_id, shapes.needed(transaction, "original_transaction_id")
     elif kind == "purchase" and status == "void":
-        refund_id, sale_id = f"void:{transaction_id}", transaction_id
+        refund_id, sale_id, reason = f"void:{transaction_id}", transaction_id, "cancelled"
     elif shapes.text(told, "event_type") == "refunded" and kind != "refund":
         raise UnreadableEvent("the refund names a payment that stands")
     else:
@@ -122,6 +123,7 @@ def _transaction(wire: GatewayWire, told: Any) -> Fact:
         amount_cents=amounts.of_decimal(shapes.at(transaction, "amount"), currency),
         currency=currency,
         refunded_at=at,
+        reason=reason,
     )
 
 

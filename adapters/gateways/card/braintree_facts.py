@@ -13,6 +13,7 @@ from adapters.gateways.wire import GatewayWire
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
     BuyerOrigin,
+    CancelledFact,
     Carrier,
     DisconnectedFact,
     DisputeFact,
@@ -44,14 +45,14 @@ def _charged(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
     if not transactions:
         raise UnreadableEvent("subscription.transactions is missing")
     newest = max(transactions, key=lambda transaction: shapes.moment(transaction, "created_at"))
-    return _sale(wire, newest, shapes.identity(subject, "subscription", "id"))
+    return _sale(wire, newest, shapes.identity(subject, "subscription", "id"), at)
 
 
 def _settled(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
     transaction = shapes.at(subject, "transaction")
     if shapes.text(transaction, "type") == "credit":
         return _refund(transaction)
-    return _sale(wire, transaction, None)
+    return _sale(wire, transaction, None, at)
 
 
 def _undone(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
@@ -60,15 +61,7 @@ def _undone(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
     transaction_id = shapes.needed(transaction, "id")
     if shapes.text(transaction, "type") == "credit" or shapes.text(transaction, "subscription_id") is None:
         return (IgnoredFact("not_paid"),)
-    told = RefundFact(
-        refund_id=f"{transaction_id}:undone",
-        sale_ids=(transaction_id,),
-        amount_cents=None,
-        currency=None,
-        refunded_at=at,
-        reason=shapes.text(transaction, "status"),
-    )
-    return (told,)
+    return (CancelledFact(sale_ids=(transaction_id,), told_at=at),)
 
 
 def _refund_failed(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
@@ -141,7 +134,7 @@ def carriers(holder: Any) -> tuple[Carrier, ...]:
     return tuple(Carrier(method, table) for method, table in ((_FIELD, fields), (_ORDER, query)) if table)
 
 
-def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None) -> tuple[Fact, ...]:
+def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None, at: datetime) -> tuple[Fact, ...]:
     transaction_id = shapes.needed(transaction, "id")
     if shapes.text(transaction, "currency_iso_code") is None:
         said = wire.find(f"/transactions/{shapes.segment(transaction_id)}")
@@ -165,8 +158,24 @@ def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None) -> t
         paid_at=shapes.moment(transaction, "created_at"),
         origin=origin,
         net_cents=_net(transaction, paid, currency),
+        order_id=_order_of(transaction, origin),
+        told_at=at,
     )
     return (payment,)
+
+
+def _order_of(transaction: Any, origin: BuyerOrigin) -> str | None:
+    """Return what a transaction pays in part: an authorization that is settled in parts, or an order of the shop's.
+
+    The shop's own number counts for one buyer alone, for another shop of the merchant may use it as well; a charge of a
+    subscription is a payment of its own, and a query in place of a number names an affiliate.
+    """
+    if authorized := shapes.identity(transaction, "authorized_transaction_id"):
+        return authorized
+    number, buyer = shapes.identity(transaction, "order_id"), origin.customer_id or origin.email
+    if number is None or buyer is None or origin.subscription_id is not None or "=" in number:
+        return None
+    return f"order:{number}:{buyer}"
 
 
 def _refund(transaction: Any) -> tuple[Fact, ...]:

@@ -98,6 +98,7 @@ def _payment(payment: Any) -> tuple[Fact, ...]:
         paid_at=paid_at(payment),
         origin=origin,
         net_cents=_net(payment, paid, currency),
+        order_id=shapes.identity(payment, "orderId"),
     )
     return (told,)
 

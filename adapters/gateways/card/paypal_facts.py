@@ -67,6 +67,7 @@ def _capture(wire: PaypalWire, capture: Any, created: datetime) -> tuple[Fact, .
             carriers=_carriers(capture.get("custom_id"), *(unit.get("custom_id") for unit in units)),
         ),
         net_cents=_net(units, paid, currency),
+        order_id=order_id,
     )
     return (payment,)
 
@@ -84,6 +85,7 @@ def _sale(wire: PaypalWire, sale: Any, created: datetime) -> tuple[Fact, ...]:
         paid_at=_made_at(sale, created),
         # What the subscription says of itself goes first.
         origin=replace(origin, carriers=(*origin.carriers, *own)),
+        order_id=None if origin.subscription_id else shapes.identity(sale, "parent_payment"),
     )
     return (payment,)
 
@@ -196,8 +198,23 @@ def of_report(wire: PaypalWire, line: Any, payer: Any) -> tuple[Fact, ...]:
             name=told.name or own.name,
             carriers=(*told.carriers, *own.carriers),
         )
-    payment = PaymentFact(external_id=transaction_id, amount_cents=cents, currency=currency, paid_at=at, origin=origin)
+    payment = PaymentFact(
+        external_id=transaction_id,
+        amount_cents=cents,
+        currency=currency,
+        paid_at=at,
+        origin=origin,
+        order_id=None if origin.subscription_id else _order_of(wire, line),
+    )
     return (payment,)
+
+
+def _order_of(wire: PaypalWire, line: Any) -> str | None:
+    """Return the order that a line of the report pays in part; most lines do not say it, so the capture is read."""
+    if shapes.text(line, "paypal_reference_id_type") == "ODR":
+        return shapes.identity(line, "paypal_reference_id")
+    capture = wire.find(f"/v2/payments/captures/{shapes.segment(shapes.needed(line, 'transaction_id'))}")
+    return shapes.identity(capture, "supplementary_data", "related_ids", "order_id")
 
 
 def _gone(payment_id: str, at: datetime, state: DisputeState = DisputeState.Lost) -> DisputeFact:
@@ -267,11 +284,12 @@ def _fields(custom: str) -> Mapping[str, str]:
 
 
 def _net(units: list[Any], paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and delivery, where one whole order was paid; None where one is unknown."""
+    """Return what was paid without tax and delivery, where an order of one part tells them; its share of a part."""
     amount = shapes.at(units[0], "amount") if len(units) == 1 else None
     ordered = amounts.parse_exact_decimal(shapes.at(amount, "value"), currency)
-    if ordered != paid or (shapes.text(amount, "currency_code") or "").upper() != currency:
+    if (shapes.text(amount, "currency_code") or "").upper() != currency:
         return None
     tax, shipping = (shapes.at(amount, "breakdown", name, "value") for name in ("tax_total", "shipping"))
-    parts = [tax] if shipping is None else [tax, shipping]
-    return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, currency) for part in parts))
+    parts = [amounts.parse_exact_decimal(part, currency) for part in ([tax] if shipping is None else [tax, shipping])]
+    known = [part for part in parts if part is not None]
+    return amounts.without_tax(paid, sum(known) if len(known) == len(parts) else None, ordered)

@@ -30,7 +30,7 @@ from adapters.gateways.wire import GatewayWire, dumped
 from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact, UnreadableEvent
 
 _STATUS, _REFUND = "store/order/statusUpdated", "store/order/refund/created"
-_NEEDED = ("store/order/created", _STATUS, _REFUND)
+_NEEDED = ("store/order/created", _STATUS, "store/order/updated", "store/order/archived", _REFUND)
 _UNINSTALLED = "store/app/uninstalled"  # only apps have it
 _PAGE = 100
 _HASH = re.compile(r"[A-Za-z0-9]{1,64}")
@@ -127,7 +127,7 @@ class BigCommerce:
         wire, start = api(account), shapes.utc(since)
         _wake(wire, account.made.get("webhooks", "").split())
         for page in _pages(wire, "/v2/orders", {"min_date_modified": start, "sort": "id:asc"}):
-            if found := [_listed_order(order) for order in page if bigcommerce_facts.is_paid(order)]:
+            if found := [item for order in page for item in _listed_order(order)]:
                 yield found
         for page in _pages(wire, "/v3/orders/payment_actions/refunds", {"created:min": start}):
             yield [_listed_refund(refund) for refund in page]
@@ -178,10 +178,21 @@ def _pages(wire: GatewayWire, path: str, params: Mapping[str, str]) -> Iterator[
         number, is_last = number + 1, len(page) < _PAGE
 
 
-def _listed_order(order: Any) -> GatewayDelivery:
-    order_id = shapes.needed(order, "id")
-    raw = {"scope": _STATUS, "data": {"type": "order", "id": order_id}}
-    return GatewayDelivery(f"reconcile:{order_id}", _STATUS, dumped(raw))
+def _listed_order(order: Any) -> Iterator[GatewayDelivery]:
+    order_id, has_no_money = shapes.needed(order, "id"), bigcommerce_facts.has_no_money(order)
+    if bigcommerce_facts.is_paid(order):
+        raw = {"scope": _STATUS, "data": {"type": "order", "id": order_id}}
+        yield GatewayDelivery(f"reconcile:{order_id}", _STATUS, dumped(raw))
+    elif not has_no_money:
+        return
+    changed = shapes.later_change(
+        lambda: bigcommerce_facts.placed_at(order),
+        lambda: bigcommerce_facts.changed_at(order),
+        anyhow=has_no_money,
+    )
+    if changed:  # it may be known with another total, or be cancelled by now
+        kind = bigcommerce_facts.LISTED_CHANGE
+        yield GatewayDelivery(f"reconcile:{order_id}:{changed}", kind, dumped({"scope": kind, "order": order}))
 
 
 def _listed_refund(refund: Any) -> GatewayDelivery:

@@ -16,6 +16,7 @@ from adapters.gateways.wire import GatewayWire
 from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
+    CancelledFact,
     Carrier,
     DisconnectedFact,
     DisputeFact,
@@ -25,6 +26,7 @@ from domain.gateways.facts import (
     PaymentFact,
     RedeemedCode,
     RefundFact,
+    TotalFact,
     UnreadableEvent,
 )
 
@@ -33,6 +35,8 @@ Reader = Callable[[GatewayWire, Any], tuple[Fact, ...]]
 _PAID = frozenset({"2", "3", "8", "9", "10", "11"})
 _REFUNDED = frozenset({"4", "14"})
 _DISPUTED = "13"
+_NO_MONEY = frozenset({"5", "6"})  # cancelled, declined
+LISTED_CHANGE = "reconcile/order"
 _UNPAID = frozenset({"0", "1", "5", "6", "7", "12"})
 _TEST_METHOD = "Test Payment Gateway"
 _REFUNDS = "/v3/orders/payment_actions/refunds"
@@ -54,11 +58,11 @@ def refund_name(refund_id: str) -> str:
 def _order(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
     order = _read_order(wire, told)
     order_id, status = shapes.needed(order, "id"), shapes.text(order, "status_id") or ""
-    if shapes.at(order, "is_deleted") is True or not is_paid(order):
-        return (IgnoredFact("not_paid"),)
+    if (unpaid := _state(order)) is not None:
+        return (unpaid,)
     before = shapes.text(told, "data", "status", "previous_status_id")
     # One that was not paid until this was told is paid now; of any other only is known when it was placed.
-    at = shapes.moment(told, "created_at") if before in _UNPAID and shapes.at(told, "created_at") else _placed_at(order)
+    at = shapes.moment(told, "created_at") if before in _UNPAID and shapes.at(told, "created_at") else placed_at(order)
     facts: list[Fact] = [_payment(wire, order, at)]
     if status in _REFUNDED:
         found = shapes.items(wire.find(f"/v3/orders/{order_id}/payment_actions/refunds"), "data")
@@ -66,9 +70,45 @@ def _order(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
             facts += events.read_alongside_sale(partial(_refunds_of, order, refund))
     if _DISPUTED in (status, before):
         state = DisputeState.Opened if status == _DISPUTED else DisputeState.Won
-        at = shapes.moment(told, "created_at") if shapes.at(told, "created_at") else _placed_at(order)
+        at = shapes.moment(told, "created_at") if shapes.at(told, "created_at") else placed_at(order)
         facts.append(DisputeFact(dispute_id=order_id, sale_ids=(order_id,), state=state, at=at))
     return tuple(facts)
+
+
+def has_no_money(order: Any) -> bool:
+    """Return whether an order is cancelled, declined or deleted."""
+    return shapes.at(order, "is_deleted") is True or shapes.text(order, "status_id") in _NO_MONEY
+
+
+def changed_at(order: Any) -> datetime:
+    """Return when an order last changed. Raises UnreadableEvent."""
+    return _date(order, "date_modified" if shapes.at(order, "date_modified") else "date_created")
+
+
+def _state(order: Any) -> Fact | None:
+    """Return what an order without money means; None for one that is paid."""
+    if has_no_money(order):
+        return CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=changed_at(order))
+    return None if is_paid(order) else IgnoredFact("not_paid")
+
+
+def _changed(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
+    """Read an order that changed: what it comes to, or that it is cancelled. Its payment is told by its status."""
+    order = shapes.at(told, "order") or _read_order(wire, told)
+    if (state := _state(order)) is not None:
+        return (state,)
+    currency = _currency(order)
+    paid = amounts.of_decimal(shapes.at(order, "total_inc_tax"), currency)
+    return (
+        TotalFact(
+            sale_ids=(shapes.needed(order, "id"),),
+            amount_cents=paid,
+            total_cents=paid,
+            currency=currency,
+            told_at=changed_at(order),
+            net_cents=_net(order, paid, currency),
+        ),
+    )
 
 
 def _refund(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
@@ -87,6 +127,9 @@ def _uninstalled(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
 READERS: Mapping[str, Reader] = {
     "store/order/created": _order,
     "store/order/statusUpdated": _order,
+    "store/order/updated": _changed,
+    "store/order/archived": _changed,
+    LISTED_CHANGE: _changed,
     "store/order/refund/created": _refund,
     "store/app/uninstalled": _uninstalled,
 }
@@ -135,6 +178,7 @@ def _payment(wire: GatewayWire, order: Any, at: datetime) -> Fact:
         paid_at=at,
         origin=origin,
         net_cents=_net(order, paid, currency),
+        told_at=changed_at(order),
     )
 
 
@@ -196,11 +240,15 @@ def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
     return (fact,)
 
 
-def _placed_at(order: Any) -> datetime:
-    """Return when an order was placed: RFC 2822. Raises UnreadableEvent."""
-    told = shapes.text(order, "date_created") or ""
+def placed_at(order: Any) -> datetime:
+    """Return when an order was placed. Raises UnreadableEvent."""
+    return _date(order, "date_created")
+
+
+def _date(order: Any, name: str) -> datetime:
+    """Return a date of an order: RFC 2822. Raises UnreadableEvent."""
     try:
-        read = parsedate_to_datetime(told)
+        read = parsedate_to_datetime(shapes.text(order, name) or "")
     except (ValueError, TypeError, IndexError):
-        return shapes.moment(order, "date_created")
+        return shapes.moment(order, name)
     return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)

@@ -25,12 +25,12 @@ from adapters.gateways.base import (
     Setup,
     Subscribed,
 )
-from adapters.gateways.storefront import shopify_api, shopify_facts
+from adapters.gateways.storefront import shopify_api, shopify_facts, shopify_totals
 from adapters.gateways.wire import dumped
 from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact
 
 _UNINSTALLED = "app/uninstalled"
-_NEEDED = ("ORDERS_PAID", "REFUNDS_CREATE", "APP_UNINSTALLED")
+_NEEDED = ("ORDERS_PAID", "ORDERS_UPDATED", "ORDERS_DELETE", "REFUNDS_CREATE", "APP_UNINSTALLED")
 _DISPUTES = ("DISPUTES_CREATE", "DISPUTES_UPDATE")
 _NO_DISPUTES = (
     "Disputes are not told yet: give the app the scope read_shopify_payments_disputes, install it again, and connect"
@@ -122,9 +122,9 @@ class Shopify:
         topic = request.headers.get("X-Shopify-Topic", "unreadable")
         if topic == _UNINSTALLED and account.has_changed("clientId") and not _is_of_current_app(account, request):
             return ProvedRequest(())
-        webhook_id = request.headers.get("X-Shopify-Webhook-Id")
-        key = f"{topic}:{webhook_id}" if webhook_id else f"{topic}:{proofs.fingerprint(request.body)}"
-        return ProvedRequest((GatewayDelivery(key, topic, request.body, webhook_id),))
+        webhook_id, raw = request.headers.get("X-Shopify-Webhook-Id"), _stamped(topic, request)
+        key = f"{topic}:{webhook_id}" if webhook_id else f"{topic}:{proofs.fingerprint(raw)}"
+        return ProvedRequest((GatewayDelivery(key, topic, raw, webhook_id),))
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Translate one webhook's body by its topic, or what was read from a list."""
@@ -139,7 +139,7 @@ class Shopify:
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the orders that changed since then, for one that was placed earlier may be paid since; and refunds."""
         changed = shapes.utc(since)
-        paid = " OR ".join(f"financial_status:{status}" for status in shopify_facts.PAID)
+        paid = " OR ".join(f"financial_status:{status}" for status in (*shopify_totals.PAID, *shopify_totals.NO_MONEY))
         variables: dict[str, object] = {"query": f"updated_at:>='{changed}' AND ({paid})", "after": None}
         while True:
             page = shapes.at(shopify_api.graphql(account, shopify_facts.ORDERS, variables), "orders")
@@ -176,10 +176,28 @@ def _unhook(account: GatewayAccount, hooks: Sequence[str]) -> None:
             shopify_api.graphql(account, _UNHOOK, {"id": hook})
 
 
+def _stamped(topic: str, request: Inbound) -> bytes:
+    """Return a body with when it was sent, where it does not say when its order was deleted."""
+    order = events.glance(request.body) if topic == shopify_totals.DELETED else None
+    if not isinstance(order, dict):
+        return request.body
+    at = request.headers.get("X-Shopify-Triggered-At") or request.received_at.isoformat()
+    return dumped({**order, shopify_totals.DELETED_AT: at})
+
+
 def _listed(node: Any) -> Iterator[GatewayDelivery]:
     order = shopify_facts.of_node(node)
     order_id, back = shapes.needed(order, "id"), shopify_facts.went_back(node)
-    yield GatewayDelivery(f"reconcile:{order_id}", "orders/paid", dumped(order))
+    status = (shapes.text(order, "financial_status") or "").lower()
+    if status in shopify_totals.PAID:
+        yield GatewayDelivery(f"reconcile:{order_id}", "orders/paid", dumped(order))
+    changed = shapes.later_change(
+        lambda: shapes.moment(order, "created_at"),
+        lambda: shopify_totals.changed_at(order),
+        anyhow=status in shopify_totals.NO_MONEY,
+    )
+    if changed:  # it may be known with another total, or be cancelled by now
+        yield GatewayDelivery(f"reconcile:{order_id}:{changed}", "orders/updated", dumped(order))
     if back is not None:
         key = f"reconcile:{order_id}:{back['amount']}"
         yield GatewayDelivery(key, shopify_facts.LISTED_REFUND, dumped({**back, "order_id": order_id}))

@@ -11,7 +11,7 @@ from typing import Any
 from adapters import clock
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount, GatewayRejected, GatewayUnreachable
-from adapters.gateways.storefront import shopify_api
+from adapters.gateways.storefront import shopify_api, shopify_totals
 from domain import links
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
@@ -30,7 +30,6 @@ from domain.gateways.facts import (
 
 Reader = Callable[[GatewayAccount, Any], Fact]
 
-PAID = ("paid", "partially_refunded", "refunded")
 LISTED_REFUND = "reconcile/refund"
 
 _PIXEL, _LANDING, _JOURNEY = "shopify_web_pixel", "shopify_landing_page", "shopify_customer_journey"
@@ -51,7 +50,8 @@ ORDERS = """query Orders($query: String!, $after: String) {
     nodes {
       legacyResourceId createdAt processedAt updatedAt cancelledAt test sourceName displayFinancialStatus
       currencyCode taxesIncluded email discountCodes
-      totalPriceSet { shopMoney { amount } } totalTaxSet { shopMoney { amount } }
+      totalPriceSet { shopMoney { amount } } currentTotalPriceSet { shopMoney { amount } }
+      totalTaxSet { shopMoney { amount } }
       totalShippingPriceSet { shopMoney { amount } } totalRefundedSet { shopMoney { amount currencyCode } }
       customer { legacyResourceId firstName lastName } customAttributes { key value }
     }
@@ -76,6 +76,9 @@ def of_node(node: Any) -> dict[str, Any]:
         "currency": shapes.at(node, "currencyCode"),
         "taxes_included": shapes.at(node, "taxesIncluded"),
         "total_price": shapes.at(node, "totalPriceSet", "shopMoney", "amount"),
+        "current_total_price": shapes.at(node, "currentTotalPriceSet", "shopMoney", "amount"),
+        "total_refunded": shapes.at(node, "totalRefundedSet", "shopMoney", "amount"),
+        "changed_at": shapes.at(node, "updatedAt"),
         "total_tax": shapes.at(node, "totalTaxSet", "shopMoney", "amount"),
         "total_shipping_price_set": {"shop_money": shapes.at(node, "totalShippingPriceSet", "shopMoney")},
         "email": shapes.at(node, "email"),
@@ -107,12 +110,11 @@ def _paid_at(order: Any) -> datetime:
 
 
 def _order(account: GatewayAccount, order: Any) -> Fact:
-    order_id, status = shapes.needed(order, "id"), (shapes.text(order, "financial_status") or "paid").lower()
-    is_cancelled = shapes.at(order, "cancelled_at") is not None and status == "paid"
-    if status not in PAID or is_cancelled:
-        return IgnoredFact("not_paid")
+    order_id, state = shapes.needed(order, "id"), shopify_totals.state(order)
+    if state is not None:
+        return state
     currency = amounts.currency(shapes.at(order, "currency"))
-    paid, at = amounts.of_decimal(shapes.at(order, "total_price"), currency), _paid_at(order)
+    (paid, total), at = shopify_totals.totals(order, currency), _paid_at(order)
     told = _carriers(order)
     origin = BuyerOrigin(
         customer_id=shapes.identity(order, "customer", "id"),
@@ -134,7 +136,9 @@ def _order(account: GatewayAccount, order: Any) -> Fact:
         currency=currency,
         paid_at=at,
         origin=origin,
-        net_cents=_net(order, paid, currency),
+        net_cents=shopify_totals.net(order, paid, currency),
+        told_at=shopify_totals.changed_at(order),
+        total_cents=total,
     )
 
 
@@ -164,26 +168,6 @@ def _journey(account: GatewayAccount, order: Any, told: tuple[Carrier, ...], at:
     visits = (shapes.at(journey, name) for name in ("lastVisit", "firstVisit"))
     found = [links.fields_of(shapes.at(visit, "landingPage")) for visit in visits if visit]
     return tuple(Carrier(_JOURNEY, fields) for fields in found if fields)
-
-
-def _net(order: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where one is unknown.
-
-    Where prices hold the tax, shipping's is in both.
-    """
-    tax = amounts.parse_exact_decimal(shapes.at(order, "total_tax"), currency)
-    shipping = amounts.parse_exact_decimal(
-        shapes.at(order, "total_shipping_price_set", "shop_money", "amount"), currency
-    )
-    if shapes.at(order, "taxes_included") is True:
-        lines = (tax_line for line in shapes.items(order, "shipping_lines") for tax_line in _tax_lines(line))
-        inside = [amounts.parse_exact_decimal(shapes.at(line, "price"), currency) for line in lines]
-        shipping = None if shipping is None else amounts.subtract_parts(shipping, *inside)
-    return amounts.subtract_parts(paid, tax, shipping)
-
-
-def _tax_lines(line: Any) -> list[Any]:
-    return shapes.items(line, "tax_lines")
 
 
 def _refund(account: GatewayAccount, refund: Any) -> Fact:
@@ -275,6 +259,8 @@ _STATES: Mapping[str, DisputeState] = {
 }
 READERS: Mapping[str, Reader] = {
     "orders/paid": _order,
+    "orders/updated": shopify_totals.changed,
+    shopify_totals.DELETED: shopify_totals.deleted,
     "refunds/create": _refund,
     LISTED_REFUND: _listed_refund,
     "disputes/create": _dispute,

@@ -182,6 +182,13 @@ def _order(account: GatewayAccount, order_id: str) -> Any:
 def _listed(account: GatewayAccount, order: Any) -> Iterator[GatewayDelivery]:
     order_id = wix_facts.own_id(order)
     yield _delivery(order_id, wix_facts.APPROVED, {"order": order})
+    changed = shapes.later_change(
+        lambda: wix_facts.bought_at(order),
+        lambda: wix_facts.changed_at(None, order),
+        anyhow=wix_facts.has_no_money(order),
+    )
+    if changed:  # it may be known with another total, or be cancelled by now
+        yield _delivery(f"{order_id}:{changed}", wix_facts.UPDATED, {"order": order})
     if shapes.text(order, "paymentStatus") not in wix_facts.REFUNDED:
         return
     said = ask(account, "GET", f"/ecom/v1/payments/orders/{wix_facts.in_address(order_id)}")

@@ -13,6 +13,7 @@ from adapters.gateways.storefront import wix_proof
 from domain.gateways import amounts
 from domain.gateways.facts import (
     BuyerOrigin,
+    CancelledFact,
     Carrier,
     DisconnectedFact,
     DisputeFact,
@@ -23,6 +24,7 @@ from domain.gateways.facts import (
     RedeemedCode,
     RefundFact,
     StartFact,
+    TotalFact,
     UnreadableEvent,
 )
 
@@ -34,8 +36,11 @@ REFUNDED = frozenset({"PARTIALLY_REFUNDED", "FULLY_REFUNDED"})
 REMOVED = "AppRemoved"
 APPROVED = "wix.ecom.v1.order_approved"
 REFUND = "wix.ecom.v1.order_transactions_refund_completed"
+UPDATED = "wix.ecom.v1.order_updated"
 
 _PAID = frozenset({"PAID", *REFUNDED})
+# Of the payment, and of the order itself.
+_NO_MONEY, _CANCELLED = frozenset({"CANCELED", "DECLINED", "VOIDED"}), frozenset({"CANCELED", "REJECTED"})
 _TIME = "eventTime"
 _ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 
@@ -44,10 +49,17 @@ def body(event: Any) -> Any:
     """Return what an event is about, with the time of the event. Raises UnreadableEvent."""
     try:
         action = wix_proof.unpacked(shapes.at(event, "actionEvent"))
-        told = wix_proof.unpacked(shapes.at(action, "body") or shapes.at(action, "bodyAsJson"))
+        told = wix_proof.unpacked(shapes.at(action, "body") or shapes.at(action, "bodyAsJson") or _entity(event))
     except ValueError as error:
         raise UnreadableEvent("the event's body is not JSON") from error
     return {**told, _TIME: shapes.at(event, _TIME)} if isinstance(told, Mapping) else told
+
+
+def _entity(event: Any) -> Any:
+    """Return the order of an event that says what it is now, as the body of one that says what happened to it."""
+    updated = wix_proof.unpacked(shapes.at(event, "updatedEvent"))
+    order = shapes.at(updated, "currentEntity") or shapes.at(updated, "currentEntityAsJson")
+    return {"order": wix_proof.unpacked(order)} if order else None
 
 
 def own_id(value: Any) -> str:
@@ -73,6 +85,19 @@ def bought_at(order: Any) -> datetime:
     return shapes.moment(order, next((name for name in names if shapes.at(order, name)), names[0]))
 
 
+def changed_at(told: Any, order: Any) -> datetime:
+    """Return when an order last changed. Raises UnreadableEvent."""
+    name = next((name for name in ("updatedDate", "_updatedDate") if shapes.at(order, name)), None)
+    if name is not None:
+        return shapes.moment(order, name)
+    return shapes.moment(told, _TIME) if shapes.at(told, _TIME) else bought_at(order)
+
+
+def has_no_money(order: Any) -> bool:
+    """Return whether an order is cancelled or rejected, or its payment declined."""
+    return shapes.text(order, "paymentStatus") in _NO_MONEY or shapes.text(order, "status") in _CANCELLED
+
+
 def went_back(refund: Any, in_currency: str) -> int:
     """Return what of a refund was paid back so far, in minor units. Raises UnreadableEvent."""
     done = [part for part in shapes.items(refund, "transactions") if shapes.text(part, "refundStatus") == "SUCCEEDED"]
@@ -88,6 +113,8 @@ def _order(read_order: ReadOrder, told: Any) -> Fact:
         return IgnoredFact("imported")
     in_currency, at = currency(order), _paid_at(told, order)
     paid, origin = _money(order, in_currency, "priceSummary", "total"), _origin(order, lines)
+    if has_no_money(order):
+        return CancelledFact(sale_ids=(order_id,), told_at=changed_at(told, order))
     if paid == 0 and any(_is_trial(line) for line in (order, *lines)):
         return StartFact(external_id=order_id, started_at=at, origin=origin)
     if shapes.text(order, "paymentStatus") not in _PAID:
@@ -98,6 +125,27 @@ def _order(read_order: ReadOrder, told: Any) -> Fact:
         currency=in_currency,
         paid_at=at,
         origin=origin,
+        net_cents=_net(order, paid, in_currency),
+        told_at=changed_at(told, order),
+    )
+
+
+def _changed(read_order: ReadOrder, told: Any) -> Fact:
+    """Read an order that changed: what it comes to, or that it is cancelled. Its payment is told apart."""
+    order = shapes.at(told, "order")
+    order_id = own_id(order)
+    if has_no_money(order):
+        return CancelledFact(sale_ids=(order_id,), told_at=changed_at(told, order))
+    if shapes.text(order, "paymentStatus") not in _PAID:
+        return IgnoredFact("not_paid")
+    in_currency = currency(order)
+    paid = _money(order, in_currency, "priceSummary", "total")
+    return TotalFact(
+        sale_ids=(order_id,),
+        amount_cents=paid,
+        total_cents=paid,
+        currency=in_currency,
+        told_at=changed_at(told, order),
         net_cents=_net(order, paid, in_currency),
     )
 
@@ -153,6 +201,8 @@ def _removed(read_order: ReadOrder, told: Any) -> Fact:
 READERS: Mapping[str, Reader] = {
     "wix.ecom.v1.order_payment_status_updated": _order,
     APPROVED: _order,
+    UPDATED: _changed,
+    "wix.ecom.v1.order_canceled": _changed,
     REFUND: _refund,
     "wix.ecom.v1.order_transactions_chargeback_approved": _chargeback(DisputeState.Lost),
     "wix.ecom.v1.order_transactions_chargeback_reversed": _chargeback(DisputeState.Won),

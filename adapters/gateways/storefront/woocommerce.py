@@ -31,7 +31,7 @@ from adapters.gateways.wire import GatewayAnswer, GatewayWire, basic, dumped
 from domain import urls
 from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
 
-_TOPICS = ("order.created", "order.updated")
+_TOPICS = (*woocommerce_facts.CHANGED, woocommerce_facts.DELETED)
 _PAGE = 50
 # An order with all its lines is large, and an answer that is too large is none.
 _READ = (
@@ -42,7 +42,7 @@ _PING = re.compile(rb"webhook_id=[0-9]{1,20}")
 _STORE = re.compile(r"(?P<scheme>https?://)?(?P<place>[^/?#:\s]+(?::[0-9]+)?(?:/[^?#\s]*)?)(?:[?#]\S*)?", re.IGNORECASE)
 # What the shop says to somebody without any credentials: their server took the header away on its way.
 _NOBODY = "woocommerce_rest_cannot_"
-_TOPIC_NAMES = "Order created, Order updated"
+_TOPIC_NAMES = "Order created, Order updated, Order restored, Order deleted"
 _BY_HAND = (
     "Open WooCommerce, Settings, Advanced, Webhooks, and add an active webhook for each of the topics below, with the"
     " address and the secret below.",
@@ -111,13 +111,18 @@ class WooCommerce:
         proofs.require_match([request.headers.get("X-WC-Webhook-Signature", "")], expected)
         topic = request.headers.get("X-WC-Webhook-Topic", "unreadable")
         # What the shop calls a delivery's id is the same for all of one second: the bytes tell deliveries apart.
-        return ProvedRequest((GatewayDelivery(f"{topic}:{proofs.fingerprint(request.body)}", topic, request.body),))
+        raw = _stamped(topic, request)
+        return ProvedRequest((GatewayDelivery(f"{topic}:{proofs.fingerprint(raw)}", topic, raw),))
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
         """Translate an order as it was when it was sent, or as it was listed."""
         order = events.kept(delivery.raw)
         if delivery.type == woocommerce_facts.LISTED_REFUND:
             return woocommerce_facts.refunds(order)
+        if delivery.type == woocommerce_facts.LISTED_CHANGE:
+            return woocommerce_facts.of_change(order)
+        if delivery.type == woocommerce_facts.DELETED:
+            return woocommerce_facts.of_deleted(order)
         if delivery.type not in _TOPICS:
             return (IgnoredFact("unknown_type"),)
         return woocommerce_facts.of_order(order)
@@ -127,7 +132,7 @@ class WooCommerce:
         return origin
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Have the webhooks active, then read the orders that changed: those paid since then, and refunds of any."""
+        """Have the webhooks active, then read the orders that changed: those paid since then, totals and refunds."""
         _wake(account)
         params: dict[str, str | int] = {
             "modified_after": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
@@ -212,12 +217,25 @@ def _wake(account: GatewayAccount) -> None:
                 ask(account, "PUT", f"/webhooks/{hook}", json={"status": "active"})
 
 
+def _stamped(topic: str, request: Inbound) -> bytes:
+    """Return a body with when it came in, where the order does not say when it was deleted or restored."""
+    if topic not in (woocommerce_facts.DELETED, "order.restored"):
+        return request.body
+    order = events.glance(request.body)
+    if not isinstance(order, dict):
+        return request.body
+    return dumped({**order, woocommerce_facts.RECEIVED_AT: request.received_at.isoformat()})
+
+
 def _listed(order: Any, since: datetime) -> Iterator[GatewayDelivery]:
     order_id = shapes.needed(order, "id")
     if not shapes.at(order, "date_paid_gmt"):
         return
     if shapes.is_since(since, lambda: woocommerce_facts.paid_at(order) or since):
         yield GatewayDelivery(f"reconcile:{order_id}", "order.updated", dumped(order))
+    # One that changed after it was paid may be known with another total or status.
+    if changed := woocommerce_facts.change_of(order):
+        yield GatewayDelivery(f"reconcile:{order_id}:{changed}", woocommerce_facts.LISTED_CHANGE, dumped(order))
     for refund in shapes.items(order, "refunds"):
         one = dumped({**order, "refunds": [refund]})
         yield GatewayDelivery(f"reconcile:{shapes.needed(refund, 'id')}", woocommerce_facts.LISTED_REFUND, one)

@@ -1,4 +1,6 @@
-"""What a woocommerce order means: a payment once it is paid, and every refund that stands in it, each by its id.
+"""What a woocommerce order means: a payment once it is paid, what it comes to, and every refund in it by its id.
+
+The total of an order leaves its refunds out. A status that means no money takes the payment back.
 
 Times are read from the fields in GMT, which have no zone; the others are in the shop's own.
 """
@@ -12,11 +14,28 @@ from typing import Any
 from adapters.gateways import events, shapes
 from domain import links
 from domain.gateways import amounts, referrals
-from domain.gateways.facts import BuyerOrigin, Carrier, Fact, IgnoredFact, PaymentFact, RedeemedCode, RefundFact
+from domain.gateways.facts import (
+    BuyerOrigin,
+    CancelledFact,
+    Carrier,
+    Fact,
+    IgnoredFact,
+    PaymentFact,
+    RedeemedCode,
+    RefundFact,
+    TotalFact,
+)
 
-LISTED_REFUND = "reconcile.refund"
+LISTED_REFUND, LISTED_CHANGE = "reconcile.refund", "reconcile.change"
+
+#: Topics whose body is an order as it was when it was sent.
+CHANGED = ("order.created", "order.updated", "order.restored")
+DELETED = "order.deleted"
+#: When an order was deleted, which its body does not tell; or restored, which may not count as a change of it.
+RECEIVED_AT = "finderfee_received_at"
 
 _PAID = frozenset({"processing", "completed", "refunded"})
+_NO_MONEY = frozenset({"cancelled", "failed", "trash"})
 _SLUG_META, _ENTRY_META, _RENEWAL_META = (
     "_affiliate_via",
     "_wc_order_attribution_session_entry",
@@ -30,17 +49,60 @@ def paid_at(order: Any) -> datetime | None:
 
 
 def of_order(order: Any) -> Sequence[Fact]:
-    """Return the payment, where the order is paid, and its refunds. Raises UnreadableEvent, UnsupportedCurrency."""
-    shapes.needed(order, "id")
-    at = paid_at(order)
+    """Return the payment, or that it was taken back, and the refunds of an order that was paid.
+
+    Raises UnreadableEvent, UnsupportedCurrency.
+    """
+    order_id, at, status = shapes.needed(order, "id"), paid_at(order), shapes.text(order, "status")
     if at is None:
         return (IgnoredFact("not_paid"),)
-    if shapes.text(order, "status") not in _PAID:
-        return refunds(order) or (IgnoredFact("not_paid"),)
-    facts = [_payment(order, at)]
-    for refund in shapes.items(order, "refunds"):
-        facts += events.read_alongside_sale(partial(_refunds_of, order, refund))
-    return facts
+    if status in _PAID:
+        facts: list[Fact] = [_payment(order, at)]
+        for refund in shapes.items(order, "refunds"):
+            facts += events.read_alongside_sale(partial(_refunds_of, order, refund))
+        return facts
+    cancelled = (CancelledFact(sale_ids=(order_id,), told_at=changed_at(order)),) if status in _NO_MONEY else ()
+    return (*cancelled, *refunds(order)) or (IgnoredFact("not_paid"),)
+
+
+def of_change(order: Any) -> Sequence[Fact]:
+    """Return what a listed order comes to, or that it was cancelled. Raises UnreadableEvent, UnsupportedCurrency."""
+    order_id, at = shapes.needed(order, "id"), changed_at(order)
+    if shapes.text(order, "status") in _NO_MONEY:
+        return (CancelledFact(sale_ids=(order_id,), told_at=at),)
+    currency = amounts.currency(shapes.at(order, "currency"))
+    paid = amounts.of_decimal(shapes.at(order, "total"), currency)
+    total = TotalFact(
+        sale_ids=(order_id,),
+        amount_cents=paid,
+        total_cents=paid,
+        currency=currency,
+        told_at=at,
+        net_cents=_net(order, paid, currency),
+    )
+    return (total,)
+
+
+def of_deleted(order: Any) -> Sequence[Fact]:
+    """Return that an order was deleted. Raises UnreadableEvent."""
+    return (CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=shapes.moment(order, RECEIVED_AT)),)
+
+
+def changed_at(order: Any) -> datetime:
+    """Return when an order last changed. Raises UnreadableEvent."""
+    modified = shapes.at(order, "date_modified_gmt")
+    changed = shapes.moment(order, "date_modified_gmt" if modified else "date_paid_gmt")
+    return max(changed, shapes.moment(order, RECEIVED_AT)) if shapes.at(order, RECEIVED_AT) else changed
+
+
+def change_of(order: Any) -> str | None:
+    """Return when a paid order changed later, as its list says; None for one that is as it was paid."""
+    status = shapes.text(order, "status")
+    if status not in _PAID | _NO_MONEY:
+        return None
+    return shapes.later_change(
+        lambda: shapes.moment(order, "date_paid_gmt"), lambda: changed_at(order), anyhow=status in _NO_MONEY
+    )
 
 
 def refunds(order: Any) -> Sequence[Fact]:
@@ -88,6 +150,7 @@ def _payment(order: Any, at: datetime) -> Fact:
         paid_at=at,
         origin=origin,
         net_cents=_net(order, paid, currency),
+        told_at=changed_at(order),
     )
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from domain.gateways.facts import (
     AliasFact,
+    CancelledFact,
     DisconnectedFact,
     DisputeFact,
     Fact,
@@ -15,13 +16,14 @@ from domain.gateways.facts import (
     RefundFact,
     RestoredFact,
     StartFact,
+    TotalFact,
     UnclearFact,
 )
 from domain.gateways.states import EventStatus
 from models import turns
 from models.gateways.connections import GatewayConnection
 from pipelines.gateways import connect
-from pipelines.gateways.booking import bind, origins, reverse, sell, whom
+from pipelines.gateways.booking import bind, origins, reverse, sell, totals, whom
 from pipelines.gateways.booking.desk import Booking, BookingDesk
 
 # What an event became by what its facts became: the first of these that one of them is.
@@ -66,7 +68,8 @@ def _names(fact: Fact) -> Sequence[str | None]:
             # Payments that one inbox made take turns too: the later one is looked at again if the earlier is credited.
             subjects = [*origins.subjects(fact.origin), whom.inbox_of(fact.origin)]
             checkout = origins.checkout_name(fact.origin.checkout) if fact.origin.checkout else None
-            return [fact.external_id, *fact.aliases, *subjects, checkout]
+            order = f"order:{fact.order_id}" if fact.order_id else None
+            return [fact.external_id, *fact.aliases, *subjects, checkout, order]
         case StartFact():
             # Its lead credits the payments from its inbox.
             return [fact.external_id, *origins.subjects(fact.origin), whom.inbox_of(fact.origin)]
@@ -74,6 +77,8 @@ def _names(fact: Fact) -> Sequence[str | None]:
             return origins.subjects(fact.origin)
         case AliasFact():
             return fact.ids
+        case TotalFact() | CancelledFact():
+            return fact.sale_ids
         case RefundFact() | RestoredFact():
             return [*fact.sale_ids, fact.refund_id]
         case DisputeFact():
@@ -91,6 +96,10 @@ def _fact(desk: BookingDesk, fact: Fact) -> Booking:
             return bind.referred(desk, fact)
         case AliasFact():
             return bind.alias(desk, fact)
+        case TotalFact():
+            return totals.total(desk, fact)
+        case CancelledFact():
+            return totals.cancelled(desk, fact)
         case RefundFact():
             return reverse.refunded(desk, fact)
         case RestoredFact():

@@ -80,10 +80,14 @@ class BookingDesk:
 
     def park(self, ids: Sequence[str], reason: str = UNKNOWN) -> Booking:
         """Let the event wait for the payment that has one of these ids, or for what else goes by such a name."""
+        self.stage_parked(ids)
+        return Booking(EventStatus.Parked, reason)
+
+    def stage_parked(self, ids: Sequence[str]) -> None:
+        """Stage that the event is looked at again when something is told under one of these ids, whatever it is now."""
         payments.stage_parked(
             organization_id=self.organization_id, gateway=self.gateway, event_id=self.event.id, aliases=ids
         )
-        return Booking(EventStatus.Parked, reason)
 
     def wake(self, ids: Sequence[str], *, credited: payments.GatewayPayment | None = None) -> None:
         """Let the events go on that wait under one of these names, and those that a `credited` payment explains."""

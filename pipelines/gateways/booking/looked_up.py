@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from domain.gateways.facts import PaymentFact
 from domain.platforms.signups import Signups
-from models.gateways import inbox, payments
-from pipelines.gateways.booking import reverse, sell, whom
+from models.gateways import inbox, orders, payments
+from models.gateways.payments import GatewayPayment
+from pipelines.gateways.booking import parts, reverse, sell, whom
 from pipelines.gateways.booking.desk import BookingDesk
 
 
@@ -14,16 +15,27 @@ def credit(desk: BookingDesk, paid: PaymentFact, signups: Signups) -> bool:
 
     An affiliate who is not Approved is passed over, unless platforms are not asked again and nobody else is named: then
     the payment is listed as uncredited. What went back meanwhile is taken from the conversion.
-    Budget: 4 round trips (known; who; what went back; events that waited), after the turns of the payment.
+    Budget: 4 round trips (known; who; what went back; events that waited), after the turns of the payment; more where
+    it is a further payment of an order.
     """
     known = desk.known([paid.external_id, *paid.aliases])
     if known is None or known.reason != whom.NOBODY:
         return True
+    paid = replace(paid, amount_cents=known.paid_cents)
+    conversion_id = orders.conversion_of(known)
+    if conversion_id is not None:
+        joined = parts.join(desk, paid, known, conversion_id, aliases=[])
+        if joined is not None:
+            return _credited(desk, joined)
     found = whom.of(desk, paid.origin, paid.paid_at, signups)
     if found.named is None:
         return False
     row = sell.booked(desk, paid, replace(known, reason=found.reason), found, found.named)
     payments.stage(row, aliases=[])
+    return _credited(desk, row)
+
+
+def _credited(desk: BookingDesk, row: GatewayPayment) -> bool:
     inbox.stage_explained(
         organization_id=desk.organization_id, event_id=row.event_id, reason=row.reason, conversion_id=row.conversion_id
     )

@@ -5,15 +5,14 @@ Source: tracking spec, "Refund", section 3 "States and transitions" and "Coupon 
 
 from dataclasses import replace
 
-from domain.gateways import basis, reversals
+from domain.gateways import reversals
 from domain.gateways.facts import DisputeFact, DisputeState, RefundFact, RestoredFact
 from domain.gateways.states import EventStatus
-from domain.refused import Refused
-from models import turns
 from models.gateways import disputes, refunds
 from models.gateways.payments import GatewayPayment
 from models.gateways.refunds import BookedRefunds
-from pipelines.conversions import dispute, refund, restore
+from pipelines.conversions import dispute
+from pipelines.gateways.booking import money_back, totals
 from pipelines.gateways.booking.desk import NO_REFUND, Booking, BookingDesk
 
 
@@ -37,6 +36,7 @@ def refunded(desk: BookingDesk, told: RefundFact) -> Booking:
         under_id=booked.cents,
         most_by_refunds=payment.reread_cents if payment.reread_at and told.refunded_at < payment.reread_at else None,
         in_dispute=booked.in_dispute,
+        by_total=booked.by_total,
     )
     more_cents = reversals.news(standing, told.amount_cents, is_cumulative=told.is_cumulative)
     if more_cents == 0:
@@ -44,7 +44,8 @@ def refunded(desk: BookingDesk, told: RefundFact) -> Booking:
     if same_cents := min(more_cents, booked.in_dispute):  # the refund has it from now on
         refunds.stage_restored(payment, refund_id=booked.dispute, cents=same_cents, now=desk.now)
         payment = replace(payment, refunded_cents=payment.refunded_cents - same_cents)
-    _take_back(desk, payment, more_cents, refund_id=told.refund_id, reason=told.reason)
+    payment = totals.make_room(desk, payment, booked, by_refunds=booked.by_refunds + more_cents)
+    money_back.take_back(desk, payment, more_cents, refund_id=told.refund_id, reason=told.reason)
     desk.wake([_named(told.refund_id)])
     return Booking(reason=payment.reason, conversion_id=payment.conversion_id)
 
@@ -66,7 +67,8 @@ def restored(desk: BookingDesk, told: RestoredFact) -> Booking:
         back_cents = _lowered(payment, told, booked)
     if back_cents == 0:
         return Booking(reason="known", conversion_id=payment.conversion_id)
-    _give_back(desk, payment, back_cents, refund_id=told.refund_id)
+    payment = money_back.give_back(desk, payment, back_cents, refund_id=told.refund_id)
+    totals.settle(desk, payment)
     return Booking(reason=payment.reason, conversion_id=payment.conversion_id)
 
 
@@ -96,10 +98,11 @@ def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
             covers_refunds=told.covers_refunds,
         )
         if taken_cents:
-            _take_back(desk, payment, taken_cents, refund_id=refund_id, reason="chargeback")
+            money_back.take_back(desk, payment, taken_cents, refund_id=refund_id, reason="chargeback")
             desk.wake([_named(refund_id)])
     elif before is not None and (taken := refunds.booked(payment, refund_id=refund_id).cents):
-        _give_back(desk, payment, taken, refund_id=refund_id)
+        payment = money_back.give_back(desk, payment, taken, refund_id=refund_id)
+        totals.settle(desk, payment)
     if payment.conversion_id is not None:
         is_held = told.state == DisputeState.Opened or disputes.has_open(payment, beside=told.dispute_id)
         act = dispute.hold if is_held else dispute.release
@@ -110,7 +113,7 @@ def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
 def catch_up(desk: BookingDesk, payment: GatewayPayment) -> None:
     """Bring a conversion that a known payment has only now to what went back of it before, and hold it if disputed."""
     if payment.refunded_cents:
-        _follow(desk, payment, None)
+        money_back.follow(desk, payment, None)
     if payment.conversion_id is not None and disputes.has_open(payment):
         dispute.hold(organization_id=desk.organization_id, conversion_id=payment.conversion_id, now=desk.now)
 
@@ -133,37 +136,3 @@ def _lowered(payment: GatewayPayment, told: RestoredFact, booked: BookedRefunds)
         return 0
     refunds.stage_reread(payment, cents=told.refunded_cents, at=told.restored_at)
     return max(booked.by_refunds - told.refunded_cents, 0)
-
-
-def _take_back(desk: BookingDesk, payment: GatewayPayment, cents: int, *, refund_id: str, reason: str | None) -> None:
-    refunds.stage(payment, refund_id=refund_id, cents=cents, now=desk.now)
-    _follow(desk, replace(payment, refunded_cents=payment.refunded_cents + cents), reason)
-
-
-def _give_back(desk: BookingDesk, payment: GatewayPayment, cents: int, *, refund_id: str | None) -> None:
-    refunds.stage_restored(payment, refund_id=refund_id, cents=cents, now=desk.now)
-    _follow(desk, replace(payment, refunded_cents=payment.refunded_cents - cents), None)
-
-
-def _follow(desk: BookingDesk, payment: GatewayPayment, reason: str | None) -> None:
-    """Bring a payment's conversion to what stands of the payment's refunds, up or down."""
-    if payment.conversion_id is None:
-        return
-    turns.stage_no_run(desk.organization_id)
-    conversion = refund.locked(desk.organization_id, payment.conversion_id)
-    target_cents = basis.refunded(
-        amount_cents=conversion.amount_cents,
-        paid_cents=payment.paid_cents,
-        refunded_cents=payment.refunded_cents,
-    )
-    more_cents = target_cents - conversion.refunded_cents
-    # Of a sale that counts nothing, only all or nothing can go back.
-    is_to_end = conversion.amount_cents == 0 and payment.refunded_cents == payment.paid_cents
-    is_to_begin = conversion.amount_cents == 0 and conversion.refunded_at is not None and not is_to_end
-    if more_cents < 0 or is_to_begin:
-        restore.of_conversion(conversion, target_cents, now=desk.now)
-    elif more_cents > 0 or is_to_end:
-        try:
-            refund.of_conversion(conversion, more_cents or None, now=desk.now, reason=reason)
-        except Refused as refused:
-            raise AssertionError(f"{conversion.id}: {refused}") from refused  # what is asked for is what is left

@@ -11,6 +11,7 @@ from domain.conversions import avatars, recurring
 from domain.conversions.commission import CommissionRate, CommissionType
 from domain.gateways import basis
 from domain.gateways.facts import BuyerOrigin, PaymentFact, StartFact
+from domain.money import money
 from domain.statuses import Payability
 from models import ids
 from models.conversions import customers
@@ -23,7 +24,7 @@ from models.gateways.payments import GatewayPayment
 from pipelines import earn
 from pipelines.conversions import credit, price, settle
 from pipelines.conversions.price import Price
-from pipelines.gateways.booking import origins, reverse, whom
+from pipelines.gateways.booking import origins, parts, reverse, totals, whom
 from pipelines.gateways.booking.desk import Booking, BookingDesk
 from pipelines.leads import lifecycle
 
@@ -35,35 +36,54 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
     """Book a payment: once by its external id, whoever tells it again and by whichever event.
 
     One that credited nobody is looked at again when it is told again, or when an earlier payment of its customer is
-    credited, for more is known by then. Platforms are asked about one that credits nobody.
+    credited, for more is known by then. Platforms are asked about one that credits nobody. A further payment of an
+    order whose first one is credited is added to that one's conversion. What a known one's order comes to is booked.
     Budget: 2 round trips (known before; who), one more where events waited for it, one where it names a store's
     checkout, and one where its buyer's referral was made days later; the writes travel with the next statement or the
-    commit.
+    commit. For a further payment those of `parts.join`.
     """
     all_ids = ids_of(paid)
     before = payments.lock_known_before(asked_before(desk, paid), organization_id=desk.organization_id)
     known = before.payment
-    if known is not None and known.reason != whom.NOBODY:
+    if known is not None:
+        known = _with_total(desk, known, paid)
+    if known is not None and not _may_be_credited(known):
         payments.stage_aliases(known, all_ids)
         if before.is_awaited:
             desk.wake(all_ids)
         return Booking(reason=known.reason, conversion_id=known.conversion_id)
+    if known is not None:
+        paid = _as_known(paid, known)
+    elif totals.is_cancelled(paid, before.state):
+        desk.stage_parked(all_ids)
+        return Booking(reason=totals.CANCELLED)
     if paid.amount_cents == 0:
         if before.is_awaited:
             desk.wake(all_ids)
         return _zero(desk, paid, known)
     if known is None and not desk.was_connected(paid.paid_at):
         return _before(desk, paid, all_ids)
+    row = known or new_row(desk, paid)
+    if before.order_conversion_id is not None:
+        joined = parts.join(desk, paid, row, before.order_conversion_id, aliases=all_ids)
+        if joined is not None:
+            if known is not None:
+                reverse.catch_up(desk, joined)
+            if before.is_awaited or known is not None:
+                desk.wake(all_ids, credited=joined)
+            return Booking(conversion_id=joined.conversion_id)
     paid = replace(paid, origin=origins.with_checkout(desk, paid.origin))
     if before.told:
         referrals = origins.select_counting(desk, before.told, paid.paid_at)
         paid = replace(paid, origin=origins.joined(paid.origin, referrals))
     found = whom.of(desk, paid.origin, paid.paid_at)
-    row = replace(known or new_row(desk, paid), reason=found.reason)
+    row = replace(row, reason=found.reason)
     if found.named is not None:
         row = booked(desk, paid, row, found, found.named)
     payments.stage(row, aliases=all_ids)
-    if known is not None and row.conversion_id is not None:
+    if known is None:
+        row = totals.apply_state(desk, row, before.state)
+    elif row.conversion_id is not None:
         reverse.catch_up(desk, row)
     if before.is_awaited or known is not None:
         desk.wake(all_ids, credited=row if row.conversion_id else None)
@@ -91,9 +111,32 @@ def asked_before(desk: BookingDesk, paid: PaymentFact) -> payments.AskedBefore:
         gateway=desk.gateway,
         aliases=ids_of(paid),
         subjects=origins.subjects(paid.origin),
-        who=payments.Payer(paid.origin.customer_id, paid.origin.subscription_id, whom.inbox_of(paid.origin)),
+        who=payments.Payer(
+            paid.origin.customer_id, paid.origin.subscription_id, whom.inbox_of(paid.origin), paid.order_id
+        ),
         paid_at=paid.paid_at,
     )
+
+
+def _with_total(desk: BookingDesk, known: GatewayPayment, paid: PaymentFact) -> GatewayPayment:
+    """Book what the order of a known payment comes to; return the payment as it is then."""
+    told = totals.of_payment(paid)
+    return known if told is None or known.reason == BEFORE else totals.apply(desk, known, told)
+
+
+def _may_be_credited(known: GatewayPayment) -> bool:
+    """Return whether a known payment may credit an affiliate yet: nobody was named, or only now anything was paid."""
+    return known.reason == whom.NOBODY or (known.reason == ZERO and known.paid_cents > 0)
+
+
+def _as_known(paid: PaymentFact, known: GatewayPayment) -> PaymentFact:
+    """Return a payment with the amount that is known of it: its order may have been raised after this event."""
+    if paid.amount_cents in (0, known.paid_cents):
+        return replace(paid, amount_cents=known.paid_cents)
+    net_cents = paid.net_cents
+    if net_cents is not None:
+        net_cents = money.divide_half_even(net_cents * known.paid_cents, paid.amount_cents)
+    return replace(paid, amount_cents=known.paid_cents, net_cents=net_cents)
 
 
 def ids_of(paid: PaymentFact) -> list[str]:
@@ -262,6 +305,7 @@ def _stage_redeemed(desk: BookingDesk, found: whom.Credit, at: datetime) -> None
 
 def new_row(desk: BookingDesk, paid: PaymentFact) -> GatewayPayment:
     """Return the row of a payment that is not known, before anybody is credited for it."""
+    told = totals.of_payment(paid)
     return GatewayPayment(
         id=ids.new_id(),
         organization_id=desk.organization_id,
@@ -281,4 +325,7 @@ def new_row(desk: BookingDesk, paid: PaymentFact) -> GatewayPayment:
         is_test=whom.is_test(desk, paid.origin),
         paid_at=paid.paid_at,
         created_at=desk.now,
+        order_id=paid.order_id,
+        told_at=paid.told_at,
+        total_cents=told.total_cents if told else None,
     )

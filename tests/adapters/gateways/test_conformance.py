@@ -1,7 +1,9 @@
 """What every gateway's adapter promises, played by each gateway of the tests over HTTP."""
 
 import dataclasses
+import itertools
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +28,9 @@ from tests.support.gateways.stage import Purchase, Sale, Sent, Stage
 from tests.support.gateways.stages import STAGES, every, having
 from tests.support.gateways.told import account, facts, inbound, listed
 
+_CONNECTIONS = Path(__file__).resolve().parents[3] / "docs" / "connections.md"
+#: The names by which the page calls gateways in a list.
+_BRIEF = {"paddle": "Paddle", "maxio": "Maxio"}
 _DISPUTES = [
     (name, state) for name, stage in STAGES.items() for state in DisputeState if f"dispute_{state}" not in stage.cannot
 ]
@@ -53,6 +58,23 @@ def test_what_a_gateway_does_not_have_is_what_its_row_of_the_table_says(name):
     of_the_brand = [cannot[act] for act in ("trial", "code") if act in cannot]
     of_the_brand += [cannot["dispute_lost"]] if "dispute_lost" in cannot else []
     assert [reason for reason in of_the_brand if reason not in " ".join(can.lacks)] == []
+
+
+def _documented(second: str) -> dict[str, list[str]]:
+    """Return the cells of the table of docs/connections.md whose second column is called so, by gateway."""
+    lines = _CONNECTIONS.read_text().partition(f"| Gateway | {second} |")[2].splitlines()[2:]
+    rows = [line.strip("|").split("|") for line in itertools.takewhile(lambda line: line.startswith("|"), lines)]
+    return {name.strip(): [cell.strip() for cell in cells] for names, *cells in rows for name in names.split(",")}
+
+
+def test_page_says_of_each_gateway_what_it_reports_of_orders_that_change():
+    rows = _documented("No money")
+    stages = {_BRIEF.get(name, stage.gateway.label): stage for name, stage in STAGES.items()}
+    assert set(rows) == set(stages)
+    for label, stage in stages.items():
+        no_money, total = rows[label]
+        assert ("cancel" in stage.cannot) == no_money.startswith("–"), stage
+        assert ("change_total" in stage.cannot) == (total == "–"), stage
 
 
 @every

@@ -148,6 +148,26 @@ class Stage(PlayedApi):
         """Let a bank ask for the money back: opened, lost or won. What is not sent must be found by `listed`."""
         raise CannotPlay(self.cannot[f"dispute_{state}"])
 
+    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+        """Let a sale that was paid come to nothing: cancelled, failed or voided."""
+        raise CannotPlay(self.cannot["cancel"])
+
+    def pay_again(self, sale: Sale) -> tuple[Sent, ...]:
+        """Let a sale that was cancelled be paid after all, under the same id."""
+        raise CannotPlay(self.cannot["pay_again"])
+
+    def change_total(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        """Edit an order that was paid, so that it comes to this much before refunds."""
+        raise CannotPlay(self.cannot["change_total"])
+
+    def pay_first_part(self, purchase: Purchase) -> Sale:
+        """Take the first payment of an order or invoice that is paid in parts."""
+        return self.pay(purchase)
+
+    def pay_part(self, sale: Sale, cents: int) -> Sale:
+        """Take a further payment of the order or invoice that a sale is a part of."""
+        raise CannotPlay(self.cannot["pay_part"])
+
     def uninstall(self) -> tuple[Sent, ...]:
         """Take our access away."""
         raise CannotPlay(self.cannot["uninstall"])

@@ -12,9 +12,18 @@ ACTS = (
     "time",  # a proof that grows old
     "currency",
     "any_body",  # a good proof of bytes that are no event
+    "cancel",  # a sale that was paid is told as cancelled, failed, voided
+    "pay_again",  # one that was cancelled is told as paid again
+    "change_total",  # a paid order comes to less, or to more
+    "pay_part",  # an order or invoice is paid by several payments, each a sale with an id of its own
 )
 
 SILENT = "Who takes the access back is told by nobody: the next check is refused."
+FINAL = "A payment that was taken stays: what goes back of it is told as a refund or a dispute."
+VOID = "What was voided stays void: another attempt is another payment."
+FIXED = "What a payment comes to is fixed once it is paid."
+WHOLE = "A sale goes by the id of its order or invoice, however many payments it takes."
+ALONE = "A payment names no order that another one could name."
 TIMELESS = "The proof has no time in it."
 APART = "Tests are made at an account of their own: the connection says so."
 GONE = "What is told is money that is gone, not a dispute about it."

@@ -9,6 +9,7 @@ from adapters.gateways.base import GatewayAccount, GatewayUnreachable, NotProved
 from adapters.gateways.card import braintree_xml
 from adapters.gateways.card.braintree import GATEWAY
 from domain.gateways.facts import (
+    CancelledFact,
     DisputeFact,
     DisputeState,
     IgnoredFact,
@@ -236,9 +237,8 @@ def test_a_debit_that_bounced_is_taken_back_only_where_it_counted(stage):
         IgnoredFact("not_paid")
     ]
     charge = {**sale, "subscription-id": "bt_sub1"}
-    (refund,) = facts(stage, stage.told("transaction_settlement_declined", {"transaction": charge}))
-    assert isinstance(refund, RefundFact)
-    assert (refund.sale_ids, refund.amount_cents) == (("bt_tx1",), None)
+    told = facts(stage, stage.told("transaction_settlement_declined", {"transaction": charge}))
+    assert told == [CancelledFact(sale_ids=("bt_tx1",), told_at=stage.now.replace(microsecond=0))]
 
 
 def test_sales_refunds_and_voids_are_found_page_by_page(stage):
@@ -254,10 +254,36 @@ def test_sales_refunds_and_voids_are_found_page_by_page(stage):
 
     found = listed(stage, stage.now - timedelta(hours=1))
     kinds = [type(fact) for told in found.values() for fact in told]
-    assert (kinds.count(PaymentFact), kinds.count(RefundFact), kinds.count(IgnoredFact)) == (120, 2, 1)
+    assert (kinds.count(PaymentFact), kinds.count(RefundFact), kinds.count(IgnoredFact)) == (120, 1, 1)
     (refund,), (undone,) = found["reconcile:bt_tx4"], found["reconcile:charge:voided"]
     assert (refund.amount_cents, refund.sale_ids) == (2000, ("bt_tx1",))
-    assert (undone.amount_cents, undone.sale_ids) == (None, ("charge",))
+    assert isinstance(undone, CancelledFact)
+    assert undone.sale_ids == ("charge",)
+
+
+def _part(stage, number, **other):
+    sale = {"type": "sale", "amount": "1.00", "currency-iso-code": "USD", "customer": {"id": "c1", "email": "a@x.test"}}
+    part = stage.make({"id": f"p{number}", **sale, **other})
+    (payment,) = facts(stage, stage.told("transaction_settled", {"transaction": part}))
+    return payment.order_id
+
+
+def test_parts_of_one_authorization_or_of_one_buyers_order_name_the_same_order(stage):
+    assert {_part(stage, number, **{"authorized-transaction-id": "auth1"}) for number in range(2)} == {"auth1"}
+    assert {_part(stage, number, **{"order-id": "1001"}) for number in range(2)} == {"order:1001:c1"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {},
+        {"order-id": "affiliate_slug=jane"},
+        {"order-id": "1001", "customer": {"id": "", "email": ""}},
+        {"order-id": "1001", "subscription-id": "bt_sub1"},
+    ],
+)
+def test_number_that_may_stand_for_several_purchases_is_no_order(stage, other):
+    assert _part(stage, 1, **other) is None
 
 
 def test_a_page_that_is_no_answer_is_no_account_and_no_empty_list(stage):

@@ -8,6 +8,7 @@ import pytest
 from adapters.gateways.base import CredentialsRefused, GatewayAccount, GatewayUnreachable, NotProved
 from adapters.gateways.storefront.bigcommerce import GATEWAY
 from domain.gateways.facts import (
+    CancelledFact,
     Carrier,
     DisconnectedFact,
     DisputeFact,
@@ -16,6 +17,7 @@ from domain.gateways.facts import (
     PaymentFact,
     RedeemedCode,
     RefundFact,
+    TotalFact,
     UnclearFact,
     UnreadableEvent,
 )
@@ -139,11 +141,23 @@ def test_statuses_that_are_paid(stage, status):
     assert [type(fact) for fact in _told(stage, status_id=status)] == [PaymentFact]
 
 
-@pytest.mark.parametrize(
-    "other", [*({"status_id": status} for status in (0, 1, 5, 6, 7, 12, None)), {"is_deleted": True}]
-)
-def test_an_order_that_is_not_paid_is_no_sale(stage, other):
-    assert _told(stage, **other) == [IgnoredFact("not_paid")]
+@pytest.mark.parametrize("status", [0, 1, 7, 12, None])
+def test_an_order_that_is_not_paid_is_no_sale(stage, status):
+    assert _told(stage, status_id=status) == [IgnoredFact("not_paid")]
+
+
+@pytest.mark.parametrize("other", [{"status_id": 5}, {"status_id": 6}, {"is_deleted": True}])
+def test_cancelled_declined_or_deleted_order_is_reported_as_cancelled(stage, other):
+    at = datetime(2026, 11, 20, 15, 0, 5, tzinfo=UTC)
+    assert _told(stage, **other) == [CancelledFact(sale_ids=("250",), told_at=at)]
+
+
+def test_updated_order_reports_its_total_by_one_call(stage):
+    stage.objects["/v2/orders/250"] |= {"total_inc_tax": "60.0000", "total_tax": "0.0000"}
+    (total,) = facts(stage, stage.called("store/order/updated", {"type": "order", "id": 250}))
+    assert isinstance(total, TotalFact)
+    assert (total.sale_ids, total.amount_cents, total.total_cents) == (("250",), 6_000, 6_000)
+    assert len(stage.asked) == 1
 
 
 def test_what_the_callback_says_of_the_status_is_not_believed(stage):
@@ -258,7 +272,7 @@ def test_a_hash_that_is_none_is_refused(stage, typed):
 class TestWebhooks:
     ADDRESS = "https://finderfee.example/api/gateways/bigcommerce/token"
 
-    @pytest.mark.parametrize(("has_uninstalled", "count"), [(True, 4), (False, 3)])
+    @pytest.mark.parametrize(("has_uninstalled", "count"), [(True, 6), (False, 5)])
     def test_they_are_made_with_our_word_and_taken_back(self, stage, has_uninstalled, count):
         stage.hooks.clear()
         stage.has_uninstalled = has_uninstalled

@@ -132,9 +132,8 @@ def test_shipping_with_its_tax_inside_is_taken_off_once(stage):
     assert payment.net_cents == 10_000 - 1_800 - (1_000 - 160)
 
 
-def test_an_order_that_is_not_paid_or_was_cancelled_is_no_sale(stage):
-    for other in ({"financial_status": "pending"}, {"cancelled_at": "2026-11-20T10:00:00-05:00"}):
-        assert facts(stage, _order(**other)) == [IgnoredFact("not_paid")]
+def test_an_order_that_is_not_paid_is_no_sale(stage):
+    assert facts(stage, _order(financial_status="pending")) == [IgnoredFact("not_paid")]
 
 
 def test_a_guest_has_no_customer(stage):
@@ -271,7 +270,7 @@ class TestWebhooks:
     def test_they_are_made_once_and_taken_back(self, stage):
         first = GATEWAY.subscribe(account(stage), self.ADDRESS)
         again = GATEWAY.subscribe(account(stage), self.ADDRESS)
-        assert len(stage.hooks) == 5
+        assert len(stage.hooks) == 7
         assert sorted(first.made["webhooks"].split()) == sorted(again.made["webhooks"].split())
         GATEWAY.unsubscribe(GatewayAccount("live", stage.credentials, first.made))
         assert stage.hooks == {}
@@ -279,7 +278,7 @@ class TestWebhooks:
     def test_without_the_scope_for_disputes_the_rest_is_told(self, stage):
         stage.scopes = ["read_orders"]
         subscribed = GATEWAY.subscribe(account(stage), self.ADDRESS)
-        assert len(stage.hooks) == 3
+        assert len(stage.hooks) == 5
         assert "read_shopify_payments_disputes" in subscribed.setup.steps[0]
 
     def test_nothing_stays_where_not_all_can_be_made(self, stage, monkeypatch):

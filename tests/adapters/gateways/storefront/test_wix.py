@@ -14,6 +14,7 @@ from joserfc.jwk import RSAKey
 from adapters.gateways.base import CredentialsRefused, GatewayAccount, NotProved
 from adapters.gateways.storefront.wix import GATEWAY
 from domain.gateways.facts import (
+    CancelledFact,
     Carrier,
     DisputeFact,
     DisputeState,
@@ -165,9 +166,19 @@ def test_extended_fields_carry_a_referral_after_custom_ones(stage):
     assert payment.origin.carriers[1:] == (Carrier("wix_metadata", {"affiliate_slug": "ben"}),)
 
 
-@pytest.mark.parametrize("status", ["NOT_PAID", "PENDING", "PARTIALLY_PAID", "DECLINED", "CANCELED", None])
+@pytest.mark.parametrize("status", ["NOT_PAID", "PENDING", "PARTIALLY_PAID", None])
 def test_an_order_that_is_not_paid_is_no_sale(stage, status):
     assert _told(stage, paymentStatus=status) == [IgnoredFact("not_paid")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"paymentStatus": "CANCELED"}, {"paymentStatus": "DECLINED"}, {"status": "CANCELED"}, {"status": "REJECTED"}],
+)
+def test_cancelled_or_declined_order_is_reported_as_cancelled(stage, other):
+    (cancelled,) = _told(stage, updatedDate="2026-11-22T09:00:00.000Z", **other)
+    assert isinstance(cancelled, CancelledFact)
+    assert cancelled.told_at == datetime(2026, 11, 22, 9, tzinfo=UTC)
 
 
 def test_imported_history_and_anonymized_buyers_are_no_sales(stage):

@@ -9,11 +9,13 @@ import pytest
 from adapters.gateways.base import CredentialsRefused, GatewayAccount, GatewayUnreachable, NotProved
 from adapters.gateways.storefront.woocommerce import GATEWAY
 from domain.gateways.facts import (
+    CancelledFact,
     Carrier,
     IgnoredFact,
     PaymentFact,
     RedeemedCode,
     RefundFact,
+    TotalFact,
     UnclearFact,
     UnreadableEvent,
 )
@@ -114,13 +116,32 @@ def test_the_sample_of_a_partial_refund_comes_with_its_sale(stage):
     )
 
 
-def test_a_cancelled_order_that_was_paid_tells_its_refunds_alone(stage):
-    (refund,) = facts(stage, _order(status="cancelled", refunds=[{"id": 731, "total": "-118.00"}]))
-    assert isinstance(refund, RefundFact)
+@pytest.mark.parametrize("status", ["cancelled", "failed", "trash"])
+def test_cancelled_order_that_was_paid_is_reported_with_its_refunds(stage, status):
+    cancelled, refund = facts(stage, _order(status=status, refunds=[{"id": 731, "total": "-40.00"}]))
+    at = datetime(2026, 11, 20, 15, 0, 4, tzinfo=UTC)
+    assert cancelled == CancelledFact(sale_ids=("727",), told_at=at)
+    assert (refund.refund_id, refund.amount_cents) == ("731", 4_000)
+
+
+def test_order_that_was_never_paid_is_not_reported_as_cancelled(stage):
+    assert facts(stage, _order(status="cancelled", date_paid_gmt=None)) == [IgnoredFact("not_paid")]
+
+
+def test_deleted_order_is_cancelled_when_its_event_came_in(stage):
+    (cancelled,) = facts(stage, stage.told({"id": 727}, topic="order.deleted"))
+    assert isinstance(cancelled, CancelledFact)
+    assert cancelled.sale_ids == ("727",)
+    assert cancelled.told_at > stage.now
+
+
+def test_restored_order_is_newer_than_its_deletion(stage):
+    (payment,) = facts(stage, signed(_order().body, topic="order.restored"))
+    assert payment.told_at > stage.now
 
 
 @pytest.mark.parametrize(
-    "other", [{"date_paid_gmt": None}, {"status": "on-hold"}, {"status": "trash"}, {"status": "checkout-draft"}]
+    "other", [{"date_paid_gmt": None}, {"status": "on-hold"}, {"status": "pending"}, {"status": "checkout-draft"}]
 )
 def test_an_order_that_is_not_paid_is_no_sale(stage, other):
     assert facts(stage, _order(**other)) == [IgnoredFact("not_paid")]
@@ -223,7 +244,12 @@ class TestWebhooks:
     def test_they_are_made_with_one_secret_and_taken_back(self, stage):
         stage.hooks.clear()
         subscribed = GATEWAY.subscribe(account(stage), _ADDRESS)
-        assert {hook["topic"] for hook in stage.hooks.values()} == {"order.created", "order.updated"}
+        assert {hook["topic"] for hook in stage.hooks.values()} == {
+            "order.created",
+            "order.updated",
+            "order.restored",
+            "order.deleted",
+        }
         assert {hook["secret"] for hook in stage.hooks.values()} == {subscribed.made["webhookSecret"]}
         GATEWAY.unsubscribe(GatewayAccount("live", stage.credentials, subscribed.made))
         assert stage.hooks == {}
@@ -254,7 +280,8 @@ def test_every_page_of_what_changed_is_read(stage, monkeypatch):
     stage.orders[int(sold[0].id)]["date_paid_gmt"] = "2020-01-01T00:00:00"
     stage.refund(sold[0], 100)
     told = listed(stage, stage.now - timedelta(hours=1))
-    (refund, *others) = told
+    (changed, refund, *others) = told
+    assert [type(fact) for fact in told[changed]] == [TotalFact]
     assert [type(fact) for fact in told[refund]] == [RefundFact]
     assert others == [f"reconcile:{sale.id}" for sale in sold[1:]]
 

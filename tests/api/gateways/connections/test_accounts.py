@@ -139,7 +139,7 @@ def test_another_api_account_of_the_same_store_is_a_rotation_with_new_webhooks(s
     assert answer.status_code == 200, answer.text
     assert answer.json["status"] == "Active"
     made = set(stage.hooks) - hooks
-    assert (len(made), stage.word != word) == (4, True)
+    assert (len(made), stage.word != word) == (6, True)
     assert {stage.hooks[number]["destination"] for number in made} == {answer.json["webhookUrl"]}
     stage.is_let_in = lambda asked: asked.headers.get("X-Auth-Token") == "access_new"
     assert owner.post(f"{path}/check").json["status"] == "Active"

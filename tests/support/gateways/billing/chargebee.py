@@ -24,6 +24,8 @@ class ChargebeeStage(Stage):
         "dispute_opened": why.GONE,
         "dispute_won": why.ONLY_GONE,
         "time": why.TIMELESS,
+        "pay_again": why.VOID,
+        "change_total": why.FIXED,
     }
 
     def __init__(self) -> None:
@@ -44,8 +46,19 @@ class ChargebeeStage(Stage):
         found = self.objects.get(path)
         return (200, found) if found else (404, {"message": "not found", "api_error_code": "resource_not_found"})
 
+    def pay_first_part(self, purchase: Purchase) -> Sale:
+        return self._pay(purchase, total=2 * purchase.cents)
+
+    def pay_part(self, sale: Sale, cents: int) -> Sale:
+        invoice_id = sale.id.replace("txn", "inv")
+        return self._pay(replace(sale.purchase, cents=cents), total=9 * cents, invoice_id=invoice_id)
+
     def pay(self, purchase: Purchase) -> Sale:
+        return self._pay(purchase, total=purchase.cents)
+
+    def _pay(self, purchase: Purchase, *, total: int, invoice_id: str | None = None) -> Sale:
         number = self.number()
+        invoice_id = invoice_id or f"inv_{number}"
         if purchase.cents == 0:
             free = {"invoice": {"id": f"inv_{number}", "total": 0}}
             content = {**self._buyer(purchase, "active", coupon=purchase.code), **free}
@@ -57,21 +70,21 @@ class ChargebeeStage(Stage):
             "amount": purchase.cents,
             "currency_code": purchase.currency,
             "date": int(self.now.timestamp()),
-            "linked_invoices": [{"invoice_id": f"inv_{number}", "applied_amount": purchase.cents}],
+            "linked_invoices": [{"invoice_id": invoice_id, "applied_amount": purchase.cents}],
         }
         discounts = [{"entity_type": "document_level_coupon", "entity_id": purchase.code, "amount": 1}]
         invoice = {
-            "id": f"inv_{number}",
+            "id": invoice_id,
             "subscription_id": f"cb_s{purchase.customer}",
             "recurring": True,
             "first_invoice": purchase.renews is None,
             "price_type": "tax_exclusive",
             "tax": 0,
-            "total": purchase.cents,
+            "total": total,
             "discounts": discounts if purchase.code else [],
         }
         linked = [{"txn_id": f"txn_{number}", "txn_status": "success", "applied_amount": purchase.cents}]
-        self.objects[f"/invoices/inv_{number}"] = {"invoice": {**invoice, "linked_payments": linked}}
+        self.objects[f"/invoices/{invoice_id}"] = {"invoice": {**invoice, "linked_payments": linked}}
         content = {"transaction": transaction, "invoice": invoice, **self._buyer(purchase, "active")}
         return Sale(purchase, f"txn_{number}", (self.event("payment_succeeded", content),))
 
@@ -89,6 +102,11 @@ class ChargebeeStage(Stage):
         note = {"id": f"CN-{number}", "reference_invoice_id": invoice_id, "reason_code": "other", "total": cents}
         content = {"transaction": transaction, "credit_note": note, "invoice": {"id": invoice_id}}
         return (self.event("payment_refunded", content),)
+
+    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+        """Remove a payment that somebody had recorded by hand."""
+        transaction = {"id": sale.id, "type": "payment", "status": "success", "amount": sale.purchase.cents}
+        return (self.event("transaction_deleted", {"transaction": transaction}),)
 
     def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
         return (self.event("subscription_created", self._buyer(purchase, "in_trial", coupon=purchase.code)),)

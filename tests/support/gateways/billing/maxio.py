@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,6 +26,9 @@ class MaxioStage(Stage):
         "test_flag": why.APART,
         "uninstall": why.SILENT,
         "time": why.TIMELESS,
+        "cancel": why.FINAL,
+        "pay_again": why.FINAL,
+        "change_total": why.FIXED,
     }
 
     def __init__(self) -> None:
@@ -62,7 +66,17 @@ class MaxioStage(Stage):
         found = self.objects.get(asked.path)
         return (200, found) if found else (404, {"errors": ["Not found"]})
 
+    def pay_part(self, sale: Sale, cents: int) -> Sale:
+        return self._pay(replace(sale.purchase, cents=cents), part_of=self._invoice(sale))
+
     def pay(self, purchase: Purchase) -> Sale:
+        return self._pay(purchase)
+
+    def _invoice(self, sale: Sale) -> dict[str, Any]:
+        paid = (one for one in self.invoices if sale.id in [str(each["transaction_id"]) for each in one["payments"]])
+        return next(paid)
+
+    def _pay(self, purchase: Purchase, part_of: dict[str, Any] | None = None) -> Sale:
         number = self.number()
         subscription = self._subscription(purchase, "active")
         if purchase.cents == 0:
@@ -82,6 +96,10 @@ class MaxioStage(Stage):
             "original_amount": _major(purchase.cents),
             "applied_amount": _major(purchase.cents),
         }
+        if part_of is not None:
+            part_of["payments"].append(payment)
+            payload = {"site": {"subdomain": "acme"}, "subscription": subscription, "transaction": transaction}
+            return Sale(purchase, str(transaction["id"]), (self.webhook("payment_success", payload),))
         self.add_invoice(
             {
                 "uid": f"inv_{number}",
@@ -100,7 +118,7 @@ class MaxioStage(Stage):
 
     def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
         number = 7000 + self.number()
-        invoice = self.objects[f"/invoices/inv_{int(sale.id) - 7000}.json"]
+        invoice = self._invoice(sale)
         amount = {"original_amount": _major(cents), "applied_amount": _major(cents)}
         invoice["refunds"].append({"transaction_id": number, "payment_id": int(sale.id), **amount})
         payload = {

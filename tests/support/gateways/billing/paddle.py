@@ -24,6 +24,10 @@ class PaddleStage(Stage):
         "test_flag": why.APART,
         "uninstall": "A key that is revoked is refused from then on: the connection breaks, and goes on with another.",
         "dispute_opened": why.GONE,
+        "cancel": why.FINAL,
+        "pay_again": why.FINAL,
+        "change_total": why.FIXED,
+        "pay_part": why.WHOLE,
     }
 
     def __init__(self, port: int = 0) -> None:

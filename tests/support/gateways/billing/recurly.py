@@ -28,6 +28,9 @@ class RecurlyStage(Stage):
         "uninstall": why.SILENT,
         "dispute_opened": why.GONE,
         "dispute_won": why.ONLY_GONE,
+        "pay_again": why.VOID,
+        "change_total": why.FIXED,
+        "pay_part": why.WHOLE,
     }
 
     def __init__(self) -> None:
@@ -99,6 +102,11 @@ class RecurlyStage(Stage):
         }
         self.add_transaction(refund)
         return (self.notice("payment", "refunded", id=refund["id"], uuid=refund["uuid"]),)
+
+    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+        transaction_id = sale.id.replace("rinv", "rtx")
+        self.objects[f"/transactions/uuid-u-{transaction_id}"]["status"] = "void"
+        return (self.notice("payment", "voided", id=transaction_id, uuid=f"u-{transaction_id}"),)
 
     def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
         subscription = self._subscription(purchase)

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import re
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 from xml.sax.saxutils import escape
@@ -16,6 +17,8 @@ MERCHANT, PUBLIC, PRIVATE = "merchant_fake", "public_fake", "private_fake"
 _BASIC = f"Basic {base64.b64encode(f'{PUBLIC}:{PRIVATE}'.encode()).decode()}"
 _HOME = f"/merchants/{MERCHANT}"
 
+_SETTLED = "transaction_settled"
+
 
 class BraintreeStage(Stage):
     """Every purchase is a subscription's charge, by direct debit: of its refunds notifications come too."""
@@ -27,6 +30,8 @@ class BraintreeStage(Stage):
         "code": "Braintree's discounts are no codes.",
         "test_flag": why.APART,
         "time": why.TIMELESS,
+        "pay_again": why.VOID,
+        "change_total": why.FIXED,
     }
 
     def __init__(self) -> None:
@@ -75,6 +80,41 @@ class BraintreeStage(Stage):
         sent = self.told("subscription_charged_successfully", {"subscription": subscription})
         return Sale(purchase, transaction["id"], (sent,))
 
+    def pay_part(self, sale: Sale, cents: int) -> Sale:
+        """Settle more of what was authorized, under an id of its own; `sale` becomes such a part as well."""
+        part = {
+            **{name: said for name, said in self.transactions[sale.id].items() if name not in ("settled-at",)},
+            "id": f"bt_tx{self.number()}",
+            "amount": _value(cents),
+            "created-at": self.time(),
+        }
+        transaction = self.make(part)
+        return Sale(
+            replace(sale.purchase, cents=cents), part["id"], (self.told(_SETTLED, {"transaction": transaction}),)
+        )
+
+    def pay_first_part(self, purchase: Purchase) -> Sale:
+        """Settle a part of what was authorized."""
+        number = self.number()
+        transaction = self.make(
+            {
+                "id": f"bt_tx{number}",
+                "type": "sale",
+                "amount": _value(purchase.cents),
+                "currency-iso-code": purchase.currency,
+                "authorized-transaction-id": f"bt_auth{number}",
+                "custom-fields": {"affiliate-slug": purchase.slug} if purchase.slug else "",
+                "customer": {"id": f"bt_c{purchase.customer}", "email": purchase.email, "first-name": "Ann"},
+            }
+        )
+        self.customers[f"bt_c{purchase.customer}"] = {"id": f"bt_c{purchase.customer}", "email": purchase.email}
+        return Sale(purchase, transaction["id"], (self.told(_SETTLED, {"transaction": transaction}),))
+
+    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+        transaction = self.transactions[sale.id]
+        transaction |= {"status": "settlement_declined"}
+        return (self.told("transaction_settlement_declined", {"transaction": transaction}),)
+
     def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
         refund = self.make(
             {
@@ -85,7 +125,7 @@ class BraintreeStage(Stage):
                 "refunded-transaction-id": sale.id,
             }
         )
-        return (self.told("transaction_settled", {"transaction": refund}),)
+        return (self.told(_SETTLED, {"transaction": refund}),)
 
     def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
         value = _value(sale.purchase.cents)

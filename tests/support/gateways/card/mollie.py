@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+from dataclasses import replace
 from typing import Any
 
 from adapters.gateways.card.mollie import GATEWAY
@@ -23,6 +24,9 @@ class MollieStage(Stage):
         "dispute_opened": why.GONE,
         "uninstall": why.SILENT,
         "time": why.TIMELESS,
+        "cancel": why.FINAL,
+        "pay_again": why.FINAL,
+        "change_total": why.FIXED,
     }
 
     def __init__(self) -> None:
@@ -48,12 +52,17 @@ class MollieStage(Stage):
             return 404, _MISSING
         return 200, {**found, "_embedded": self._embedded(found["id"])} if "embed" in asked.params else found
 
-    def pay(self, purchase: Purchase) -> Sale:
+    def pay_part(self, sale: Sale, cents: int) -> Sale:
+        order_id = self.objects[f"/v2/payments/{sale.id}"]["orderId"]
+        return self.pay(replace(sale.purchase, cents=cents), order_id=order_id)
+
+    def pay(self, purchase: Purchase, *, order_id: str | None = None) -> Sale:
         customer = f"cst_{purchase.customer}"
         self.objects[f"/v2/customers/{customer}"] = {"id": customer, "email": purchase.email, "metadata": None}
         payment = {
             "resource": "payment",
             "id": f"tr_{self.number()}",
+            "orderId": order_id or f"ord_{self.number()}",
             "mode": "test" if purchase.is_test else "live",
             "status": "paid",
             "amount": _amount(purchase, purchase.cents),

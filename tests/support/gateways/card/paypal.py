@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 import zlib
+from dataclasses import replace
 from typing import Any
 
 from adapters.gateways.card.paypal import GATEWAY
@@ -27,6 +28,9 @@ class PaypalStage(Stage):
         "test_flag": why.APART,
         "dispute_opened": "A dispute is told when it is decided.",
         "uninstall": why.SILENT,
+        "cancel": why.FINAL,
+        "pay_again": why.FINAL,
+        "change_total": why.FIXED,
         "time": "PayPal judges its proofs itself, and takes old ones.",
     }
 
@@ -71,16 +75,11 @@ class PaypalStage(Stage):
             return self._subscription_sale(purchase, number, payer)
         order = {"id": f"PPORD{number}", "payer": payer, "purchase_units": [{"custom_id": purchase.slug}]}
         self.objects[f"/v2/checkout/orders/PPORD{number}"] = order
-        capture = {
-            "id": f"PPCAP{number}",
-            "status": "COMPLETED",
-            "amount": {"currency_code": purchase.currency, "value": _value(purchase.cents)},
-            "custom_id": purchase.slug,
-            "supplementary_data": {"related_ids": {"order_id": f"PPORD{number}"}},
-            "create_time": self._time(),
-        }
-        self._line("T0006", capture["id"], purchase, purchase.cents)
-        return Sale(purchase, capture["id"], (self.event("PAYMENT.CAPTURE.COMPLETED", capture),))
+        return self._capture(purchase, number, f"PPORD{number}")
+
+    def pay_part(self, sale: Sale, cents: int) -> Sale:
+        order_id = f"PPORD{sale.id.removeprefix('PPCAP')}"
+        return self._capture(replace(sale.purchase, cents=cents), self.number(), order_id)
 
     def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
         refund_id = f"PPREF{self.number()}"
@@ -130,6 +129,19 @@ class PaypalStage(Stage):
         """Return an event about a resource, as paypal writes and signs it."""
         event = {"id": f"WH-{self.number()}", "event_version": "1.0", "create_time": self._time()}
         return signed(json.dumps(event | {"event_type": kind, "resource": resource}).encode(), self.webhook)
+
+    def _capture(self, purchase: Purchase, number: int, order_id: str) -> Sale:
+        capture = {
+            "id": f"PPCAP{number}",
+            "status": "COMPLETED",
+            "amount": {"currency_code": purchase.currency, "value": _value(purchase.cents)},
+            "custom_id": purchase.slug,
+            "supplementary_data": {"related_ids": {"order_id": order_id}},
+            "create_time": self._time(),
+        }
+        self.objects[f"/v2/payments/captures/PPCAP{number}"] = capture
+        self._line("T0006", capture["id"], purchase, purchase.cents)
+        return Sale(purchase, capture["id"], (self.event("PAYMENT.CAPTURE.COMPLETED", capture),))
 
     def _subscription_sale(self, purchase: Purchase, number: int, payer: dict[str, Any]) -> Sale:
         subscription = f"I-SUB{purchase.customer}"

@@ -10,6 +10,7 @@ from typing import Any
 from adapters.gateways.card.stripe import GATEWAY
 from commands.demo.gateway import words
 from commands.demo.gateway.words import PaidInvoice
+from tests.support.gateways import why
 from tests.support.gateways.card.stripe_codes import StripeCodes
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 
@@ -21,6 +22,12 @@ class StripeStage(Stage):
 
     gateway = GATEWAY
     credentials = {"apiKey": KEY, "webhookSecret": SECRET}
+    cannot = {
+        "cancel": why.FINAL,
+        "pay_again": why.FINAL,
+        "change_total": why.FIXED,
+        "pay_part": why.WHOLE,
+    }
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(port)

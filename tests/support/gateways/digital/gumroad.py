@@ -24,6 +24,10 @@ class GumroadStage(Stage):
         "proof": "Nothing is signed.",
         "time": why.TIMELESS,
         "currency": "All money is US cents.",
+        "cancel": why.FINAL,
+        "pay_again": why.FINAL,
+        "change_total": why.FIXED,
+        "pay_part": why.ALONE,
     }
 
     def __init__(self) -> None:

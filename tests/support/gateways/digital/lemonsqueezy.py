@@ -25,6 +25,10 @@ class LemonSqueezyStage(Stage):
         "dispute_won": "Chargebacks are not told as such.",
         "uninstall": why.SILENT,
         "time": why.TIMELESS,
+        "cancel": why.FINAL,
+        "pay_again": why.FINAL,
+        "change_total": why.FIXED,
+        "pay_part": why.WHOLE,
     }
 
     def __init__(self) -> None:

@@ -23,6 +23,10 @@ class ThriveCartStage(Stage):
         "uninstall": why.SILENT,
         "time": why.TIMELESS,
         "any_body": "The proof is a word inside of the event.",
+        "cancel": why.FINAL,
+        "pay_again": why.FINAL,
+        "change_total": why.FIXED,
+        "pay_part": why.ALONE,
     }
 
     def __init__(self) -> None:

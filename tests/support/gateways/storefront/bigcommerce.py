@@ -9,11 +9,12 @@ from email.utils import format_datetime
 from typing import Any
 
 from adapters.gateways.storefront.bigcommerce import GATEWAY
+from tests.support.gateways import why
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
 from tests.support.gateways.storefront.bigcommerce_codes import BigCommerceCodes
 
 STORE, TOKEN, SECRET, WORD = "abc123", "access_fake", "bc_client_secret_fake", "our_word_fake"
-_PAID, _PART, _WHOLE, _DISPUTED = 11, 14, 4, 13
+_PAID, _PART, _WHOLE, _DISPUTED, _CANCELLED = 11, 14, 4, 13, 5
 
 
 class BigCommerceStage(Stage):
@@ -28,6 +29,7 @@ class BigCommerceStage(Stage):
             "Disputes are told for PayPal only, and without how they end: an order that leaves the status Disputed is"
             " released."
         ),
+        "pay_part": why.WHOLE,
     }
 
     def __init__(self) -> None:
@@ -107,6 +109,21 @@ class BigCommerceStage(Stage):
         self.objects[f"/v2/orders/{sale.id}"]["status_id"] = _WHOLE if back == sale.purchase.cents else _PART
         data = {"type": "order", "id": int(sale.id), "refund": {"refund_id": refund_id}}
         return (self.called("store/order/refund/created", data),)
+
+    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+        self._change(sale, status_id=_CANCELLED)
+        return (self.told(int(sale.id), before=_PAID),)
+
+    def pay_again(self, sale: Sale) -> tuple[Sent, ...]:
+        self._change(sale, status_id=_PAID)
+        return (self.told(int(sale.id), before=_CANCELLED),)
+
+    def change_total(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        self._change(sale, total_inc_tax=f"{cents // 100}.{cents % 100:02}00")
+        return (self.called("store/order/updated", {"type": "order", "id": int(sale.id)}),)
+
+    def _change(self, sale: Sale, **fields: Any) -> None:
+        self.objects[f"/v2/orders/{sale.id}"] |= {"date_modified": format_datetime(self.now), **fields}
 
     def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
         is_opened = state == "opened"

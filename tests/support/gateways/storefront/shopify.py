@@ -26,6 +26,7 @@ class ShopifyStage(Stage):
     cannot = {
         "trial": "Trials of subscription apps are not told.",
         "time": why.TIMELESS,
+        "pay_part": why.WHOLE,
     }
 
     def __init__(self, port: int = 0) -> None:
@@ -103,6 +104,22 @@ class ShopifyStage(Stage):
             "transactions": [transaction],
         }
         return (self.sent("refunds/create", told),)
+
+    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+        return self._changed(sale, financial_status="voided", cancelled_at=self._at())
+
+    def pay_again(self, sale: Sale) -> tuple[Sent, ...]:
+        return self._changed(sale, financial_status="paid", cancelled_at=None)
+
+    def change_total(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        # The first total stays where lines are removed; the one of now has refunds taken off as well.
+        total = max(cents, sale.purchase.cents)
+        return self._changed(sale, total_price=_money(total), current_total_price=_money(cents))
+
+    def _changed(self, sale: Sale, **fields: Any) -> tuple[Sent, ...]:
+        order = self.orders[sale.id]
+        order |= {"updated_at": self._at(), **fields}
+        return (self.sent("orders/updated", order),)
 
     def dispute(self, sale: Sale, state: str) -> tuple[Sent, ...]:
         told = {
@@ -186,8 +203,8 @@ class ShopifyStage(Stage):
             "legacyResourceId": order_id,
             "createdAt": order["created_at"],
             "processedAt": order["processed_at"],
-            "updatedAt": self._at(),
-            "cancelledAt": None,
+            "updatedAt": order.get("updated_at", order["processed_at"]),
+            "cancelledAt": order["cancelled_at"],
             "test": order["test"],
             "sourceName": order["source_name"],
             "displayFinancialStatus": order["financial_status"].upper(),
@@ -196,6 +213,7 @@ class ShopifyStage(Stage):
             "email": order["email"],
             "discountCodes": [item["code"] for item in order["discount_codes"]],
             "totalPriceSet": {"shopMoney": {"amount": order["total_price"]}},
+            "currentTotalPriceSet": {"shopMoney": {"amount": order.get("current_total_price", order["total_price"])}},
             "totalTaxSet": {"shopMoney": {"amount": "0.0"}},
             "totalShippingPriceSet": {"shopMoney": {"amount": "0.0"}},
             "totalRefundedSet": self._back(order_id),

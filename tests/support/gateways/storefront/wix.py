@@ -16,6 +16,7 @@ APP, SECRET, INSTANCE, TOKEN = "app_fake", "app_secret_fake", "11111111-2222-433
 SITE = "55555555-2222-4333-8444-555555555555"
 KEY = RSAKey.generate_key(2048)
 PAID, REFUND = "wix.ecom.v1.order_payment_status_updated", "wix.ecom.v1.order_transactions_refund_completed"
+CANCELED, UPDATED = "wix.ecom.v1.order_canceled", "wix.ecom.v1.order_updated"
 _CHARGEBACKS = {"lost": "chargeback_approved", "won": "chargeback_reversed"}
 
 
@@ -31,6 +32,7 @@ class WixStage(Stage):
     }
     cannot = {
         "dispute_opened": why.GONE,
+        "pay_part": why.WHOLE,
     }
 
     def __init__(self) -> None:
@@ -80,6 +82,24 @@ class WixStage(Stage):
         self.refunds.setdefault(sale.id, []).append(refund)
         self.orders[sale.id]["paymentStatus"] = "PARTIALLY_REFUNDED"
         return (self.told(REFUND, {"orderId": sale.id, "refund": refund}),)
+
+    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+        order = self._changed(sale, status="CANCELED", paymentStatus="CANCELED")
+        return (self.told(CANCELED, {"order": order}),)
+
+    def pay_again(self, sale: Sale) -> tuple[Sent, ...]:
+        order = self._changed(sale, status="APPROVED", paymentStatus="PAID")
+        return (self.told(PAID, {"previousPaymentStatus": "CANCELED", "order": order}),)
+
+    def change_total(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        summary = {**self.orders[sale.id]["priceSummary"], "total": _money(cents)}
+        order = self._changed(sale, priceSummary=summary)
+        return (self.told(UPDATED, {}, actionEvent=None, updatedEvent={"currentEntity": order}),)
+
+    def _changed(self, sale: Sale, **fields: Any) -> dict[str, Any]:
+        """Return an order as it is now: what was sent of it stays as it was."""
+        self.orders[sale.id] = self.orders[sale.id] | {"updatedDate": self._at(), **fields}
+        return self.orders[sale.id]
 
     def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
         order = self._order(purchase, {"id": "5b", "cycleNumber": 1})

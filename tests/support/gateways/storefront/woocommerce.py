@@ -26,6 +26,7 @@ class WooCommerceStage(Stage):
         "dispute_lost": "Chargebacks are not told: refund the order when one is lost.",
         "dispute_won": "Chargebacks are not told: refund the order when one is lost.",
         "uninstall": why.SILENT,
+        "pay_part": why.WHOLE,
         "time": why.TIMELESS,
     }
 
@@ -103,7 +104,20 @@ class WooCommerceStage(Stage):
         order = self.orders[int(sale.id)]
         refund = {"id": 9_000 + self.number(), "reason": "", "total": f"-{_money(cents)}"}
         order["refunds"] = [*order["refunds"], refund]
-        return (self.told(order),)
+        return self._changed(sale)
+
+    def cancel(self, sale: Sale) -> tuple[Sent, ...]:
+        return self._changed(sale, status="cancelled")
+
+    def pay_again(self, sale: Sale) -> tuple[Sent, ...]:
+        return self._changed(sale, status="processing")
+
+    def change_total(self, sale: Sale, cents: int) -> tuple[Sent, ...]:
+        return self._changed(sale, total=_money(cents))
+
+    def delete(self, sale: Sale) -> Sent:
+        """Move an order to the trash: what is sent has its id alone."""
+        return self.told({"id": int(sale.id)}, topic="order.deleted")
 
     def start_trial(self, purchase: Purchase) -> tuple[Sent, ...]:
         return self.pay(purchase).sent
@@ -121,6 +135,11 @@ class WooCommerceStage(Stage):
     def told(self, order: dict[str, Any], *, topic: str = "order.updated") -> Sent:
         """Return a webhook about an order as it is."""
         return signed(json.dumps(order).encode(), topic=topic, secret=self.secret)
+
+    def _changed(self, sale: Sale, **fields: Any) -> tuple[Sent, ...]:
+        order = self.orders[int(sale.id)]
+        order |= {"date_modified_gmt": self._at(), **fields}
+        return (self.told(order),)
 
     def _at(self) -> str:
         return self.now.strftime("%Y-%m-%dT%H:%M:%S")

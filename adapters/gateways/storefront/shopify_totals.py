@@ -1,0 +1,99 @@
+"""What shopify's orders come to, and whether they are paid: when they are placed, and whenever they change.
+
+An order that is edited, cancelled or voided is reported by its update, which names no affiliate. Its first total stays
+where lines are removed; the present one has its refunds taken off as well.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from adapters.gateways import shapes
+from adapters.gateways.base import GatewayAccount
+from domain.gateways import amounts
+from domain.gateways.facts import CancelledFact, Fact, IgnoredFact, TotalFact
+
+PAID = ("paid", "partially_refunded", "refunded")
+NO_MONEY = ("voided", "expired")
+DELETED = "orders/delete"
+#: When an order was deleted, which its body does not tell.
+DELETED_AT = "finderfee_deleted_at"
+
+
+def changed_at(order: Any) -> datetime:
+    """Return when an order last changed. Raises UnreadableEvent."""
+    names = ("changed_at", "updated_at", "processed_at")
+    return shapes.moment(order, next((name for name in names if shapes.at(order, name)), "created_at"))
+
+
+def state(order: Any) -> Fact | None:
+    """Return what an order without money means; None for one that is paid.
+
+    A cancelled one that was refunded in part keeps the rest, as its refunds report.
+    """
+    status = (shapes.text(order, "financial_status") or "paid").lower()
+    is_cancelled = shapes.at(order, "cancelled_at") is not None and status == "paid"
+    if status in NO_MONEY or is_cancelled:
+        return CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=changed_at(order))
+    return None if status in PAID else IgnoredFact("not_paid")
+
+
+def totals(order: Any, currency: str) -> tuple[int, int]:
+    """Return what was paid for an order in all, without what edits took off, and what it comes to now."""
+    total = amounts.of_decimal(shapes.at(order, "total_price"), currency)
+    if shapes.at(order, "current_total_price") is None:
+        return total, total
+    current = amounts.of_decimal(shapes.at(order, "current_total_price"), currency)
+    return min(total, current + _refunded_in(order, currency, otherwise=total)), min(total, current)
+
+
+def _refunded_in(order: Any, currency: str, *, otherwise: int) -> int:
+    """Return what an order says that went back of it; `otherwise` where that is other money."""
+    if shapes.at(order, "total_refunded") is not None:
+        return amounts.of_decimal(shapes.at(order, "total_refunded"), currency)
+    parts = [part for refund in shapes.items(order, "refunds") for part in shapes.items(refund, "transactions")]
+    done = [part for part in parts if (shapes.text(part, "kind"), shapes.text(part, "status")) == ("refund", "success")]
+    if any(shapes.text(part, "currency") not in (None, currency) for part in done):
+        return otherwise
+    return sum(amounts.of_decimal(shapes.at(part, "amount"), currency) for part in done)
+
+
+def changed(account: GatewayAccount, order: Any) -> Fact:
+    """Read an order that changed: what it comes to, or that it is cancelled. Its payment has an event of its own."""
+    order_id, unpaid = shapes.needed(order, "id"), state(order)
+    if unpaid is not None:
+        return unpaid
+    currency = amounts.currency(shapes.at(order, "currency"))
+    paid, total = totals(order, currency)
+    return TotalFact(
+        sale_ids=(order_id,),
+        amount_cents=paid,
+        total_cents=total,
+        currency=currency,
+        told_at=changed_at(order),
+        net_cents=net(order, paid, currency),
+    )
+
+
+def deleted(account: GatewayAccount, order: Any) -> Fact:
+    """Read an order that was deleted, by its id alone."""
+    return CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=shapes.moment(order, DELETED_AT))
+
+
+def net(order: Any, paid: int, currency: str) -> int | None:
+    """Return what was paid without tax and shipping; None where one is unknown.
+
+    Where prices hold the tax, shipping's is in both.
+    """
+    tax = amounts.parse_exact_decimal(shapes.at(order, "total_tax"), currency)
+    shipping = amounts.parse_exact_decimal(
+        shapes.at(order, "total_shipping_price_set", "shop_money", "amount"), currency
+    )
+    if shapes.at(order, "taxes_included") is True:
+        lines = (tax_line for line in shapes.items(order, "shipping_lines") for tax_line in _tax_lines(line))
+        inside = [amounts.parse_exact_decimal(shapes.at(line, "price"), currency) for line in lines]
+        shipping = None if shipping is None else amounts.subtract_parts(shipping, *inside)
+    return amounts.subtract_parts(paid, tax, shipping)
+
+
+def _tax_lines(line: Any) -> list[Any]:
+    return shapes.items(line, "tax_lines")

@@ -1,0 +1,72 @@
+"""What was added to conversions after their first payment: further payments of an order, and higher totals."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from models.db import db
+from models.hot import Hot
+from models.ids import new_id
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """An amount that is added to a conversion, with its commission, in minor units of the conversion's currency.
+
+    `payment_id` is the gateway's payment that is added, None where the total of one that is in it already went up.
+    """
+
+    organization_id: UUID
+    conversion_id: UUID
+    payment_id: UUID | None
+    amount_cents: int
+    commission_cents: int
+    created_at: datetime
+    id: UUID = field(default_factory=new_id)
+
+
+_STAGE = Hot("""
+with added as (
+  insert into conversion_addition
+    (organization_id, id, conversion_id, payment_id, amount_cents, commission_cents, created_at)
+  values (%(org)s, %(id)s, %(conversion)s, %(payment)s, %(amount)s, %(commission)s, %(at)s)
+)
+update conversion
+set amount_cents = amount_cents + %(amount)s, commission_cents = commission_cents + %(commission)s, status = %(status)s
+where organization_id = %(org)s and id = %(conversion)s
+""")
+
+
+def stage(addition: Addition, *, status: str) -> None:
+    """Stage an addition to a locked conversion, and the status that it leads to. The database adds a payment once."""
+    db.stage(
+        _STAGE,
+        {
+            "org": addition.organization_id,
+            "id": addition.id,
+            "conversion": addition.conversion_id,
+            "payment": addition.payment_id,
+            "amount": addition.amount_cents,
+            "commission": addition.commission_cents,
+            "at": addition.created_at,
+            "status": status,
+        },
+    )
+
+
+_STAGE_OVERRIDE = Hot("""
+update conversion set commission_cents = %s, status = %s where organization_id = %s and id = %s
+""")
+
+
+def stage_override(*, organization_id: UUID, override_id: UUID, commission_cents: int, status: str) -> None:
+    """Stage the commission of a locked override row, which follows its sale's, and its status."""
+    db.stage(_STAGE_OVERRIDE, (commission_cents, status, organization_id, override_id))
+
+
+_EARNED = "select from ledger_entry where organization_id = %s and conversion_id = %s and kind = 'earn' limit 1"
+
+
+def is_in_ledger(*, organization_id: UUID, conversion_id: UUID) -> bool:
+    """Return whether the ledger booked what a conversion earned; not where it was made while it earned nothing."""
+    return bool(db.run(_EARNED, (organization_id, conversion_id)))

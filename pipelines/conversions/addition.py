@@ -1,0 +1,162 @@
+"""A conversion whose amount goes up after its first payment: the row, its override, the ledger, revenue and event.
+
+A further payment of an order and a higher total of it come here alike. Whatever the conversion's status, what is added
+is earned once: of a Paid one the rest is due in the next run, one that earns nothing has it when it earns again.
+
+Source: tracking spec, section 3 "Override conversion" and section 6, conversion.adjusted.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from domain import jobs
+from domain.conversions import growth, override
+from domain.conversions.growth import EarnedAmount
+from domain.statuses import EARNS_NOTHING
+from domain.webhooks import events
+from models.conversions import additions, conversions, partners, revenue
+from models.conversions.additions import Addition
+from models.conversions.conversions import Conversion
+from models.ledger import entries
+from pipelines import work
+from pipelines.webhooks import emit
+
+#: Why a conversion.adjusted event is sent: another payment of the order, or a higher total.
+FURTHER_PAYMENT, HIGHER_TOTAL = "further_payment", "total_raised"
+
+
+def add(conversion: Conversion, amount_cents: int, *, payment_id: UUID | None, now: datetime) -> Conversion:
+    """Add an amount to a conversion that was locked as refunds lock it; return the conversion as it is then.
+
+    `payment_id` is the gateway's payment that is added, None for a higher total. The override is locked and follows in
+    the same transaction. Refunds of the conversion keep their amounts.
+    Budget: 1 round trip (override), the writes with the next statement or the commit.
+    """
+    after = _grown(conversion, amount_cents)
+    addition = Addition(
+        organization_id=conversion.organization_id,
+        conversion_id=conversion.id,
+        payment_id=payment_id,
+        amount_cents=amount_cents,
+        commission_cents=after.commission_cents - conversion.commission_cents,
+        created_at=now,
+    )
+    additions.stage(addition, status=after.status)
+    revenue.stage(conversion, amount_cents=amount_cents)
+    _stage_consequences(conversion, after, addition)
+    _follow_override(conversion, after, addition)
+    return after
+
+
+def _grown(conversion: Conversion, amount_cents: int) -> Conversion:
+    earned = EarnedAmount(
+        amount_cents=conversion.amount_cents,
+        commission_cents=conversion.commission_cents,
+        currency=conversion.currency,
+        rate_type=conversion.rate_type,
+        rate_value=conversion.rate_value,
+    )
+    amount_after = conversion.amount_cents + amount_cents
+    return _restated(conversion, amount_after, growth.commission_at(earned, amount_cents=amount_after))
+
+
+def _restated(conversion: Conversion, amount_cents: int, commission_cents: int) -> Conversion:
+    net_cents = commission_cents - conversion.reversed_cents
+    status = growth.status_of(conversion.status, net_cents=net_cents, paid_cents=conversion.paid_cents)
+    return replace(conversion, amount_cents=amount_cents, commission_cents=commission_cents, status=status)
+
+
+def _follow_override(before: Conversion, after: Conversion, addition: Addition) -> None:
+    """Bring the override to its share of the grown commission; have it written where the share was nothing before."""
+    if not addition.commission_cents:
+        return
+    row = conversions.lock_override(organization_id=before.organization_id, parent_id=before.id)
+    if row is None:
+        _have_override_written(before)
+        return
+    assert row.rate_value is not None  # an override row is a percentage of its sale
+    share_cents = override.share_cents(commission_cents=after.commission_cents, percent=row.rate_value)
+    if share_cents == row.commission_cents:
+        return
+    grown = _restated(row, row.amount_cents, share_cents)
+    additions.stage_override(
+        organization_id=row.organization_id, override_id=row.id, commission_cents=share_cents, status=grown.status
+    )
+    _stage_consequences(row, grown, addition)
+
+
+def _have_override_written(sale: Conversion) -> None:
+    """Stage the job for an override whose share rounded to nothing until now; one that waits sees the growth."""
+    partner = partners.find(
+        organization_id=sale.organization_id, program_id=sale.program_id, affiliate_id=sale.affiliate_id
+    )
+    share = partner.terms.recruiter_share if partner else None
+    if share is None or override.share_cents(commission_cents=sale.commission_cents, percent=share.percent):
+        return
+    work.enqueue(
+        jobs.OVERRIDE_WRITE,
+        organization_id=sale.organization_id,
+        conversion_id=sale.id,
+        recruiter_id=share.recruiter_id,
+        percent=share.percent,
+    )
+
+
+def _stage_consequences(before: Conversion, after: Conversion, addition: Addition) -> None:
+    """Stage what an addition does to one row, sale or override: its history, the ledger and the event."""
+    amount_cents = after.amount_cents - before.amount_cents
+    commission_cents = after.commission_cents - before.commission_cents
+    conversions.stage_history(
+        [
+            conversions.NewLine(
+                organization_id=before.organization_id,
+                conversion_id=before.id,
+                event_type="adjustment",
+                amount_cents=amount_cents,
+                commission_cents=commission_cents,
+                occurred_at=addition.created_at,
+            )
+        ]
+    )
+    _stage_ledger(before, commission_cents, addition)
+    emit.event(
+        organization_id=before.organization_id,
+        type="conversion.adjusted",
+        data=events.conversion_adjusted(
+            conversion_id=before.id,
+            affiliate_id=before.affiliate_id,
+            program_id=before.program_id,
+            amount_cents=after.amount_cents - after.refunded_cents,
+            previous_amount_cents=before.amount_cents - before.refunded_cents,
+            currency=before.currency,
+            commission_cents=after.net_commission_cents,
+            previous_commission_cents=before.net_commission_cents,
+            status=after.status,
+            previous_status=before.status,
+            reason=FURTHER_PAYMENT if addition.payment_id else HIGHER_TOTAL,
+            attribution_method=before.attribution_method,
+            parent_affiliate_conversion_id=before.parent_id,
+        ),
+        at=addition.created_at,
+    )
+
+
+def _stage_ledger(row: Conversion, commission_cents: int, addition: Addition) -> None:
+    """Stage that more was earned; a row that earns nothing gives it back at once, as a review gave back the rest.
+
+    An override that was made while it earned nothing has no entry of what it earned: a review adjusts it as a whole.
+    """
+    is_earning = row.status not in EARNS_NOTHING
+    is_booked = row.parent_id is None or additions.is_in_ledger(
+        organization_id=row.organization_id, conversion_id=row.id
+    )
+    booked = [("earn", commission_cents)] if is_booked else []
+    if is_booked != is_earning:
+        booked.append(("adjust", -commission_cents if is_booked else commission_cents))
+    entries.stage_all(
+        [
+            entries.of(row, kind=kind, amount_cents=cents, cause_id=addition.id, created_at=addition.created_at)
+            for kind, cents in booked
+        ]
+    )

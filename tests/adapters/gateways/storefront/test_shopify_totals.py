@@ -1,0 +1,66 @@
+"""Updates of shopify's orders: their totals, and orders that are cancelled, voided or deleted."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from domain.gateways.facts import CancelledFact, TotalFact
+from tests.support.gateways.stage import Sent
+from tests.support.gateways.storefront.shopify import signed
+from tests.support.gateways.told import facts
+
+pytestmark = pytest.mark.parametrize("stage", ["shopify"], indirect=True)
+_ORDER = {
+    "id": 5678901234567,
+    "created_at": "2026-11-20T10:00:00-05:00",
+    "processed_at": "2026-11-20T10:00:00-05:00",
+    "financial_status": "paid",
+    "currency": "USD",
+    "total_price": "118.00",
+    "note_attributes": [{"name": "affiliate_slug", "value": "anna"}],
+}
+
+
+def _order(topic="orders/paid", **other):
+    return signed(topic, json.dumps({**_ORDER, **other}).encode())
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"cancelled_at": "2026-11-20T10:00:00-05:00"},
+        {"financial_status": "voided"},
+        {"financial_status": "EXPIRED"},
+    ],
+)
+def test_cancelled_or_voided_order_is_reported_as_cancelled(stage, other):
+    at = datetime(2026, 11, 20, 15, tzinfo=UTC)
+    assert facts(stage, _order(**other)) == [CancelledFact(sale_ids=("5678901234567",), told_at=at)]
+
+
+def test_deleted_order_is_cancelled_when_it_was_sent(stage):
+    sent = stage.sent("orders/delete", {"id": 5678901234567})
+    at = {"X-Shopify-Triggered-At": "2026-11-22T09:00:00.123Z"}
+    (cancelled,) = facts(stage, Sent(sent.body, {**sent.headers, **at}))
+    told_at = datetime(2026, 11, 22, 9, 0, 0, 123_000, tzinfo=UTC)
+    assert cancelled == CancelledFact(sale_ids=("5678901234567",), told_at=told_at)
+
+
+@pytest.mark.parametrize(
+    ("total", "current", "refunded", "amounts"),
+    [
+        ("100.00", "100.00", None, (10_000, 10_000)),
+        ("100.00", "60.00", None, (6_000, 6_000)),  # a line was removed, nothing was paid back
+        ("100.00", "60.00", "40.00", (10_000, 6_000)),  # it was paid back
+        ("100.00", "100.00", "10.00", (10_000, 10_000)),  # a refund that the total leaves out
+        ("150.00", "110.00", "40.00", (15_000, 11_000)),  # an exchange for something dearer
+    ],
+)
+def test_updated_order_reports_what_was_paid_and_what_it_comes_to(stage, total, current, refunded, amounts):
+    parts = [{"kind": "refund", "status": "success", "amount": refunded, "currency": "USD"}] if refunded else []
+    other = {"total_price": total, "current_total_price": current, "refunds": [{"transactions": parts}]}
+    (told,) = facts(stage, _order("orders/updated", **other))
+    assert isinstance(told, TotalFact)
+    assert (told.amount_cents, told.total_cents) == amounts
+    assert stage.asked == []

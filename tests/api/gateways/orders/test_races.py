@@ -1,0 +1,49 @@
+"""Payments of one order, their refunds and changes of an order at the same moment: each is counted exactly once."""
+
+import pytest
+
+from tests.support.api.racing import at_once
+from tests.support.draining import drain, hand_out, run
+from tests.support.gateways.stage import Purchase
+
+_MONEY = "amount_cents, commission_cents, refunded_cents, reversed_cents, status"
+
+
+def _race():
+    """Run all that is due at the same moment, each twice."""
+    pointers = hand_out(("gateways",))
+    at_once(*[lambda pointer=pointer: run(pointer) for pointer in pointers for _ in range(2)])
+    drain()
+
+
+@pytest.mark.parametrize("stage", ["paypal"], indirect=True)
+@pytest.mark.parametrize("attempt", range(3))
+def test_payments_of_one_order_at_once_are_one_conversion(shop, attempt):
+    first = shop.stage.pay(Purchase(cents=4_000))
+    parts = [first, *(shop.stage.pay_part(first, cents) for cents in (3_000, 2_000, 1_000))]
+    shop.deliver(*(sent for part in parts for sent in part.sent))
+    _race()
+    assert shop.conversions(_MONEY) == [(10_000, 2_000, 0, 0, "Pending")]
+    assert shop.brand.rows("select payments from program_customer") == [(1,)]
+
+    shop.deliver(*(sent for part in parts[:3] for sent in shop.stage.refund(part, part.purchase.cents)))
+    _race()
+    assert shop.conversions(_MONEY) == [(10_000, 2_000, 9_000, 1_800, "Pending")]
+
+
+@pytest.mark.parametrize("stage", ["woocommerce"], indirect=True)
+@pytest.mark.parametrize("attempt", range(3))
+def test_changes_of_one_order_at_once_end_at_its_last_state(shop, attempt):
+    sale = shop.stage.pay(Purchase(cents=10_000))
+    sent = [*sale.sent]
+    for change in (lambda: shop.stage.cancel(sale), lambda: shop.stage.pay_again(sale)):
+        shop.wait()
+        sent += change()
+    shop.wait()
+    sent += shop.stage.refund(sale, 4_000)
+    shop.wait()
+    sent += shop.stage.change_total(sale, 5_000)
+    shop.deliver(*sent)
+    _race()
+    assert [net for (net,) in shop.conversions("commission_cents - reversed_cents")] == [1_000]
+    assert [left for (left,) in shop.conversions("amount_cents - refunded_cents")] == [5_000]
