@@ -30,3 +30,16 @@ def refunded(*, amount_cents: int, paid_cents: int, refunded_cents: int) -> int:
     if refunded_cents >= paid_cents:
         return amount_cents
     return money.divide_half_even(amount_cents * refunded_cents, paid_cents)
+
+
+def followed(*, refunded_cents: int, before_cents: int, after_cents: int) -> int:
+    """Return how much of a conversion is refunded once its gateway says that `after_cents` are, not `before_cents`.
+
+    Units: minor units of the conversion, as `refunded` returns them. `refunded_cents` is what is refunded so far: what
+    it exceeds `before_cents` by was booked by the brand and is not confirmed by the gateway yet. A refund that the
+    gateway reports is taken for the brand's as far as that goes, so only what exceeds it is taken back; money that the
+    gateway reports as come back leaves the brand's refund as it is.
+    """
+    if after_cents >= before_cents:
+        return max(after_cents, refunded_cents)
+    return refunded_cents - (before_cents - after_cents)

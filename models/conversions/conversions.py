@@ -193,19 +193,30 @@ def followers(*, organization_id: UUID, conversion_id: UUID) -> Followers:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """One line of a conversion's history."""
+    """One line of a conversion's history. `reason` and `note` are those of the refund or the change of commission.
+
+    `origin` is who booked the refund, brand or gateway; None for every other line and where it was not stored.
+    """
 
     id: UUID
     event_type: str
     amount_cents: int
     commission_cents: int
     occurred_at: datetime
+    reason: str | None
+    note: str | None
+    origin: str | None
 
 
 _LINES = Rows(HistoryLine)
+# The line of a refund, or of a change of the commission, has its id.
+_WHY = {"reason": "coalesce(r.reason, m.reason)", "note": "coalesce(r.note, m.note)", "origin": "r.origin"}
 _HISTORY = f"""
-select {columns(HistoryLine)} from conversion_event
-where organization_id = %s and conversion_id = %s order by occurred_at, id
+select {columns(HistoryLine, "e", **_WHY)} from conversion_event e
+left join refund r on r.organization_id = e.organization_id and r.id = e.id
+left join commission_change m
+  on m.organization_id = e.organization_id and m.id = e.id and m.conversion_id = e.conversion_id
+where e.organization_id = %s and e.conversion_id = %s order by e.occurred_at, e.id
 """
 
 

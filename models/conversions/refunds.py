@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from models.conversions.conversions import Conversion
 from models.db import db
-from models.hot import Hot
+from models.hot import FreshSelect, Hot
 from models.table import Rows, columns
 
 _REFUNDED = """
@@ -62,7 +63,8 @@ class Refund:
     """One accepted refund of a parent conversion, with the running total that it reached.
 
     A restoration is money that came back: its amount is negative, and the running total falls.
-    `reason` is such as chargeback, None for a refund that says nothing of it.
+    `reason` is such as chargeback, None for a refund that says nothing of it; `origin` is who booked it, brand or
+    gateway, and None for what was booked before that was kept.
     """
 
     id: UUID
@@ -72,13 +74,15 @@ class Refund:
     created_at: datetime
     reason: str | None = None
     is_restoration: bool = False
+    origin: str | None = None
+    note: str | None = None
 
 
 # The next place is taken under the conversion's lock; without it the second of two at once would be refused.
 _INSERT_REFUND = Hot("""
 insert into refund (id, organization_id, conversion_id, amount_cents, cumulative_cents, is_full, created_at, reason,
-  is_restoration, place)
-values (%s, %s, %s, %s, %s, %s, %s, %s, %s,
+  is_restoration, origin, note, place)
+values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
   (select coalesce(max(place), 0) + 1 from refund where organization_id = %s and conversion_id = %s))
 """)
 
@@ -97,6 +101,8 @@ def stage_refund(*, organization_id: UUID, conversion_id: UUID, refund: Refund) 
             refund.created_at,
             refund.reason,
             refund.is_restoration,
+            refund.origin,
+            refund.note,
             organization_id,
             conversion_id,
         ),
@@ -130,3 +136,27 @@ order by r.place
 def not_cascaded(*, organization_id: UUID, parent_id: UUID, override_id: UUID) -> list[Refund]:
     """Return the parent's refunds that have not reached its override yet, in the order they were accepted."""
     return _ROWS.all(_NOT_CASCADED, (organization_id, parent_id, override_id))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRefund:
+    """The last refund of an override by itself, not with its sale; `is_full` is False once that was undone."""
+
+    id: UUID
+    is_full: bool
+
+
+_OWN_ROWS = Rows(OwnRefund)
+_OWN = FreshSelect(f"""
+select {columns(OwnRefund)} from refund where organization_id = %s and conversion_id = %s order by place desc limit 1
+""")
+
+
+def own(conversion: Conversion) -> OwnRefund | None:
+    """Return the last refund of a locked override by itself; None where there was none, and for any other row.
+
+    Budget: none for a row that was never refunded and for one that is no override; else 1 statement.
+    """
+    if conversion.parent_id is None or (conversion.refunded_at is None and conversion.restored_at is None):
+        return None
+    return _OWN_ROWS.first(_OWN, (conversion.organization_id, conversion.id))

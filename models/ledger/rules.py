@@ -28,6 +28,9 @@ cross join lateral (select p.commission_cents * c.rate_value / 100 as exact) x
 cross join lateral (select floor(exact) + case
   when exact - floor(exact) > 0.5 or (exact - floor(exact) = 0.5 and floor(exact) % 2 = 1) then 1 else 0 end as cents
 ) share""",
+    # What persons made of the commission of a conversion `c`.
+    "changes": """select sum(m.commission_cents - m.previous_cents) as cents from commission_change m
+  where m.organization_id = c.organization_id and m.conversion_id = c.id""",
     # A payout of this long ago that nobody works on is not just about to be handed out.
     "long_ago": "interval '1 hour'",
     "nobody_asks": """not exists (select from job j where j.organization_id = p.organization_id
@@ -39,8 +42,10 @@ EARNINGS: Mapping[str, str] = {
     "the ledger earned what the conversion says": """
 select c.external_event_id from conversion c left join ledger_entry l
 on l.organization_id = c.organization_id and l.conversion_id = c.id and l.kind = 'earn'
-where {org:c} and not c.payout_locked group by c.organization_id, c.id
-having count(l.id) > 1 and c.source <> 'cpc' or coalesce(sum(l.amount_cents), 0) <> c.commission_cents
+left join lateral ({changes}) m on true
+where {org:c} and not c.payout_locked group by c.organization_id, c.id, m.cents
+having count(l.id) > 1 and c.source <> 'cpc'
+or coalesce(sum(l.amount_cents), 0) <> c.commission_cents - coalesce(m.cents, 0)
 and not (count(l.id) = 0 and (c.born_owing_nothing or exists (
   select from event e where e.organization_id = c.organization_id
   and e.type = 'conversion.created' and e.body::jsonb #>> '{{data,conversionId}}' = c.id::text
@@ -58,6 +63,15 @@ select c.external_event_id from conversion c left join ledger_entry l
 on l.organization_id = c.organization_id and l.conversion_id = c.id
 and l.kind in ('earn', 'reverse', 'restore', 'adjust') where {org:c} and not c.payout_locked
 group by c.organization_id, c.id having coalesce(sum(l.amount_cents), 0) <> {earned}""",
+    "a change of a commission is booked once, or nothing for a row that earns nothing": """
+select m.conversion_id::text from commission_change m
+join conversion c on c.organization_id = m.organization_id and c.id = m.conversion_id
+left join ledger_entry l on l.organization_id = m.organization_id and l.conversion_id = m.conversion_id
+  and l.cause_id = m.id
+where {org:m} group by m.organization_id, m.id, m.conversion_id, c.payout_locked
+having c.payout_locked or count(l.id) filter (where l.kind not in ('adjust', 'reverse', 'restore')) > 0
+or coalesce(sum(l.amount_cents) filter (where l.kind = 'adjust'), 0) not in (
+  m.commission_cents - m.previous_cents, -coalesce(sum(l.amount_cents) filter (where l.kind <> 'adjust'), 0))""",
     "the ledger took back what the conversion says": """
 select c.external_event_id from conversion c
 left join ledger_entry l
@@ -87,10 +101,15 @@ having coalesce(sum(v.commission_cents + v.late_cents), 0) <> c.reversed_cents""
     "what a gateway's payment gave back is what its refunds say, and its conversion's share of it": """
 select p.external_id from gateway_payment p left join gateway_refund r
   on r.organization_id = p.organization_id and r.payment_id = p.id
-left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id where {org:p}
-group by p.organization_id, p.id, c.organization_id, c.id having coalesce(sum(r.refunded_cents), 0) <> p.refunded_cents
+left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id
+left join lateral (
+  select sum(b.amount_cents) as cents from refund b
+  where b.organization_id = c.organization_id and b.conversion_id = c.id and b.origin = 'brand') brand on true
+where {org:p} group by p.organization_id, p.id, c.organization_id, c.id, brand.cents
+having coalesce(sum(r.refunded_cents), 0) <> p.refunded_cents
 or p.refunded_cents = p.paid_cents and c.refunded_cents <> c.amount_cents
-or abs(c.refunded_cents - c.amount_cents::numeric * p.refunded_cents / nullif(p.paid_cents, 0)) > 0.5""",
+or c.refunded_cents - c.amount_cents::numeric * p.refunded_cents / nullif(p.paid_cents, 0)
+  not between -0.5 and 0.5 + coalesce(brand.cents, 0)""",
     "a sale refunded in full has given everything back": """
 select c.external_event_id from conversion c where c.parent_id is null and {org:c}
 and c.status not in {earns_nothing} and c.amount_cents > 0
@@ -98,7 +117,10 @@ and (c.refunded_cents = c.amount_cents) <> (c.status = 'Refunded' and c.reversed
     "a sale has at most one override, and it is the share it says of the sale's commission": """
 select c.external_event_id from conversion c join conversion p
   on p.organization_id = c.organization_id and p.id = c.parent_id {share}
-where {org:c} and (c.commission_cents <> share.cents or c.currency <> p.currency or c.amount_cents <> 0)
+where {org:c} and (c.currency <> p.currency or c.amount_cents <> 0
+  or c.commission_cents <> share.cents and not (c.status = 'Paid' and c.commission_cents > share.cents
+    and exists (
+      select from commission_change m where m.organization_id = p.organization_id and m.conversion_id = p.id)))
 union all
 select c.parent_id::text from conversion c where c.parent_id is not null and {org:c}
 group by c.organization_id, c.parent_id having count(*) > 1""",

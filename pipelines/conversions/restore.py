@@ -1,13 +1,18 @@
-"""Refunded money that came back: a conversion, and its override, earn again what that refund took.
+"""Refunded money that came back, or a refund that a brand undoes: a conversion, and its override, earn again what that
+refund took.
 
 Source: tracking spec, section 3 "States and transitions" and section 6, conversion.adjusted.
 """
 
 from dataclasses import replace
 from datetime import datetime
+from uuid import UUID
 
 from domain import jobs
 from domain.conversions import refund
+from domain.conversions.refund import RefundOrigin
+from domain.gateways import basis
+from domain.refused import Refused
 from domain.statuses import EARNS_NOTHING
 from domain.webhooks import events
 from models import ids
@@ -15,19 +20,58 @@ from models.conversions import conversions, refunds, revenue
 from models.conversions.conversions import Conversion
 from models.conversions.refunds import Refund
 from models.coupons import affiliate_coupons
+from models.gateways import refunds as gateway_refunds
 from models.ledger import entries
 from pipelines import work
+from pipelines.conversions.review import Subject
 from pipelines.payouts import take_back
 from pipelines.webhooks import emit
 
 REASON = "refund_restored"
 
 
-def of_conversion(conversion: Conversion, refunded_cents: int, *, now: datetime) -> None:
-    """Bring a conversion that was locked as refunds lock it down to what is refunded of it still.
+def by_brand(subject: Subject, *, now: datetime) -> Conversion:
+    """Undo what the brand refunded of a conversion that `review.lock` locked; return the conversion as it is then.
 
-    Units: minor units of the conversion. Its override follows in a job. Budget: 1 round trip (who follows it), the
-    writes with it, and up to three more where a payout names it.
+    All refunds that the brand booked are undone together, each once. What a gateway reported stays refunded.
+    Raises Refused 409 nothing_to_restore. Budget: 2 round trips, and as `of_conversion`.
+    """
+    conversion, parent = subject.conversion, subject.parent
+    if parent is not None:
+        own = refunds.own(conversion)
+        if own is None or not own.is_full:
+            raise _nothing("This share was not refunded by itself. Undo the refund of its sale instead.")
+        if parent.refunded_at is not None:
+            raise _nothing("The sale of this share is refunded in full. Undo that refund first.")
+        return of_conversion(conversion, 0, now=now, origin=RefundOrigin.brand, parent=parent)
+    reported = gateway_refunds.reported_of_conversion(
+        organization_id=conversion.organization_id, conversion_id=conversion.id
+    )
+    target_cents = basis.refunded(
+        amount_cents=conversion.amount_cents, paid_cents=reported.paid_cents, refunded_cents=reported.refunded_cents
+    )
+    is_ended_by_gateway = 0 < reported.paid_cents <= reported.refunded_cents
+    if not reported.paid_cents:
+        target_cents = 0
+    has_refund = conversion.refunded_cents > target_cents or conversion.refunded_at is not None
+    if not has_refund or is_ended_by_gateway:
+        raise _nothing("No refund that your team or your server booked is left to undo.")
+    return of_conversion(conversion, target_cents, now=now, origin=RefundOrigin.brand)
+
+
+def of_conversion(
+    conversion: Conversion,
+    refunded_cents: int,
+    *,
+    now: datetime,
+    origin: RefundOrigin = RefundOrigin.gateway,
+    parent: Conversion | None = None,
+) -> Conversion:
+    """Bring a conversion that was locked as refunds lock it down to what is refunded of it still, and return it.
+
+    Units: minor units of the conversion. Its override follows in a job. `parent` is the sale of an override that was
+    refunded by itself: the override gives back what the sale's refunds still take from it. Budget: 1 round trip (who
+    follows it), the writes with it, and up to three more where a payout names it.
     """
     organization_id, conversion_id = conversion.organization_id, conversion.id
     record = Refund(
@@ -38,9 +82,16 @@ def of_conversion(conversion: Conversion, refunded_cents: int, *, now: datetime)
         created_at=now,
         reason=REASON,
         is_restoration=True,
+        origin=origin,
     )
     refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
-    after = follow(conversion, record, amount_cents=conversion.amount_cents)
+    after = follow(
+        conversion,
+        record,
+        parent_amount_cents=(parent or conversion).amount_cents,
+        parent_refunded_cents=parent.refunded_cents if parent else refunded_cents,
+        line_id=record.id,
+    )
     revenue.stage(conversion, amount_cents=-record.amount_cents)
     if conversion.refunded_at is not None and conversion.affiliate_coupon_id is not None:
         affiliate_coupons.stage_count(organization_id=organization_id, code_id=conversion.affiliate_coupon_id, by=1)
@@ -49,52 +100,71 @@ def of_conversion(conversion: Conversion, refunded_cents: int, *, now: datetime)
         take_back.give_back_if_named(after, now=now)
     if followers.has_override:
         work.enqueue(jobs.REFUND_CASCADE, organization_id=organization_id, conversion_id=conversion_id)
+    return after
 
 
-def follow(conversion: Conversion, record: Refund, *, amount_cents: int) -> Conversion:
+def follow(
+    conversion: Conversion,
+    record: Refund,
+    *,
+    parent_amount_cents: int,
+    parent_refunded_cents: int,
+    is_refunded_alone: bool = False,
+    line_id: UUID | None = None,
+) -> Conversion:
     """Stage what a restoration does to one row, parent or override, and return the row as it is then.
 
-    `amount_cents` is the parent's. What earns nothing is given nothing back until it earns again.
+    The amounts are the sale's. What earns nothing is given nothing back until it earns again, and neither is an
+    override that was refunded by itself (`is_refunded_alone`), whose own refund still stands. `line_id` is the id of
+    the line of history: the restoration's own where the row is the one that was restored.
     """
     given_back_cents = 0
-    if conversion.status not in EARNS_NOTHING:
+    if conversion.status not in EARNS_NOTHING and not is_refunded_alone:
         given_back_cents = -refund.change(
             commission_cents=conversion.commission_cents,
             reversed_cents=conversion.reversed_cents,
-            parent_amount_cents=amount_cents,
-            parent_cumulative_cents=record.cumulative_cents,
+            parent_amount_cents=parent_amount_cents,
+            parent_cumulative_cents=parent_refunded_cents,
             parent_is_full=False,
             is_restoration=True,
         )
     reversed_cents = conversion.reversed_cents - given_back_cents
-    after = replace(
-        conversion,
-        refunded_cents=0 if conversion.parent_id else record.cumulative_cents,
-        reversed_cents=reversed_cents,
-        status=refund.restored_status(
-            conversion.status,
-            before=conversion.refunded_from,
-            net_cents=conversion.commission_cents - reversed_cents,
-            paid_cents=conversion.paid_cents,
-        ),
-        refunded_at=None,
-        refunded_from=None,
-        restored_at=record.created_at,
-    )
-    _stage(conversion, after, record, given_back_cents)
+    after = conversion
+    if not is_refunded_alone:
+        after = replace(
+            conversion,
+            refunded_cents=0 if conversion.parent_id else record.cumulative_cents,
+            reversed_cents=reversed_cents,
+            status=refund.restored_status(
+                conversion.status,
+                before=conversion.refunded_from,
+                net_cents=conversion.commission_cents - reversed_cents,
+                paid_cents=conversion.paid_cents,
+                is_locked=conversion.payout_locked,
+            ),
+            refunded_at=None,
+            refunded_from=None,
+            restored_at=record.created_at,
+        )
+    _stage(conversion, after, record, given_back_cents, line_id)
     return after
 
 
-def _stage(before: Conversion, after: Conversion, record: Refund, given_back_cents: int) -> None:
+def _nothing(message: str) -> Refused:
+    return Refused(409, "nothing_to_restore", message)
+
+
+def _stage(before: Conversion, after: Conversion, record: Refund, given_back_cents: int, line_id: UUID | None) -> None:
     """Stage the row, what was reversed of it, its history, the ledger and the event."""
     where = {"organization_id": before.organization_id, "conversion_id": before.id}
-    refunds.stage_restored(
-        **where,
-        refunded_cents=after.refunded_cents,
-        given_back_cents=given_back_cents,
-        status=after.status,
-        at=record.created_at,
-    )
+    if after is not before:
+        refunds.stage_restored(
+            **where,
+            refunded_cents=after.refunded_cents,
+            given_back_cents=given_back_cents,
+            status=after.status,
+            at=record.created_at,
+        )
     refunds.stage_reversal(**where, refund_id=record.id, commission_cents=-given_back_cents, at=record.created_at)
     conversions.stage_history(
         [
@@ -104,6 +174,7 @@ def _stage(before: Conversion, after: Conversion, record: Refund, given_back_cen
                 amount_cents=before.refunded_cents - after.refunded_cents,
                 commission_cents=given_back_cents,
                 occurred_at=record.created_at,
+                id=line_id or ids.new_id(),
             )
         ]
     )
