@@ -20,7 +20,8 @@ class Conversion:
     """One conversion row. Times are aware UTC; `commission_cents` is what was earned before any reversal.
 
     `attribution_log` is as `domain.attribution.log` writes it, None where the rest of the row says as much.
-    `refunded_from` is the status that a full refund found, `restored_at` when refunded money last came back.
+    `refunded_from` is the status that a full refund found, `restored_at` when refunded money last came back;
+    `unreported_cents` is what the brand refunded that its gateway has not reported, None for nothing.
     """
 
     id: UUID
@@ -61,6 +62,7 @@ class Conversion:
     disputed_at: datetime | None = None
     refunded_from: str | None = None
     restored_at: datetime | None = None
+    unreported_cents: int | None = None
 
     @property
     def is_disputed(self) -> bool:

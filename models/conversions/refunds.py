@@ -12,7 +12,7 @@ from models.table import Rows, columns
 _REFUNDED = """
 update conversion set refunded_cents = %(refunded)s, reversed_cents = reversed_cents + %(reversal)s,
   refunded_from = case when %(status)s = 'Refunded' and status <> 'Refunded' then status else refunded_from end,
-  status = %(status)s, refunded_at = coalesce(refunded_at, %(at)s)
+  status = %(status)s, refunded_at = coalesce(refunded_at, %(at)s), unreported_cents = %(unreported)s
 where organization_id = %(org)s and id = %(id)s
 """
 
@@ -25,8 +25,9 @@ def stage_refunded(
     reversal_cents: int,
     status: str,
     refunded_at: datetime | None,
+    unreported_cents: int | None,
 ) -> None:
-    """Stage a refund's effect: the new running total, what more was reversed, and the status it leads to."""
+    """Stage a refund's effect: the new running totals, what more was reversed, and the status it leads to."""
     params = {
         "org": organization_id,
         "id": conversion_id,
@@ -34,13 +35,14 @@ def stage_refunded(
         "reversal": reversal_cents,
         "status": status,
         "at": refunded_at,
+        "unreported": unreported_cents,
     }
     db.stage(_REFUNDED, params)
 
 
 _RESTORED = """
 update conversion set refunded_cents = %s, reversed_cents = reversed_cents - %s, status = %s, refunded_at = null,
-  refunded_from = null, restored_at = %s
+  refunded_from = null, restored_at = %s, unreported_cents = %s
 where organization_id = %s and id = %s
 """
 
@@ -53,9 +55,20 @@ def stage_restored(
     given_back_cents: int,
     status: str,
     at: datetime,
+    unreported_cents: int | None,
 ) -> None:
-    """Stage what money that came back does: the new running total, what is reversed no more, and the status."""
-    db.stage(_RESTORED, (refunded_cents, given_back_cents, status, at, organization_id, conversion_id))
+    """Stage what money that came back does: the new running totals, what is reversed no more, and the status."""
+    db.stage(
+        _RESTORED, (refunded_cents, given_back_cents, status, at, unreported_cents, organization_id, conversion_id)
+    )
+
+
+_UNREPORTED = "update conversion set unreported_cents = %s where organization_id = %s and id = %s"
+
+
+def stage_unreported(conversion: Conversion, unreported_cents: int | None) -> None:
+    """Stage how much of a locked conversion's refunds its gateway has not reported."""
+    db.stage(_UNREPORTED, (unreported_cents, conversion.organization_id, conversion.id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 from models.db import db
 from models.gateways.payments import GatewayPayment
@@ -130,25 +129,3 @@ where organization_id = %(org)s and id = %(payment)s
 def stage_reread(payment: GatewayPayment, *, cents: int, at: datetime) -> None:
     """Stage what a gateway says is refunded still of a locked payment, and when it said so."""
     db.stage(_STAGE_REREAD, {"org": payment.organization_id, "payment": payment.id, "cents": cents, "at": at})
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedMoney:
-    """What gateways say was paid for a conversion and went back of that, gross, in minor units; 0 where none does."""
-
-    paid_cents: int
-    refunded_cents: int
-
-
-_REPORTED_ROWS = Rows(ReportedMoney)
-_REPORTED = FreshSelect("""
-select coalesce(sum(paid_cents), 0)::bigint, coalesce(sum(refunded_cents), 0)::bigint from gateway_payment
-where organization_id = %s and conversion_id = %s
-""")
-
-
-def reported_of_conversion(*, organization_id: UUID, conversion_id: UUID) -> ReportedMoney:
-    """Return what the payments of a locked conversion say. Budget: 1 statement."""
-    reported = _REPORTED_ROWS.first(_REPORTED, (organization_id, conversion_id))
-    assert reported is not None  # sums have a row
-    return reported

@@ -102,14 +102,16 @@ having coalesce(sum(v.commission_cents + v.late_cents), 0) <> c.reversed_cents""
 select p.external_id from gateway_payment p left join gateway_refund r
   on r.organization_id = p.organization_id and r.payment_id = p.id
 left join conversion c on c.organization_id = p.organization_id and c.id = p.conversion_id
-left join lateral (
-  select sum(b.amount_cents) as cents from refund b
-  where b.organization_id = c.organization_id and b.conversion_id = c.id and b.origin = 'brand') brand on true
-where {org:p} group by p.organization_id, p.id, c.organization_id, c.id, brand.cents
+where {org:p} group by p.organization_id, p.id, c.organization_id, c.id
 having coalesce(sum(r.refunded_cents), 0) <> p.refunded_cents
-or p.refunded_cents = p.paid_cents and c.refunded_cents <> c.amount_cents
-or c.refunded_cents - c.amount_cents::numeric * p.refunded_cents / nullif(p.paid_cents, 0)
-  not between -0.5 and 0.5 + coalesce(brand.cents, 0)""",
+or p.refunded_cents = p.paid_cents and (c.refunded_cents <> c.amount_cents or c.unreported_cents is not null)
+or abs(c.refunded_cents - coalesce(c.unreported_cents, 0)
+  - c.amount_cents::numeric * p.refunded_cents / nullif(p.paid_cents, 0)) > 0.5""",
+    "the brand refunded of a conversion what its gateway has not reported": """
+select c.external_event_id from conversion c left join refund r
+  on r.organization_id = c.organization_id and r.conversion_id = c.id and r.origin = 'brand'
+where {org:c} and c.unreported_cents is not null group by c.organization_id, c.id
+having count(r.id) = 0 or sum(r.amount_cents) < c.unreported_cents""",
     "a sale refunded in full has given everything back": """
 select c.external_event_id from conversion c where c.parent_id is null and {org:c}
 and c.status not in {earns_nothing} and c.amount_cents > 0

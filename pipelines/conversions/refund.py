@@ -66,6 +66,7 @@ def of_conversion(
     requested_cents: int | None,
     *,
     now: datetime,
+    unreported_cents: int | None = None,
     origin: RefundOrigin = RefundOrigin.gateway,
     reason: str | None = None,
     note: str | None = None,
@@ -73,7 +74,8 @@ def of_conversion(
     """Refund a locked conversion; None asks for what remains. Its override follows in a job.
 
     `turns.stage_no_run` was staged before the lock, and an override's sale is locked before the override. `reason`,
-    such as chargeback, and `note` are stored with the refund. Raises Refused: 422 refund_amount_invalid,
+    such as chargeback, and `note` are stored with the refund; `unreported_cents` is what a gateway's report leaves of
+    the brand's refunds. Raises Refused: 422 refund_amount_invalid,
     already_fully_refunded, amount_exceeds_original. Budget: 1 round trip, and one more when a payout names it.
     """
     organization_id, conversion_id = conversion.organization_id, conversion.id
@@ -89,7 +91,15 @@ def of_conversion(
         note=note,
     )
     refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
-    _reverse(conversion, record, reversal_cents=outcome.reversal_cents, status=outcome.status, line_id=record.id)
+    if origin == RefundOrigin.brand:
+        unreported_cents = (conversion.unreported_cents or 0) + outcome.refund_cents
+    _reverse(
+        replace(conversion, unreported_cents=unreported_cents),
+        record,
+        reversal_cents=outcome.reversal_cents,
+        status=outcome.status,
+        line_id=record.id,
+    )
     revenue.stage(conversion, amount_cents=-record.amount_cents)
     if outcome.is_full and conversion.affiliate_coupon_id is not None:
         affiliate_coupons.stage_count(organization_id=organization_id, code_id=conversion.affiliate_coupon_id, by=-1)
@@ -205,7 +215,8 @@ def _reverse(
 ) -> None:
     """Stage what a refund does to one row, parent or override: the row, its history, the ledger and the event.
 
-    `line_id` is the id of the line of history: the refund's own where the row is the one that was refunded.
+    `conversion` says what stays unreported. `line_id` is the id of the line of history: the refund's own where the row
+    is the one that was refunded.
     """
     is_override = conversion.parent_id is not None
     organization_id = conversion.organization_id
@@ -216,6 +227,7 @@ def _reverse(
         reversal_cents=reversal_cents,
         status=status,
         refunded_at=record.created_at if record.is_full else None,
+        unreported_cents=None if is_override else conversion.unreported_cents,
     )
     refunds.stage_reversal(
         organization_id=organization_id,

@@ -11,7 +11,7 @@ from uuid import UUID
 from domain import jobs
 from domain.conversions import refund
 from domain.conversions.refund import RefundOrigin
-from domain.gateways import basis
+from domain.gateways.names import Gateway
 from domain.refused import Refused
 from domain.statuses import EARNS_NOTHING
 from domain.webhooks import events
@@ -20,7 +20,6 @@ from models.conversions import conversions, refunds, revenue
 from models.conversions.conversions import Conversion
 from models.conversions.refunds import Refund
 from models.coupons import affiliate_coupons
-from models.gateways import refunds as gateway_refunds
 from models.ledger import entries
 from pipelines import work
 from pipelines.conversions.review import Subject
@@ -29,12 +28,14 @@ from pipelines.webhooks import emit
 
 REASON = "refund_restored"
 
+_GATEWAYS = tuple(gateway.value for gateway in Gateway)
+
 
 def by_brand(subject: Subject, *, now: datetime) -> Conversion:
     """Undo what the brand refunded of a conversion that `review.lock` locked; return the conversion as it is then.
 
     All refunds that the brand booked are undone together, each once. What a gateway reported stays refunded.
-    Raises Refused 409 nothing_to_restore. Budget: 2 round trips, and as `of_conversion`.
+    Raises Refused 409 nothing_to_restore. Budget: as `of_conversion`; 1 round trip more for an override.
     """
     conversion, parent = subject.conversion, subject.parent
     if parent is not None:
@@ -44,19 +45,12 @@ def by_brand(subject: Subject, *, now: datetime) -> Conversion:
         if parent.refunded_at is not None:
             raise _nothing("The sale of this share is refunded in full. Undo that refund first.")
         return of_conversion(conversion, 0, now=now, origin=RefundOrigin.brand, parent=parent)
-    reported = gateway_refunds.reported_of_conversion(
-        organization_id=conversion.organization_id, conversion_id=conversion.id
-    )
-    target_cents = basis.refunded(
-        amount_cents=conversion.amount_cents, paid_cents=reported.paid_cents, refunded_cents=reported.refunded_cents
-    )
-    is_ended_by_gateway = 0 < reported.paid_cents <= reported.refunded_cents
-    if not reported.paid_cents:
-        target_cents = 0
-    has_refund = conversion.refunded_cents > target_cents or conversion.refunded_at is not None
-    if not has_refund or is_ended_by_gateway:
+    unreported_cents = conversion.unreported_cents
+    if conversion.source not in _GATEWAYS and (conversion.refunded_cents or conversion.refunded_at):
+        unreported_cents = conversion.refunded_cents
+    if unreported_cents is None:
         raise _nothing("No refund that your team or your server booked is left to undo.")
-    return of_conversion(conversion, target_cents, now=now, origin=RefundOrigin.brand)
+    return of_conversion(conversion, conversion.refunded_cents - unreported_cents, now=now, origin=RefundOrigin.brand)
 
 
 def of_conversion(
@@ -64,12 +58,14 @@ def of_conversion(
     refunded_cents: int,
     *,
     now: datetime,
+    unreported_cents: int | None = None,
     origin: RefundOrigin = RefundOrigin.gateway,
     parent: Conversion | None = None,
 ) -> Conversion:
     """Bring a conversion that was locked as refunds lock it down to what is refunded of it still, and return it.
 
-    Units: minor units of the conversion. Its override follows in a job. `parent` is the sale of an override that was
+    Units: minor units of the conversion; of its refunds `unreported_cents` are the brand's, which its gateway has not
+    reported. Its override follows in a job. `parent` is the sale of an override that was
     refunded by itself: the override gives back what the sale's refunds still take from it. Budget: 1 round trip (who
     follows it), the writes with it, and up to three more where a payout names it.
     """
@@ -86,7 +82,7 @@ def of_conversion(
     )
     refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
     after = follow(
-        conversion,
+        replace(conversion, unreported_cents=unreported_cents),
         record,
         parent_amount_cents=(parent or conversion).amount_cents,
         parent_refunded_cents=parent.refunded_cents if parent else refunded_cents,
@@ -164,6 +160,7 @@ def _stage(before: Conversion, after: Conversion, record: Refund, given_back_cen
             given_back_cents=given_back_cents,
             status=after.status,
             at=record.created_at,
+            unreported_cents=after.unreported_cents,
         )
     refunds.stage_reversal(**where, refund_id=record.id, commission_cents=-given_back_cents, at=record.created_at)
     conversions.stage_history(

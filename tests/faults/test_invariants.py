@@ -36,6 +36,7 @@ _DAMAGE = {
     "update ledger_entry set amount_cents = amount_cents - 1 where kind = 'reverse'": "the ledger took back what",
     "update ledger_entry set currency = 'EUR'": "the ledger and the conversion name one affiliate",
     "delete from refund where cumulative_cents = 3000": "the refunds of a sale add up",
+    "update refund set origin = 'gateway'": "the brand refunded of a conversion what",
     "update refund set cumulative_cents = 2999 where cumulative_cents = 3000": "the refunds of a sale add up",
     "delete from reversal": "the reversals of a row add up",
     "update conversion set status = 'Pending'": "a sale refunded in full has given everything back",

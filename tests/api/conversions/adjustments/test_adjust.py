@@ -7,7 +7,7 @@ import pytest
 
 from models import db
 from models.ledger import rules
-from tests.support.api.adjusting import adjust, money, refund_by_id, undo_refund
+from tests.support.api.deciding import adjust, money, refund_by_id, undo_refund
 from tests.support.api.importing import import_sales, past_sale
 from tests.support.api.payouts import entries, problem
 from tests.support.api.racing import at_once

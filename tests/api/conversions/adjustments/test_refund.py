@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.adjusting import money, refund_by_id
+from tests.support.api.deciding import money, refund_by_id
 from tests.support.api.importing import import_sales, past_sale
 from tests.support.api.payouts import entries, problem
 from tests.support.api.racing import at_once
@@ -17,7 +17,7 @@ _REASONS = ("refunded", "chargeback", "fraud", "mistake", "other")
 
 
 def _imported(campaign, **options):
-    answer = import_sales(campaign, past_sale(externalEventId="old-1"), **options)
+    answer = import_sales(campaign, past_sale(externalId="old-1"), **options)
     assert answer.json["imported"] == 1, answer.json
     return campaign.rows("select id from conversion where source = 'import'")[0][0]
 
@@ -66,7 +66,7 @@ def test_payable_import_is_refunded(campaign):
 
 @pytest.mark.parametrize("paid", [True, False])
 def test_locked_history_is_refunded_and_changes_no_balance(payroll, paid):
-    answer = import_sales(payroll.brand, past_sale(externalEventId="old-1", affiliateSlug="ann", paid=paid))
+    answer = import_sales(payroll.brand, past_sale(externalId="old-1", affiliateSlug="ann", paid=paid))
     assert answer.json["imported"] == 1
     ((sale, before),) = payroll.brand.rows("select id, status from conversion")
 

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.api.adjusting import money, refund_by_id, undo_refund
+from tests.support.api.deciding import money, refund_by_id, undo_refund
 from tests.support.api.importing import import_sales, past_sale
 from tests.support.api.payouts import entries
 from tests.support.api.racing import at_once
@@ -95,7 +95,7 @@ def test_refund_of_conversion_that_earns_nothing_is_undone(brand, status):
 
 @pytest.mark.parametrize("paid", [True, False])
 def test_locked_history_gets_back_its_status(payroll, admin, paid):
-    import_sales(payroll.brand, past_sale(externalEventId="old-1", affiliateSlug="ann", paid=paid))
+    import_sales(payroll.brand, past_sale(externalId="old-1", affiliateSlug="ann", paid=paid))
     ((sale, before),) = payroll.brand.rows("select id, status from conversion")
     refund_by_id(payroll.brand, sale)
 

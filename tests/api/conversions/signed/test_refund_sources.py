@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.api.importing import import_sales, past_sale
 from tests.support.rows.program_rows import conversion
 
 _SOURCES = ("s2s", "stripe", "import", "manual", "lead")
@@ -53,3 +54,12 @@ def test_other_tenants_conversion_is_not_found(brand, rival, ann):
 
     answer = rival.refund("order-a")
     assert (answer.status_code, answer.json["error"]) == (404, "conversion_not_found")
+
+
+def test_imported_sale_is_found_by_the_id_of_its_row(brand):
+    brand.program()
+    brand.affiliate("ben")
+    import_sales(brand, past_sale(externalId="old-1"), confirmUnpaidPayout=True)
+
+    assert brand.refund("old-1", 5_000).json["cumulativeRefundedAmountCents"] == 5_000
+    assert brand.rows("select refunded_cents, reversed_cents, status from conversion") == [(5_000, 1_000, "Approved")]

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.support.api.adjusting import money, refund_by_id, undo_refund
+from tests.support.api.deciding import money, refund_by_id, undo_refund
 from tests.support.gateways.stage import Purchase
 
 
