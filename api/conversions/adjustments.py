@@ -1,4 +1,4 @@
-"""What people do to the money of a conversion: refund it, undo that, change its commission.
+"""Routes by which people correct the money of a conversion: a refund, its undoing, another commission.
 
 Source: tracking spec, "Refund" (amounts, answer and codes); decision 72.
 """
@@ -47,9 +47,9 @@ _REFUND_ANSWER = RefundAnswer()
 )
 def refund_conversion(conversion_id: str) -> Response:
     """Refund a conversion of any source in part or whole. 200 with this refund's and the running total."""
-    wanted_id, now = path.uuid(conversion_id, "conversion"), clock.now()
-    sent = body.load()
-    answer = answers.once(lambda: _refund(wanted_id, sent, now))
+    id_in_path, now = path.uuid(conversion_id, "conversion"), clock.now()
+    requested = body.load()
+    answer = answers.once(lambda: _refund(id_in_path, requested, now))
     wake_relay()
     return answer
 
@@ -57,9 +57,9 @@ def refund_conversion(conversion_id: str) -> Response:
 @blueprint.post("/api/v1/conversions/<conversion_id>/refund/restore")
 @operation(_ADMIN, one(_RECORD), refuses=("404 not_found", "409 nothing_to_restore"))
 def restore_refund(conversion_id: str) -> Response:
-    """Undo every refund that the brand booked. What its gateway reported stays refunded."""
-    wanted_id, now = path.uuid(conversion_id, "conversion"), clock.now()
-    answer = answers.once(lambda: _restore(wanted_id, now))
+    """Undo every refund that the brand booked, but none that a gateway reported."""
+    id_in_path, now = path.uuid(conversion_id, "conversion"), clock.now()
+    answer = answers.once(lambda: _restore(id_in_path, now))
     wake_relay()
     return answer
 
@@ -78,51 +78,51 @@ def restore_refund(conversion_id: str) -> Response:
 )
 def adjust_conversion(conversion_id: str) -> Response:
     """Set what a Pending or Approved conversion earns, after refunds."""
-    wanted_id, now = path.uuid(conversion_id, "conversion"), clock.now()
-    sent = body.load()
-    answer = answers.once(lambda: _adjust(wanted_id, sent, now))
+    id_in_path, now = path.uuid(conversion_id, "conversion"), clock.now()
+    requested = body.load()
+    answer = answers.once(lambda: _adjust(id_in_path, requested, now))
     wake_relay()
     return answer
 
 
-def _refund(conversion_id: UUID, sent: Mapping[str, Any], now: datetime) -> answers.Answer:
+def _refund(conversion_id: UUID, requested: Mapping[str, Any], now: datetime) -> answers.Answer:
     subject = _lock(conversion_id, now)
     refunded = refund.of_conversion(
         subject.conversion,
-        sent["amount_cents"],
+        requested["amount_cents"],
         now=now,
         origin=RefundOrigin.brand,
-        reason=sent["reason"],
-        note=sent["note"],
+        reason=requested["reason"],
+        note=requested["note"],
     )
-    shown: Mapping[str, object] = _REFUND_ANSWER.dump(refunded)
-    after = {name: value for name, value in shown.items() if name not in ("ok", "conversionId")}
-    why = {"reason": sent["reason"], "note": sent["note"]}
+    summary: Mapping[str, object] = _REFUND_ANSWER.dump(refunded)
+    after = {name: value for name, value in summary.items() if name not in ("ok", "conversionId")}
+    why = {"reason": requested["reason"], "note": requested["note"]}
     audit.record(
         "conversion.refunded", conversion_id, before=_RECORD.dump(subject.conversion), after=after | why, now=now
     )
-    return 200, shown
+    return 200, summary
 
 
 def _restore(conversion_id: UUID, now: datetime) -> answers.Answer:
     subject = _lock(conversion_id, now)
-    return _changed("conversion.refund_restored", subject, restore.by_brand(subject, now=now), {}, now)
+    return _record_change("conversion.refund_restored", subject, restore.by_brand(subject, now=now), {}, now)
 
 
-def _adjust(conversion_id: UUID, sent: Mapping[str, Any], now: datetime) -> answers.Answer:
+def _adjust(conversion_id: UUID, requested: Mapping[str, Any], now: datetime) -> answers.Answer:
     subject = _lock(conversion_id, now)
-    why = {"reason": sent["reason"], "note": sent["note"]}
-    after = adjust.of_conversion(subject, sent["commission_cents"], **why, now=now)
-    return _changed("conversion.adjusted", subject, after, why, now)
+    why = {"reason": requested["reason"], "note": requested["note"]}
+    after = adjust.of_conversion(subject, requested["commission_cents"], **why, now=now)
+    return _record_change("conversion.adjusted", subject, after, why, now)
 
 
 def _lock(conversion_id: UUID, now: datetime) -> review.Subject:
     return review.lock(organization_id=guards.organization_id(), conversion_id=conversion_id, now=now)
 
 
-def _changed(
-    action: str, subject: review.Subject, changed: Conversion, why: Mapping[str, object], now: datetime
+def _record_change(
+    action: str, subject: review.Subject, result: Conversion, why: Mapping[str, object], now: datetime
 ) -> answers.Answer:
-    before, after = _RECORD.dump(subject.conversion), _RECORD.dump(changed)
+    before, after = _RECORD.dump(subject.conversion), _RECORD.dump(result)
     audit.record(action, subject.conversion.id, before=before, after=after | why, now=now)
     return 200, after

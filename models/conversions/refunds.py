@@ -166,7 +166,7 @@ select {columns(OwnRefund)} from refund where organization_id = %s and conversio
 
 
 def own(conversion: Conversion) -> OwnRefund | None:
-    """Return the last refund of a locked override by itself; None where there was none, and for any other row.
+    """Return the last refund of a locked override by itself; None where there is no such refund, and for any other row.
 
     Budget: none for a row that was never refunded and for one that is no override; else 1 statement.
     """

@@ -1,7 +1,7 @@
 """Refunds: what a parent conversion gives back, and the same fraction of its override.
 
 A brand may refund any conversion, whichever source brought it: by a signed refund that names its external id, or by
-the conversion's id. What a gateway reports later of the same money is not taken back again (decision 72).
+the conversion's id. A gateway that reports the same money later takes nothing back a second time (decision 72).
 Source: tracking spec, "Refund", section 3 "States and transitions" and section 6, conversion.refunded.
 """
 

@@ -34,7 +34,7 @@ _GATEWAYS = tuple(gateway.value for gateway in Gateway)
 def by_brand(subject: Subject, *, now: datetime) -> Conversion:
     """Undo what the brand refunded of a conversion that `review.lock` locked; return the conversion as it is then.
 
-    All refunds that the brand booked are undone together, each once. What a gateway reported stays refunded.
+    All refunds that the brand booked are undone together, each once, but none that a gateway reported.
     Raises Refused 409 nothing_to_restore. Budget: as `of_conversion`; 1 round trip more for an override.
     """
     conversion, parent = subject.conversion, subject.parent
@@ -110,8 +110,8 @@ def follow(
 ) -> Conversion:
     """Stage what a restoration does to one row, parent or override, and return the row as it is then.
 
-    The amounts are the sale's. What earns nothing is given nothing back until it earns again, and neither is an
-    override that was refunded by itself (`is_refunded_alone`), whose own refund still stands. `line_id` is the id of
+    The amounts are the sale's. A row that earns nothing gets nothing back until it earns again, and an override that
+    was refunded by itself (`is_refunded_alone`) gets nothing back until that refund is undone. `line_id` is the id of
     the line of history: the restoration's own where the row is the one that was restored.
     """
     given_back_cents = 0

@@ -1,4 +1,4 @@
-"""What a person does to the money of one conversion: refunds it, undoes that, changes its commission."""
+"""Bodies with which a person refunds a conversion or changes its commission."""
 
 from typing import Any
 
@@ -21,8 +21,8 @@ class _Correction(Wire):
     note = text(longest=_MAX_NOTE_CHARACTERS, load_default=None, allow_none=True)
 
     @post_load
-    def _trim_note(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        return sent | {"note": (sent["note"] or "").strip() or None}
+    def _trim_note(self, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        return body | {"note": (body["note"] or "").strip() or None}
 
 
 class ConversionRefundBody(_Correction):

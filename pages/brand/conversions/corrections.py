@@ -1,4 +1,4 @@
-"""What people correct about the money of a conversion: refunds, refunds undone, another commission."""
+"""Corrections of a conversion's money at the dashboard: refunds, their undoing, another commission."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ def send(name: str, conversion_id: str, currency: str) -> calls.CallAnswer:
     return calls.tried(view, path={"conversion_id": conversion_id}, body=body, key=forms.key())
 
 
-def refused(name: str, refusal: calls.CallRefusal) -> FormState:
+def form_from_refusal(name: str, refusal: calls.CallRefusal) -> FormState:
     """Return what was typed in the form of an action, with what the API found wrong."""
     return forms.refused(refusal, _NAMES, form_id=f"{name}-")
 

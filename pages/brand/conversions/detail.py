@@ -60,7 +60,7 @@ def _correct(conversion_id: str, action: str) -> Response:
     currency = calls.needed(get_conversion, path={"conversion_id": conversion_id})["currency"]
     answer = corrections.send(action, conversion_id, currency)
     if answer.refusal is not None:
-        return _shown(conversion_id, corrections.refused(action, answer.refusal), answer.status)
+        return _shown(conversion_id, corrections.form_from_refusal(action, answer.refusal), answer.status)
     return screens.sent_on(f"/dashboard/conversions/{conversion_id}")
 
 

@@ -59,7 +59,7 @@ def test_gateways_report_of_what_the_brand_refunded_takes_back_only_the_differen
 
     earned = 2_000 - refunded // 5
     assert _money(shop) == (refunded, earned, "Refunded" if refunded == 10_000 else "Pending")
-    assert sum(told["refundedAmountCents"] for told in shop.told("conversion.refunded")) == refunded
+    assert sum(event["refundedAmountCents"] for event in shop.told("conversion.refunded")) == refunded
 
 
 def test_brands_refund_after_the_gateways_is_of_other_money(shop, sale):
@@ -201,8 +201,8 @@ def test_any_order_of_both_comes_to_what_the_gateway_says_and_what_it_has_not_re
 
 @pytest.mark.parametrize("is_unsettled", [True, False])
 def test_signed_sale_goes_before_the_gateways_with_the_same_id(shop, is_unsettled):
-    made = shop.stage.pay(Purchase(cents=10_000))
-    shop.hear(*made.sent)
+    purchase = shop.stage.pay(Purchase(cents=10_000))
+    shop.hear(*purchase.sent)
     ((event_id,),) = shop.conversions("external_event_id")
     shop.brand.person("Owner").call("DELETE", f"/api/v1/connections/{shop.connection['id']}")
     signed = shop.brand.sale(affiliateSlug="jane", externalEventId=event_id).json["conversionId"]

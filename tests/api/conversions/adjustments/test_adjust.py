@@ -17,7 +17,7 @@ from tests.support.rows.brands import Brand
 from tests.support.rows.program_rows import conversion
 
 
-def _refused(answer):
+def _status_and_code(answer):
     return answer.status_code, answer.json["error"]
 
 
@@ -109,7 +109,7 @@ def test_decided_conversion_is_not_adjustable(brand, status):
     brand.program()
     sale = conversion(brand, brand.affiliate("ann"), status=status)
 
-    assert _refused(adjust(brand, sale, 1)) == (409, "conversion_not_adjustable")
+    assert _status_and_code(adjust(brand, sale, 1)) == (409, "conversion_not_adjustable")
 
 
 @pytest.mark.parametrize("columns", [{"payout_locked": True}, {"payability": "not_paid_on_campaign"}])
@@ -117,11 +117,11 @@ def test_conversion_that_is_never_paid_is_not_adjustable(brand, columns):
     brand.program()
     sale = conversion(brand, brand.affiliate("ann"), commission_cents=0, **columns)
 
-    assert _refused(adjust(brand, sale, 1)) == (409, "conversion_not_adjustable")
+    assert _status_and_code(adjust(brand, sale, 1)) == (409, "conversion_not_adjustable")
 
 
 @pytest.mark.parametrize("rail", ["ok", "slow", "fail", None])
-def test_conversion_in_payout_is_refused(payroll, rail):
+def test_conversion_in_payout_is_status_and_code(payroll, rail):
     sale = payroll.sell("ann")
     payroll.brand.set(sandboxRail=rail or "ok")
     payroll.run()
@@ -129,7 +129,7 @@ def test_conversion_in_payout_is_refused(payroll, rail):
         payroll.pay()
 
     code = "conversion_not_adjustable" if rail == "ok" else "conversion_in_payout"
-    assert _refused(adjust(payroll.brand, sale, 1)) == (409, code)
+    assert _status_and_code(adjust(payroll.brand, sale, 1)) == (409, code)
     assert payroll.balance("ann") == {"USD": 0 if rail == "ok" else 2_000}
 
 
@@ -137,7 +137,7 @@ def test_conversion_in_payout_is_refused(payroll, rail):
 def test_commission_above_five_times_the_amount_is_out_of_range(payroll, cents, status):
     sale = payroll.sell("ann")
 
-    assert _refused(adjust(payroll.brand, sale, cents)) == (status, "commission_out_of_range")
+    assert _status_and_code(adjust(payroll.brand, sale, cents)) == (status, "commission_out_of_range")
 
 
 @pytest.mark.parametrize("cents", [-1, 1.5, "12", True, None, [], "1e3"])
@@ -169,7 +169,7 @@ def test_bonus_has_no_amount_so_only_zero_is_in_range(payroll):
     answer = payroll.brand.post("/api/v1/conversions", body | {"kind": "bonus", "commissionCents": 500})
     bonus = answer.json["conversion"]["id"]
 
-    assert _refused(adjust(payroll.brand, bonus, 1)) == (422, "commission_out_of_range")
+    assert _status_and_code(adjust(payroll.brand, bonus, 1)) == (422, "commission_out_of_range")
     assert adjust(payroll.brand, bonus, 0).json["commissionCents"] == 0
     assert payroll.balance("ann") == {"USD": 0}
 
@@ -189,10 +189,12 @@ def test_import_that_was_adjusted_is_undone_whole(payroll):
 def test_other_tenants_conversion_and_unknown_id_return_404(payroll, rival):
     sale = payroll.sell("ann")
 
-    assert [_refused(adjust(rival, wanted, 1)) for wanted in (sale, uuid4())] == [(404, "not_found")] * 2
+    assert [_status_and_code(adjust(rival, conversion_id, 1)) for conversion_id in (sale, uuid4())] == [
+        (404, "not_found")
+    ] * 2
 
 
-def test_viewer_key_that_only_reads_and_plan_below_starter_are_refused(payroll, app):
+def test_viewer_key_that_only_reads_and_plan_below_starter_are_status_and_code(payroll, app):
     sale = payroll.sell("ann")
     free = Brand.create(app, plan="Free")
     free.program()
@@ -205,15 +207,15 @@ def test_viewer_key_that_only_reads_and_plan_below_starter_are_refused(payroll, 
 
 def test_repeated_request_under_one_key_adjusts_once(payroll):
     sale = payroll.sell("ann")
-    sent = [f"/api/v1/conversions/{sale}/adjust", {"reason": "other", "commissionCents": 5}]
+    request = [f"/api/v1/conversions/{sale}/adjust", {"reason": "other", "commissionCents": 5}]
 
-    answers = [payroll.brand.post(*sent, Idempotency_Key="a") for _ in range(2)]
+    answers = [payroll.brand.post(*request, Idempotency_Key="a") for _ in range(2)]
 
     assert answers[0].json == answers[1].json
     assert payroll.brand.rows("select count(*) from commission_change") == [(1,)]
 
 
-def test_adjustment_at_the_same_time_as_a_run_is_paid_or_refused(payroll):
+def test_adjustment_at_the_same_time_as_a_run_is_paid_or_status_and_code(payroll):
     sale = payroll.sell("ann")
 
     def run_what_is_due():
@@ -238,8 +240,8 @@ def test_override_follows_by_the_same_percent(recruits):
 
     assert recruits.overrides("commission_cents, status") == [(300, "Pending")]
     assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (3_005, 300)
-    (told,) = recruits.events("conversion.adjusted", is_override=True)
-    assert (told["previousCommissionCents"], told["commissionCents"], told["reason"]) == (200, 300, "other")
+    (event,) = recruits.events("conversion.adjusted", is_override=True)
+    assert (event["previousCommissionCents"], event["commissionCents"], event["reason"]) == (200, 300, "other")
 
 
 def test_override_that_is_not_written_yet_is_written_with_the_new_commission(recruits):
@@ -312,7 +314,7 @@ def test_override_cannot_be_adjusted_by_itself(recruits):
     drain()
     ((share,),) = recruits.overrides("id")
 
-    assert _refused(adjust(recruits.brand, share, 1)) == (409, "conversion_not_adjustable")
+    assert _status_and_code(adjust(recruits.brand, share, 1)) == (409, "conversion_not_adjustable")
 
 
 @pytest.mark.parametrize(("cents", "expected"), [(1_000, (200, "Paid", 0)), (3_000, (300, "Approved", 100))])

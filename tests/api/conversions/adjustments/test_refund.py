@@ -23,8 +23,8 @@ def _imported(campaign, **options):
 
 
 def _by_hand(payroll, kind="sale", **body):
-    sent = {"programId": str(payroll.brand.programs[-1]), "affiliateId": str(payroll.affiliates["ann"]), "kind": kind}
-    answer = payroll.brand.post("/api/v1/conversions", sent | body)
+    common = {"programId": str(payroll.brand.programs[-1]), "affiliateId": str(payroll.affiliates["ann"]), "kind": kind}
+    answer = payroll.brand.post("/api/v1/conversions", common | body)
     assert answer.status_code == 201, answer.json
     drain()
     return answer.json["conversion"]["id"]
@@ -160,20 +160,20 @@ def test_sale_that_is_not_settled_yet_is_settled_and_refunded(payroll):
 @pytest.mark.parametrize("kind", ["bonus", "lead", "click"])
 def test_conversion_without_amount_is_refunded_only_whole(payroll, kind):
     if kind == "bonus":
-        made = _by_hand(payroll, "bonus", commissionCents=500)
+        reward = _by_hand(payroll, "bonus", commissionCents=500)
     else:
         type = {"lead": "LeadReward", "click": "ClickReward"}[kind]
-        made = conversion(
+        reward = conversion(
             payroll.brand, payroll.affiliates["ann"], source=kind, type=type, amount_cents=0, commission_cents=0
         )
 
-    refused = refund_by_id(payroll.brand, made, amountCents=1)
-    answer = refund_by_id(payroll.brand, made)
+    refused = refund_by_id(payroll.brand, reward, amountCents=1)
+    answer = refund_by_id(payroll.brand, reward)
 
     assert (refused.status_code, refused.json["error"]) == (422, "refund_amount_invalid")
     assert (answer.json["refundedAmountCents"], answer.json["isFullRefund"]) == (0, True)
-    assert money(payroll.brand, made) == (0, 0, "Refunded")
-    again = refund_by_id(payroll.brand, made)
+    assert money(payroll.brand, reward) == (0, 0, "Refunded")
+    again = refund_by_id(payroll.brand, reward)
     assert (again.status_code, again.json["error"]) == (422, "already_fully_refunded")
 
 
@@ -254,8 +254,8 @@ def test_body_that_is_no_object_is_refused(payroll, raw):
 def test_other_tenants_conversion_and_unknown_id_return_404(payroll, rival):
     sale = payroll.sell("ann")
 
-    for wanted in (sale, uuid4()):
-        answer = refund_by_id(rival, wanted)
+    for conversion_id in (sale, uuid4()):
+        answer = refund_by_id(rival, conversion_id)
         assert (answer.status_code, answer.json["error"]) == (404, "not_found")
     assert refund_by_id(payroll.brand, "nonsense").status_code == 404
     assert money(payroll.brand, sale) == (0, 2_000, "Pending")
@@ -279,9 +279,9 @@ def test_plan_below_starter_returns_402(app):
 
 def test_repeated_request_under_one_key_refunds_once(payroll):
     sale = payroll.sell("ann")
-    sent = [f"/api/v1/conversions/{sale}/refund", {"reason": "other", "amountCents": 1_000}]
+    request = [f"/api/v1/conversions/{sale}/refund", {"reason": "other", "amountCents": 1_000}]
 
-    first, second = (payroll.brand.post(*sent, Idempotency_Key="a") for _ in range(2))
+    first, second = (payroll.brand.post(*request, Idempotency_Key="a") for _ in range(2))
 
     assert (first.json, second.headers["Idempotency-Replayed"]) == (second.json, "true")
     assert money(payroll.brand, sale)[0] == 1_000

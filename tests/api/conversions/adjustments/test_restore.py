@@ -19,7 +19,7 @@ def admin(payroll):
     return payroll.brand.person("Admin")
 
 
-def _refused(answer):
+def _status_and_code(answer):
     return answer.status_code, answer.json["error"]
 
 
@@ -35,7 +35,7 @@ def test_refunds_by_a_person_and_by_a_signed_call_are_undone_together_once(payro
     assert (answer.status_code, answer.json["status"], answer.json["refundedAmountCents"]) == (200, "Pending", 0)
     assert (answer.json["commissionCents"], answer.json["refundedAt"]) == (2_000, None)
     assert money(payroll.brand, sale) == (0, 2_000, "Pending")
-    assert _refused(undo_refund(admin, sale)) == (409, "nothing_to_restore")
+    assert _status_and_code(undo_refund(admin, sale)) == (409, "nothing_to_restore")
 
 
 def test_undone_refund_is_adjusted_event_history_and_audit_entry(payroll, admin):
@@ -107,15 +107,15 @@ def test_bonus_is_restored_whole(payroll, admin):
     body = {"programId": str(payroll.brand.programs[-1]), "affiliateId": str(payroll.affiliates["ann"])}
     answer = payroll.brand.post("/api/v1/conversions", body | {"kind": "bonus", "commissionCents": 500})
     bonus = answer.json["conversion"]["id"]
-    assert _refused(undo_refund(admin, bonus)) == (409, "nothing_to_restore")
+    assert _status_and_code(undo_refund(admin, bonus)) == (409, "nothing_to_restore")
     refund_by_id(payroll.brand, bonus)
 
     assert undo_refund(admin, bonus).json["commissionCents"] == 500
-    assert _refused(undo_refund(admin, bonus)) == (409, "nothing_to_restore")
+    assert _status_and_code(undo_refund(admin, bonus)) == (409, "nothing_to_restore")
 
 
 def test_conversion_that_was_never_refunded_has_nothing_to_restore(payroll, admin):
-    assert _refused(undo_refund(admin, payroll.sell("ann"))) == (409, "nothing_to_restore")
+    assert _status_and_code(undo_refund(admin, payroll.sell("ann"))) == (409, "nothing_to_restore")
 
 
 def test_manager_may_not_undo_and_other_tenants_id_returns_404(payroll, admin, rival):
@@ -159,7 +159,7 @@ def test_override_is_refunded_and_restored_by_itself(brand):
     ((share,),) = recruits.overrides("id")
     admin = brand.person("Admin")
 
-    assert _refused(refund_by_id(brand, share, amountCents=1)) == (422, "refund_amount_invalid")
+    assert _status_and_code(refund_by_id(brand, share, amountCents=1)) == (422, "refund_amount_invalid")
     assert refund_by_id(brand, share, "fraud").json["isFullRefund"] is True
     assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (2_000, 0)
 
@@ -175,7 +175,7 @@ def test_override_is_refunded_and_restored_by_itself(brand):
     drain()
     assert undo_refund(admin, share).json["commissionCents"] == 120
     assert recruits.overrides("reversed_cents, status") == [(80, "Pending")]
-    assert _refused(undo_refund(admin, share)) == (409, "nothing_to_restore")
+    assert _status_and_code(undo_refund(admin, share)) == (409, "nothing_to_restore")
 
 
 def test_override_of_refunded_sale_is_restored_with_its_sale_alone(brand):
@@ -188,7 +188,7 @@ def test_override_of_refunded_sale_is_restored_with_its_sale_alone(brand):
     refund_by_id(brand, sale)
     drain()
 
-    assert _refused(undo_refund(admin, share)) == (409, "nothing_to_restore")
+    assert _status_and_code(undo_refund(admin, share)) == (409, "nothing_to_restore")
     undo_refund(admin, sale)
     drain()
     assert undo_refund(admin, share).json["commissionCents"] == 200

@@ -16,22 +16,22 @@ def ann(brand):
 
 @pytest.mark.parametrize("source", _SOURCES[1:])
 def test_conversion_of_each_source_is_found(brand, ann, source):
-    made = conversion(brand, ann, source=source, external_event_id="order-a")
+    sale = conversion(brand, ann, source=source, external_event_id="order-a")
 
     answer = brand.refund("order-a", 4_000)
 
-    assert (answer.status_code, answer.json["conversionId"]) == (200, str(made))
+    assert (answer.status_code, answer.json["conversionId"]) == (200, str(sale))
     assert brand.rows("select refunded_cents, reversed_cents from conversion") == [(4_000, 400)]
 
 
 @pytest.mark.parametrize("first", range(1, len(_SOURCES)))
 def test_of_several_with_one_id_the_first_source_is_meant(brand, ann, first):
-    made = {
+    by_source = {
         source: conversion(brand, ann, source=source, external_event_id="order-a")
         for source in reversed(_SOURCES[first:])
     }
 
-    assert brand.refund("order-a", 1_000).json["conversionId"] == str(made[_SOURCES[first]])
+    assert brand.refund("order-a", 1_000).json["conversionId"] == str(by_source[_SOURCES[first]])
 
 
 def test_older_of_two_gateways_sales_is_meant(brand, ann):
