@@ -4,7 +4,6 @@ from uuid import UUID
 
 from domain.gateways.names import Gateway
 from models.db import db
-from models.hot import Lookup
 
 # The sources that the organization has conversions of, one row of each looked at: external ids are unique within one.
 _SOURCES = """
@@ -35,17 +34,17 @@ select s.id from source join conversion s
 
 # Each source has at most one conversion with an external id. A sale that was accepted has its conversion's id already.
 # Of two gateways that gave two orders one number the older conversion is meant.
-_REFUNDABLE = Lookup(f"""
+_REFUNDABLE = f"""
 select id from (
   select id, accepted_at as since, 0 as rank from sale
   where organization_id = %(organization_id)s and external_event_id = %(sought)s
   union all
-  select c.id, c.created_at, case when c.source = any(%(gateways)s) then 1 when c.source = 'import' then 2
-    when c.source = 'manual' then 3 else 4 end
+  select c.id, c.created_at, case when c.source = 's2s' then 0 when c.source = any(%(gateways)s) then 1
+    when c.source = 'import' then 2 when c.source = 'manual' then 3 else 4 end
   from ({KNOWN_AS}) known join conversion c on c.organization_id = %(organization_id)s and c.id = known.id
   where c.parent_id is null
 ) found order by rank, since, id limit 1
-""")
+"""
 
 
 def find_refundable(*, organization_id: UUID, external_event_id: str) -> UUID | None:

@@ -111,7 +111,7 @@ or abs(c.refunded_cents - coalesce(c.unreported_cents, 0)
 select c.external_event_id from conversion c left join refund r
   on r.organization_id = c.organization_id and r.conversion_id = c.id and r.origin = 'brand'
 where {org:c} and c.unreported_cents is not null group by c.organization_id, c.id
-having count(r.id) = 0 or sum(r.amount_cents) < c.unreported_cents""",
+having count(r.id) = 0 or sum(r.amount_cents) < c.unreported_cents or c.refunded_cents < c.unreported_cents""",
     "a sale refunded in full has given everything back": """
 select c.external_event_id from conversion c where c.parent_id is null and {org:c}
 and c.status not in {earns_nothing} and c.amount_cents > 0

@@ -787,7 +787,7 @@ export declare class Conversions {
   refundConversion(conversionId: string, body: records.ConversionRefundBody, options?: WriteOptions): Promise<records.RefundAnswer>;
 
   /**
-   * Undo every refund that the brand booked.
+   * Undo every refund that the brand booked, but none that a gateway reported.
    * Scope read_write. Plan Starter or higher. Refused with not_found, nothing_to_restore.
    * @param conversionId The conversion's id.
    */

@@ -205,7 +205,7 @@ class Conversions:
         *,
         idempotency_key: str | None = None,
     ) -> records.Conversion:
-        """Undo every refund that the brand booked.
+        """Undo every refund that the brand booked, but none that a gateway reported.
 
         Scope read_write. Plan Starter or higher. Refused with not_found, nothing_to_restore.
 
