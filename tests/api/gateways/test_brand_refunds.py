@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from tests.support.api.deciding import money, refund_by_id, undo_refund
+from tests.support.api.racing import at_once
 from tests.support.gateways.stage import Purchase
 
 
@@ -210,3 +211,17 @@ def test_signed_sale_goes_before_the_gateways_with_the_same_id(shop, is_unsettle
         shop.brand.get(f"/api/v1/conversions/{signed}")
 
     assert shop.brand.refund(event_id, 1_000).json["conversionId"] == signed
+
+
+def test_simultaneous_refund_and_report_of_it_add_up(shop, sale):
+    (report,) = shop.stage.refund(sale, 4_000)
+    conversion_id = _id(shop)
+
+    at_once(
+        lambda: shop.hear(report),
+        lambda: refund_by_id(shop.brand, conversion_id, amountCents=4_000),
+        lambda: refund_by_id(shop.brand, conversion_id, amountCents=1_000),
+    )
+
+    # What the brand booked before the report is confirmed by it, what it booked afterwards is of other money.
+    assert _money(shop)[0] in (5_000, 8_000, 9_000)
