@@ -121,7 +121,7 @@ def test_conversion_that_is_never_paid_is_not_adjustable(brand, columns):
 
 
 @pytest.mark.parametrize("rail", ["ok", "slow", "fail", None])
-def test_conversion_in_payout_is_status_and_code(payroll, rail):
+def test_conversion_in_payout_is_refused(payroll, rail):
     sale = payroll.sell("ann")
     payroll.brand.set(sandboxRail=rail or "ok")
     payroll.run()
@@ -194,7 +194,7 @@ def test_other_tenants_conversion_and_unknown_id_return_404(payroll, rival):
     ] * 2
 
 
-def test_viewer_key_that_only_reads_and_plan_below_starter_are_status_and_code(payroll, app):
+def test_viewer_key_that_only_reads_and_plan_below_starter_are_refused(payroll, app):
     sale = payroll.sell("ann")
     free = Brand.create(app, plan="Free")
     free.program()
@@ -215,7 +215,7 @@ def test_repeated_request_under_one_key_adjusts_once(payroll):
     assert payroll.brand.rows("select count(*) from commission_change") == [(1,)]
 
 
-def test_adjustment_at_the_same_time_as_a_run_is_paid_or_status_and_code(payroll):
+def test_adjustment_at_the_same_time_as_a_run_is_paid_or_refused(payroll):
     sale = payroll.sell("ann")
 
     def run_what_is_due():
