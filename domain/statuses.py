@@ -34,6 +34,10 @@ class ConversionType(StrEnum):
     LeadReward = "LeadReward"
 
 
+#: The types of conversions that have an amount of their own, and of their overrides.
+SALES = (ConversionType.OneTime, ConversionType.Recurring)
+
+
 class ProgramStatus(StrEnum):
     """Where a program stands, as operators see it: what is not Active earns nothing new."""
 

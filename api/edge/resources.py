@@ -91,6 +91,7 @@ ALL: tuple[Resource, ...] = (
         (
             "conversions",
             "conversion_actions",
+            "conversion_adjustments",
             "conversion_attribution",
             "conversion_export",
             "manual_conversions",

@@ -30,7 +30,10 @@ class EarningState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EarningFacts:
-    """What a state and the sentences are made from. `attribution_log` as it is stored; aware UTC."""
+    """What a state and the sentences are made from. `attribution_log` as it is stored; aware UTC.
+
+    `is_adjusted`: the brand set another commission than its rate comes to.
+    """
 
     status: str
     payability: str
@@ -46,6 +49,7 @@ class EarningFacts:
     rate_source: str
     refunded_cents: int
     reversed_cents: int
+    is_adjusted: bool
 
 
 def state(facts: EarningFacts, *, now: datetime) -> EarningState:
@@ -127,6 +131,8 @@ def _step_of(facts: EarningFacts) -> str:
 
 
 def _by_rate(facts: EarningFacts) -> str | None:
+    if facts.is_adjusted:
+        return "The brand set by hand what you earn for it."
     source = _SOURCES.get(facts.rate_source)
     if facts.rate_type is None or facts.rate_value is None or source is None:
         return None

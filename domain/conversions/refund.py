@@ -6,9 +6,27 @@ one leaves nothing behind.
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from domain import statuses
 from domain.money import money
+
+
+class RefundOrigin(StrEnum):
+    """Who booked a refund, or undid one: the brand, by a call of its own or a person; or the gateway of the sale."""
+
+    brand = "brand"
+    gateway = "gateway"
+
+
+class Reason(StrEnum):
+    """Why a person refunds a conversion or changes its commission."""
+
+    refunded = "refunded"
+    chargeback = "chargeback"
+    fraud = "fraud"
+    mistake = "mistake"
+    other = "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +34,9 @@ class RefundBalance:
     """A conversion as it stands before a refund.
 
     Units: minor units of its currency. `amount_cents` and `commission_cents` are the original ones; `refunded_cents`
-    and `reversed_cents` are what earlier refunds took from each. `status` is a ConversionStatus value.
+    and `reversed_cents` are what earlier refunds took from each. `status` is a ConversionStatus value. `is_refunded`:
+    a refund completed it, which the amounts of one without an amount do not show. `is_indivisible`: it is a bonus, a
+    lead or a click reward, which is refunded only as a whole.
     """
 
     amount_cents: int
@@ -24,6 +44,8 @@ class RefundBalance:
     refunded_cents: int
     reversed_cents: int
     status: str
+    is_refunded: bool = False
+    is_indivisible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +80,8 @@ def apply(balance: RefundBalance, *, requested_cents: int | None) -> RefundOutco
 
     The commission follows the refunded share of the amount, half to even; the completing refund reverses the exact
     remainder and turns the status to Refunded, Paid included. A Denied or Invalidated conversion records the refund,
-    reverses nothing and keeps its status. An amount of 0 is refunded only as a whole, by omitting the amount.
+    reverses nothing and keeps its status. An amount of 0 is refunded only as a whole, by omitting the amount, and so is
+    a bonus, a lead and a click reward.
     Raises RefundRefused, checked in this order: refund_amount_invalid, already_fully_refunded, amount_exceeds_original.
     Source: tracking spec, "Refund body" and section 3, "Conversion".
     """
@@ -118,24 +141,43 @@ def change(
 
     A refund never gives back and a restoration never takes.
     """
-    if parent_is_full:
-        target_cents = commission_cents
-    elif parent_amount_cents == 0:
-        target_cents = 0
-    else:
-        target_cents = money.divide_half_even(commission_cents * parent_cumulative_cents, parent_amount_cents)
-    more_cents = target_cents - reversed_cents
+    more_cents = (
+        target(
+            commission_cents=commission_cents,
+            amount_cents=parent_amount_cents,
+            refunded_cents=parent_cumulative_cents,
+            is_full=parent_is_full,
+        )
+        - reversed_cents
+    )
     return min(0, more_cents) if is_restoration else max(0, more_cents)
 
 
-def restored_status(status: str, *, before: str | None, net_cents: int, paid_cents: int) -> str:
+def target(*, commission_cents: int, amount_cents: int, refunded_cents: int, is_full: bool) -> int:
+    """Return how much of a commission is reversed once `refunded_cents` of the sale's amount are refunded.
+
+    Rounds half to even. All of it after a full refund; nothing before that where the amount is 0.
+    """
+    if is_full:
+        return commission_cents
+    if amount_cents == 0:
+        return 0
+    return money.divide_half_even(commission_cents * refunded_cents, amount_cents)
+
+
+def restored_status(
+    status: str, *, before: str | None, net_cents: int, paid_cents: int, is_locked: bool = False
+) -> str:
     """Return the status of a conversion that earns `net_cents` again because refunded money came back.
 
     It is as before the refund that ended it (`before`; None: as a new one), and Paid exactly where payouts have paid
-    that much: what they did not pay is due. A Denied or Invalidated one keeps its status.
+    that much: what they did not pay is due. A Denied or Invalidated one keeps its status. Locked history was paid
+    elsewhere, so it gets back the status that it had.
     """
     if status in statuses.EARNS_NOTHING:
         return status
+    if is_locked:
+        return (before or status) if status == statuses.ConversionStatus.Refunded else status
     if 0 < net_cents <= paid_cents:
         return statuses.ConversionStatus.Paid
     was = (before or statuses.ConversionStatus.Pending) if status == statuses.ConversionStatus.Refunded else status
@@ -157,12 +199,14 @@ def _refuse_unless_allowed(balance: RefundBalance, requested_cents: int | None) 
         raise RefundRefused("refund_amount_invalid", "The refund amount must be positive.")
     if _is_fully_refunded(balance):
         raise RefundRefused("already_fully_refunded", "The conversion is already refunded in full.")
+    if requested_cents is not None and (balance.is_indivisible or balance.amount_cents == 0):
+        message = "This conversion can only be refunded as a whole. Leave the amount out."
+        raise RefundRefused("refund_amount_invalid", message)
     if requested_cents is not None and balance.refunded_cents + requested_cents > balance.amount_cents:
         raise RefundRefused("amount_exceeds_original", "The refunds would exceed the conversion's amount.")
 
 
 def _is_fully_refunded(balance: RefundBalance) -> bool:
-    # An amount of 0 has no refunded share to look at, so its status is what tells.
     if balance.amount_cents == 0:
-        return balance.status == statuses.ConversionStatus.Refunded
+        return balance.is_refunded or balance.status == statuses.ConversionStatus.Refunded
     return balance.refunded_cents >= balance.amount_cents

@@ -4,6 +4,7 @@ With the basis `net` a conversion's amount is less than what was paid; a refund 
 paid, and the one that completes it takes the exact rest. Source: tracking spec, "Refund body" (partial refunds).
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from domain.money import money
@@ -30,3 +31,28 @@ def refunded(*, amount_cents: int, paid_cents: int, refunded_cents: int) -> int:
     if refunded_cents >= paid_cents:
         return amount_cents
     return money.divide_half_even(amount_cents * refunded_cents, paid_cents)
+
+
+@dataclass(frozen=True, slots=True)
+class RefundedParts:
+    """What is refunded of a conversion, in its minor units, and which part of that its gateway has not reported.
+
+    That part was booked by the brand; None: nothing was.
+    """
+
+    refunded_cents: int
+    unreported_cents: int | None
+
+
+def followed(parts: RefundedParts, *, reported_cents: int) -> RefundedParts:
+    """Return what is refunded of a conversion once its gateway says that `reported_cents` of it are.
+
+    A refund that the gateway reports is taken for the brand's as far as that goes, so only what exceeds it is taken
+    back; money that the gateway reports as come back leaves the brand's refund as it is.
+    """
+    unreported_cents = parts.unreported_cents or 0
+    known_cents = parts.refunded_cents - unreported_cents
+    if reported_cents < known_cents:
+        return RefundedParts(reported_cents + unreported_cents, parts.unreported_cents)
+    refunded_cents = max(reported_cents, parts.refunded_cents)
+    return RefundedParts(refunded_cents, refunded_cents - reported_cents or None)

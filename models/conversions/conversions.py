@@ -20,7 +20,8 @@ class Conversion:
     """One conversion row. Times are aware UTC; `commission_cents` is what was earned before any reversal.
 
     `attribution_log` is as `domain.attribution.log` writes it, None where the rest of the row says as much.
-    `refunded_from` is the status that a full refund found, `restored_at` when refunded money last came back.
+    `refunded_from` is the status that a full refund found, `restored_at` when refunded money last came back;
+    `unreported_cents` is what the brand refunded that its gateway has not reported, None for nothing.
     `email_normalized` is the inbox of the buyer of an imported or manual sale; other sales keep theirs elsewhere.
     """
 
@@ -63,6 +64,7 @@ class Conversion:
     refunded_from: str | None = None
     restored_at: datetime | None = None
     email_normalized: str | None = None
+    unreported_cents: int | None = None
 
     @property
     def is_disputed(self) -> bool:
@@ -195,19 +197,30 @@ def followers(*, organization_id: UUID, conversion_id: UUID) -> Followers:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """One line of a conversion's history."""
+    """One line of a conversion's history. `reason` and `note` are those of the refund or the change of commission.
+
+    `origin` is who booked the refund, brand or gateway; None for every other line and where it was not stored.
+    """
 
     id: UUID
     event_type: str
     amount_cents: int
     commission_cents: int
     occurred_at: datetime
+    reason: str | None
+    note: str | None
+    origin: str | None
 
 
 _LINES = Rows(HistoryLine)
+# The line of a refund, or of a change of the commission, has its id.
+_WHY = {"reason": "coalesce(r.reason, m.reason)", "note": "coalesce(r.note, m.note)", "origin": "r.origin"}
 _HISTORY = f"""
-select {columns(HistoryLine)} from conversion_event
-where organization_id = %s and conversion_id = %s order by occurred_at, id
+select {columns(HistoryLine, "e", **_WHY)} from conversion_event e
+left join refund r on r.organization_id = e.organization_id and r.id = e.id
+left join commission_change m
+  on m.organization_id = e.organization_id and m.id = e.id and m.conversion_id = e.conversion_id
+where e.organization_id = %s and e.conversion_id = %s order by e.occurred_at, e.id
 """
 
 

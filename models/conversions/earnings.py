@@ -17,7 +17,8 @@ from models.table import Rows, columns
 class Earning(NamedTuple):
     """A conversion as its affiliate sees it. Ids are texts, money is minor units of `currency`.
 
-    `is_on_its_way`: a payout that is not Paid holds it. `attribution_log` as in `Conversion`.
+    `is_on_its_way`: a payout that is not Paid holds it. `attribution_log` as in `Conversion`. `is_adjusted`: the brand
+    set its commission by hand; a recruiter's share only follows its sale's.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Earning(NamedTuple):
     attribution_log: list[str] | None
     coupon_code: str | None
     sub_id: str | None
+    is_adjusted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ class EarningFilters:
 
 _IS_ON_ITS_WAY = """exists (select from payout_line l
     where l.organization_id = c.organization_id and l.conversion_id = c.id and l.is_open)"""
+_IS_ADJUSTED = """c.parent_id is null and exists (select from commission_change m
+    where m.organization_id = c.organization_id and m.conversion_id = c.id)"""
 _SHOWN = columns(
     Earning,
     "c",
@@ -71,6 +75,7 @@ _SHOWN = columns(
     program_name="p.name",
     organization_name="o.name",
     is_on_its_way=_IS_ON_ITS_WAY,
+    is_adjusted=_IS_ADJUSTED,
 )
 _CONDITIONS = {
     "program_id": "c.program_id = %(program_id)s",

@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from models.conversions.conversions import Conversion
 from models.db import db
-from models.hot import Hot
+from models.hot import FreshSelect, Hot
 from models.table import Rows, columns
 
 _REFUNDED = """
 update conversion set refunded_cents = %(refunded)s, reversed_cents = reversed_cents + %(reversal)s,
   refunded_from = case when %(status)s = 'Refunded' and status <> 'Refunded' then status else refunded_from end,
-  status = %(status)s, refunded_at = coalesce(refunded_at, %(at)s)
+  status = %(status)s, refunded_at = coalesce(refunded_at, %(at)s), unreported_cents = %(unreported)s
 where organization_id = %(org)s and id = %(id)s
 """
 
@@ -24,8 +25,9 @@ def stage_refunded(
     reversal_cents: int,
     status: str,
     refunded_at: datetime | None,
+    unreported_cents: int | None,
 ) -> None:
-    """Stage a refund's effect: the new running total, what more was reversed, and the status it leads to."""
+    """Stage a refund's effect: the new running totals, what more was reversed, and the status it leads to."""
     params = {
         "org": organization_id,
         "id": conversion_id,
@@ -33,13 +35,14 @@ def stage_refunded(
         "reversal": reversal_cents,
         "status": status,
         "at": refunded_at,
+        "unreported": unreported_cents,
     }
     db.stage(_REFUNDED, params)
 
 
 _RESTORED = """
 update conversion set refunded_cents = %s, reversed_cents = reversed_cents - %s, status = %s, refunded_at = null,
-  refunded_from = null, restored_at = %s
+  refunded_from = null, restored_at = %s, unreported_cents = %s
 where organization_id = %s and id = %s
 """
 
@@ -52,9 +55,20 @@ def stage_restored(
     given_back_cents: int,
     status: str,
     at: datetime,
+    unreported_cents: int | None,
 ) -> None:
-    """Stage what money that came back does: the new running total, what is reversed no more, and the status."""
-    db.stage(_RESTORED, (refunded_cents, given_back_cents, status, at, organization_id, conversion_id))
+    """Stage what money that came back does: the new running totals, what is reversed no more, and the status."""
+    db.stage(
+        _RESTORED, (refunded_cents, given_back_cents, status, at, unreported_cents, organization_id, conversion_id)
+    )
+
+
+_UNREPORTED = "update conversion set unreported_cents = %s where organization_id = %s and id = %s"
+
+
+def stage_unreported(conversion: Conversion, unreported_cents: int | None) -> None:
+    """Stage how much of a locked conversion's refunds its gateway has not reported."""
+    db.stage(_UNREPORTED, (unreported_cents, conversion.organization_id, conversion.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +76,8 @@ class Refund:
     """One accepted refund of a parent conversion, with the running total that it reached.
 
     A restoration is money that came back: its amount is negative, and the running total falls.
-    `reason` is such as chargeback, None for a refund that says nothing of it.
+    `reason` is such as chargeback, None for a refund that says nothing of it; `origin` is who booked it, brand or
+    gateway, and None for what was booked before that was kept.
     """
 
     id: UUID
@@ -72,13 +87,15 @@ class Refund:
     created_at: datetime
     reason: str | None = None
     is_restoration: bool = False
+    origin: str | None = None
+    note: str | None = None
 
 
 # The next place is taken under the conversion's lock; without it the second of two at once would be refused.
 _INSERT_REFUND = Hot("""
 insert into refund (id, organization_id, conversion_id, amount_cents, cumulative_cents, is_full, created_at, reason,
-  is_restoration, place)
-values (%s, %s, %s, %s, %s, %s, %s, %s, %s,
+  is_restoration, origin, note, place)
+values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
   (select coalesce(max(place), 0) + 1 from refund where organization_id = %s and conversion_id = %s))
 """)
 
@@ -97,6 +114,8 @@ def stage_refund(*, organization_id: UUID, conversion_id: UUID, refund: Refund) 
             refund.created_at,
             refund.reason,
             refund.is_restoration,
+            refund.origin,
+            refund.note,
             organization_id,
             conversion_id,
         ),
@@ -130,3 +149,27 @@ order by r.place
 def not_cascaded(*, organization_id: UUID, parent_id: UUID, override_id: UUID) -> list[Refund]:
     """Return the parent's refunds that have not reached its override yet, in the order they were accepted."""
     return _ROWS.all(_NOT_CASCADED, (organization_id, parent_id, override_id))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRefund:
+    """The last refund of an override by itself, not with its sale; `is_full` is False once that was undone."""
+
+    id: UUID
+    is_full: bool
+
+
+_OWN_ROWS = Rows(OwnRefund)
+_OWN = FreshSelect(f"""
+select {columns(OwnRefund)} from refund where organization_id = %s and conversion_id = %s order by place desc limit 1
+""")
+
+
+def own(conversion: Conversion) -> OwnRefund | None:
+    """Return the last refund of a locked override by itself; None where there is no such refund, and for any other row.
+
+    Budget: none for a row that was never refunded and for one that is no override; else 1 statement.
+    """
+    if conversion.parent_id is None or (conversion.refunded_at is None and conversion.restored_at is None):
+        return None
+    return _OWN_ROWS.first(_OWN, (conversion.organization_id, conversion.id))

@@ -218,15 +218,6 @@ def stage_settled(*, organization_id: UUID, sale_ids: Sequence[UUID], settled_at
     db.stage(_SETTLED, (settled_at, organization_id, list(sale_ids)))
 
 
-_ID = "select id from sale where organization_id = %s and external_event_id = %s"
-
-
-def find_id(*, organization_id: UUID, external_event_id: str) -> UUID | None:
-    """Return the conversion id that was reserved for an external event id."""
-    row = db.row(_ID, (organization_id, external_event_id))
-    return row[0] if row else None
-
-
 _UNSETTLED = "select from sale where organization_id = %s and id = %s and settled_at is null"
 
 

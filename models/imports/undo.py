@@ -81,6 +81,12 @@ where c.organization_id = %(org)s and c.import_job_id = %(job)s
   and h.organization_id = c.organization_id and h.conversion_id = c.id
 """
 
+_COMMISSION_CHANGES = """
+delete from commission_change m using conversion c
+where c.organization_id = %(org)s and c.import_job_id = %(job)s
+  and m.organization_id = c.organization_id and m.conversion_id = c.id
+"""
+
 _CONVERSIONS = "delete from conversion where organization_id = %(org)s and import_job_id = %(job)s"
 
 
@@ -135,6 +141,7 @@ def stage_removal(*, organization_id: UUID, job_id: UUID, at: datetime) -> None:
         _CUSTOMERS_LEFT,
         _FORGET_CUSTOMERS,
         _HISTORY,
+        _COMMISSION_CHANGES,
         _CONVERSIONS,
     ):
         db.stage(statement, {"org": organization_id, "job": job_id, "at": at})

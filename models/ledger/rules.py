@@ -28,6 +28,9 @@ cross join lateral (select p.commission_cents * c.rate_value / 100 as exact) x
 cross join lateral (select floor(exact) + case
   when exact - floor(exact) > 0.5 or (exact - floor(exact) = 0.5 and floor(exact) % 2 = 1) then 1 else 0 end as cents
 ) share""",
+    # What persons made of the commission of a conversion `c`.
+    "changes": """select sum(m.commission_cents - m.previous_cents) as cents from commission_change m
+  where m.organization_id = c.organization_id and m.conversion_id = c.id""",
     # A payout of this long ago that nobody works on is not just about to be handed out.
     "long_ago": "interval '1 hour'",
     "nobody_asks": """not exists (select from job j where j.organization_id = p.organization_id
@@ -39,10 +42,11 @@ EARNINGS: Mapping[str, str] = {
     "the ledger earned what the conversion says": """
 select c.external_event_id from conversion c left join ledger_entry l
 on l.organization_id = c.organization_id and l.conversion_id = c.id and l.kind = 'earn'
-where {org:c} and not c.payout_locked group by c.organization_id, c.id
+left join lateral ({changes}) m on true
+where {org:c} and not c.payout_locked group by c.organization_id, c.id, m.cents
 having count(l.id) > 1 + (select count(*) from conversion_addition a
   where a.organization_id = c.organization_id and a.conversion_id = coalesce(c.parent_id, c.id)) and c.source <> 'cpc'
-or coalesce(sum(l.amount_cents), 0) <> c.commission_cents
+or coalesce(sum(l.amount_cents), 0) <> c.commission_cents - coalesce(m.cents, 0)
 and not (count(l.id) = 0 and (c.born_owing_nothing or exists (
   select from event e where e.organization_id = c.organization_id
   and e.type = 'conversion.created' and e.body::jsonb #>> '{{data,conversionId}}' = c.id::text
@@ -60,6 +64,15 @@ select c.external_event_id from conversion c left join ledger_entry l
 on l.organization_id = c.organization_id and l.conversion_id = c.id
 and l.kind in ('earn', 'reverse', 'restore', 'adjust') where {org:c} and not c.payout_locked
 group by c.organization_id, c.id having coalesce(sum(l.amount_cents), 0) <> {earned}""",
+    "a change of a commission is booked once, or nothing for a row that earns nothing": """
+select m.conversion_id::text from commission_change m
+join conversion c on c.organization_id = m.organization_id and c.id = m.conversion_id
+left join ledger_entry l on l.organization_id = m.organization_id and l.conversion_id = m.conversion_id
+  and l.cause_id = m.id
+where {org:m} group by m.organization_id, m.id, m.conversion_id, c.payout_locked
+having c.payout_locked or count(l.id) filter (where l.kind not in ('adjust', 'reverse', 'restore')) > 0
+or coalesce(sum(l.amount_cents) filter (where l.kind = 'adjust'), 0) not in (
+  m.commission_cents - m.previous_cents, -coalesce(sum(l.amount_cents) filter (where l.kind <> 'adjust'), 0))""",
     "the ledger took back what the conversion says": """
 select c.external_event_id from conversion c
 left join ledger_entry l
@@ -94,8 +107,9 @@ group by p.organization_id, p.id having coalesce(sum(r.refunded_cents), 0) <> p.
 select c.external_event_id from conversion c join (
   select organization_id, conversion_id, sum(paid_cents) as paid, sum(refunded_cents) as refunded from gateway_payment
   where conversion_id is not null group by 1, 2) p on p.organization_id = c.organization_id and p.conversion_id = c.id
-where {org:c} and (p.refunded = p.paid and c.refunded_cents <> c.amount_cents
-  or abs(c.refunded_cents - c.amount_cents::numeric * p.refunded / nullif(p.paid, 0)) > 0.5)""",
+where {org:c} and (p.refunded = p.paid and (c.refunded_cents <> c.amount_cents or c.unreported_cents is not null)
+  or abs(c.refunded_cents - coalesce(c.unreported_cents, 0)
+    - c.amount_cents::numeric * p.refunded / nullif(p.paid, 0)) > 0.5)""",
     "a further payment of an order is added to its conversion, once": """
 select p.external_id from gateway_payment p left join conversion_addition a
   on a.organization_id = p.organization_id and a.payment_id = p.id
@@ -104,8 +118,15 @@ where {org:p} and p.conversion_id is distinct from coalesce(a.conversion_id, cas
     "what was added to a sale is not more than it comes to": """
 select c.external_event_id from conversion c join conversion_addition a
   on a.organization_id = c.organization_id and a.conversion_id = c.id
-where {org:c} group by c.organization_id, c.id
-having sum(a.amount_cents) > c.amount_cents or sum(a.commission_cents) > c.commission_cents""",
+left join lateral ({changes}) m on true
+where {org:c} group by c.organization_id, c.id, m.cents
+having sum(a.amount_cents) > c.amount_cents
+or sum(a.commission_cents) > c.commission_cents - coalesce(m.cents, 0)""",
+    "the brand refunded of a conversion what its gateway has not reported": """
+select c.external_event_id from conversion c left join refund r
+  on r.organization_id = c.organization_id and r.conversion_id = c.id and r.origin = 'brand'
+where {org:c} and c.unreported_cents is not null group by c.organization_id, c.id
+having count(r.id) = 0 or sum(r.amount_cents) < c.unreported_cents or c.refunded_cents < c.unreported_cents""",
     "a sale refunded in full has given everything back": """
 select c.external_event_id from conversion c where c.parent_id is null and {org:c}
 and c.status not in {earns_nothing} and c.amount_cents > 0
@@ -113,7 +134,10 @@ and (c.refunded_cents = c.amount_cents) <> (c.status = 'Refunded' and c.reversed
     "a sale has at most one override, and it is the share it says of the sale's commission": """
 select c.external_event_id from conversion c join conversion p
   on p.organization_id = c.organization_id and p.id = c.parent_id {share}
-where {org:c} and (c.commission_cents <> share.cents or c.currency <> p.currency or c.amount_cents <> 0)
+where {org:c} and (c.currency <> p.currency or c.amount_cents <> 0
+  or c.commission_cents <> share.cents and not (c.status = 'Paid' and c.commission_cents > share.cents
+    and exists (
+      select from commission_change m where m.organization_id = p.organization_id and m.conversion_id = p.id)))
 union all
 select c.parent_id::text from conversion c where c.parent_id is not null and {org:c}
 group by c.organization_id, c.parent_id having count(*) > 1""",

@@ -10,16 +10,15 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from domain import jobs
 from domain.conversions import growth, override
 from domain.conversions.growth import EarnedAmount
 from domain.statuses import EARNS_NOTHING
 from domain.webhooks import events
-from models.conversions import additions, conversions, partners, revenue
+from models.conversions import additions, conversions, revenue
 from models.conversions.additions import Addition
 from models.conversions.conversions import Conversion
 from models.ledger import entries
-from pipelines import work
+from pipelines.conversions.override import stage_missing_override
 from pipelines.webhooks import emit
 
 #: Why a conversion.adjusted event is sent: another payment of the order, or a higher total.
@@ -73,7 +72,7 @@ def _follow_override(before: Conversion, after: Conversion, addition: Addition) 
         return
     row = conversions.lock_override(organization_id=before.organization_id, parent_id=before.id)
     if row is None:
-        _have_override_written(before)
+        stage_missing_override(before)
         return
     assert row.rate_value is not None  # an override row is a percentage of its sale
     share_cents = override.share_cents(commission_cents=after.commission_cents, percent=row.rate_value)
@@ -84,23 +83,6 @@ def _follow_override(before: Conversion, after: Conversion, addition: Addition) 
         organization_id=row.organization_id, override_id=row.id, commission_cents=share_cents, status=grown.status
     )
     _stage_consequences(row, grown, addition)
-
-
-def _have_override_written(sale: Conversion) -> None:
-    """Stage the job for an override whose share rounded to nothing until now; one that waits sees the growth."""
-    partner = partners.find(
-        organization_id=sale.organization_id, program_id=sale.program_id, affiliate_id=sale.affiliate_id
-    )
-    share = partner.terms.recruiter_share if partner else None
-    if share is None or override.share_cents(commission_cents=sale.commission_cents, percent=share.percent):
-        return
-    work.enqueue(
-        jobs.OVERRIDE_WRITE,
-        organization_id=sale.organization_id,
-        conversion_id=sale.id,
-        recruiter_id=share.recruiter_id,
-        percent=share.percent,
-    )
 
 
 def _stage_consequences(before: Conversion, after: Conversion, addition: Addition) -> None:

@@ -9,9 +9,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
+from domain import jobs
 from domain.conversions import override
 from models import ids, turns
-from models.conversions import conversions
+from models.conversions import conversions, partners
+from models.conversions.conversions import Conversion
 from pipelines import earn, work
 from pipelines.conversions import refund
 
@@ -90,4 +92,25 @@ def _row(parent: conversions.Conversion | None, share: OwedShare, now: datetime)
         sub_id=parent.sub_id,
         parent_id=parent.id,
         disputed_at=parent.disputed_at,
+    )
+
+
+def stage_missing_override(before: Conversion) -> None:
+    """Stage the job that writes a sale's override, where the recruiter's share rounded to nothing until now.
+
+    `before` is the sale before its commission changed: one whose share was more than nothing has its own job on the
+    way, which sees the change. Budget: 1 round trip.
+    """
+    partner = partners.find(
+        organization_id=before.organization_id, program_id=before.program_id, affiliate_id=before.affiliate_id
+    )
+    share = partner.terms.recruiter_share if partner else None
+    if share is None or override.share_cents(commission_cents=before.commission_cents, percent=share.percent):
+        return
+    work.enqueue(
+        jobs.OVERRIDE_WRITE,
+        organization_id=before.organization_id,
+        conversion_id=before.id,
+        recruiter_id=share.recruiter_id,
+        percent=share.percent,
     )

@@ -1,5 +1,7 @@
 """Refunds: what a parent conversion gives back, and the same fraction of its override.
 
+A brand may refund any conversion, whichever source brought it: by a signed refund that names its external id, or by
+the conversion's id. A gateway that reports the same money later takes nothing back a second time (decision 73).
 Source: tracking spec, "Refund", section 3 "States and transitions" and section 6, conversion.refunded.
 """
 
@@ -9,10 +11,11 @@ from uuid import UUID
 
 from domain import jobs, statuses
 from domain.conversions import refund
+from domain.conversions.refund import RefundOrigin
 from domain.refused import Refused
 from domain.webhooks import events
 from models import ids, turns
-from models.conversions import conversions, refunds, revenue, sales
+from models.conversions import conversions, refunds, revenue, searches
 from models.conversions.conversions import Conversion
 from models.coupons import affiliate_coupons
 from models.ledger import entries
@@ -33,20 +36,21 @@ class Refunded:
 
 
 def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int | None, now: datetime) -> Refunded:
-    """Refund a signed sale by its external id; None asks for what remains. The totals returned are final.
+    """Refund a conversion by its external id; None asks for what remains. The totals returned are final.
 
-    A sale that is accepted and not settled yet is settled first, under its lock. The override follows in a job.
+    Of several with the same id the signed sale is meant, then the one of a gateway, of an import, of a person. A sale
+    that is accepted and not settled yet is settled first, under its lock. The override follows in a job.
     Raises Refused: 404 conversion_not_found; 422 refund_amount_invalid, already_fully_refunded,
     amount_exceeds_original.
     Budget: 5 round trips (find; is it settled; lock; who follows it; commit), with the writes on the fourth; one more
     to settle first, and one more when a payout names the conversion.
     """
-    conversion_id = sales.find_id(organization_id=organization_id, external_event_id=external_event_id)
+    conversion_id = searches.find_refundable(organization_id=organization_id, external_event_id=external_event_id)
     if conversion_id is None:
         raise Refused(404, "conversion_not_found", "No conversion of this organization has that externalEventId.")
     turns.stage_no_run(organization_id)
     settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
-    return of_conversion(locked(organization_id, conversion_id), requested_cents, now=now)
+    return of_conversion(locked(organization_id, conversion_id), requested_cents, now=now, origin=RefundOrigin.brand)
 
 
 def locked(organization_id: UUID, conversion_id: UUID) -> Conversion:
@@ -58,11 +62,20 @@ def locked(organization_id: UUID, conversion_id: UUID) -> Conversion:
 
 
 def of_conversion(
-    conversion: Conversion, requested_cents: int | None, *, now: datetime, reason: str | None = None
+    conversion: Conversion,
+    requested_cents: int | None,
+    *,
+    now: datetime,
+    unreported_cents: int | None = None,
+    origin: RefundOrigin = RefundOrigin.gateway,
+    reason: str | None = None,
+    note: str | None = None,
 ) -> Refunded:
-    """Refund a conversion that `locked` returned; None asks for what remains. Its override follows in a job.
+    """Refund a locked conversion; None asks for what remains. Its override follows in a job.
 
-    `reason` is kept with the refund, such as chargeback. Raises Refused: 422 refund_amount_invalid,
+    `turns.stage_no_run` was staged before the lock, and an override's sale is locked before the override. `reason`,
+    such as chargeback, and `note` are stored with the refund; `unreported_cents` is what a gateway's report leaves of
+    the brand's refunds. Raises Refused: 422 refund_amount_invalid,
     already_fully_refunded, amount_exceeds_original. Budget: 1 round trip, and one more when a payout names it.
     """
     organization_id, conversion_id = conversion.organization_id, conversion.id
@@ -74,9 +87,19 @@ def of_conversion(
         is_full=outcome.is_full,
         created_at=now,
         reason=reason,
+        origin=origin,
+        note=note,
     )
     refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
-    _reverse(conversion, record, reversal_cents=outcome.reversal_cents, status=outcome.status)
+    if origin == RefundOrigin.brand:
+        unreported_cents = (conversion.unreported_cents or 0) + outcome.refund_cents
+    _reverse(
+        replace(conversion, unreported_cents=unreported_cents),
+        record,
+        reversal_cents=outcome.reversal_cents,
+        status=outcome.status,
+        line_id=record.id,
+    )
     revenue.stage(conversion, amount_cents=-record.amount_cents)
     if outcome.is_full and conversion.affiliate_coupon_id is not None:
         affiliate_coupons.stage_count(organization_id=organization_id, code_id=conversion.affiliate_coupon_id, by=-1)
@@ -107,11 +130,12 @@ def cascade(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
     override = conversions.lock_override(organization_id=organization_id, parent_id=conversion_id)
     if parent is None or override is None or (_is_paid(override) and not _is_owed(parent, override)):
         return
+    own = refunds.own(override)
     after = override
     for record in refunds.not_cascaded(
         organization_id=organization_id, parent_id=conversion_id, override_id=override.id
     ):
-        after = _cascaded(parent, after, record)
+        after = _cascaded(parent, after, record, is_refunded_alone=own is not None and own.is_full)
     if after.reversed_cents < override.reversed_cents:
         take_back.give_back_if_named(after, now=now)
     else:
@@ -125,6 +149,8 @@ def _decide(conversion: Conversion, requested_cents: int | None) -> refund.Refun
         refunded_cents=conversion.refunded_cents,
         reversed_cents=conversion.reversed_cents,
         status=conversion.status,
+        is_refunded=conversion.refunded_at is not None,
+        is_indivisible=conversion.type not in statuses.SALES,
     )
     try:
         return refund.apply(balance, requested_cents=requested_cents)
@@ -149,10 +175,21 @@ def _is_owed(parent: Conversion, override: Conversion) -> bool:
     return owed_cents < 0
 
 
-def _cascaded(parent: Conversion, override: Conversion, record: refunds.Refund) -> Conversion:
-    """Stage what a refund of the parent, or a restoration, does to its override; return the override as it is then."""
+def _cascaded(
+    parent: Conversion, override: Conversion, record: refunds.Refund, *, is_refunded_alone: bool
+) -> Conversion:
+    """Stage what a refund of the parent, or a restoration, does to its override; return the override as it is then.
+
+    One that was refunded by itself (`is_refunded_alone`) is given nothing back.
+    """
     if record.is_restoration:
-        return restore.follow(override, record, amount_cents=parent.amount_cents)
+        return restore.follow(
+            override,
+            record,
+            parent_amount_cents=parent.amount_cents,
+            parent_refunded_cents=record.cumulative_cents,
+            is_refunded_alone=is_refunded_alone,
+        )
     reversal_cents, status = 0, override.status
     if status not in statuses.EARNS_NOTHING:
         reversal_cents = refund.cascade(
@@ -173,8 +210,14 @@ def _cascaded(parent: Conversion, override: Conversion, record: refunds.Refund) 
     )
 
 
-def _reverse(conversion: Conversion, record: refunds.Refund, *, reversal_cents: int, status: str) -> None:
-    """Stage what a refund does to one row, parent or override: the row, its history, the ledger and the event."""
+def _reverse(
+    conversion: Conversion, record: refunds.Refund, *, reversal_cents: int, status: str, line_id: UUID | None = None
+) -> None:
+    """Stage what a refund does to one row, parent or override: the row, its history, the ledger and the event.
+
+    `conversion` says what stays unreported. `line_id` is the id of the line of history: the refund's own where the row
+    is the one that was refunded.
+    """
     is_override = conversion.parent_id is not None
     organization_id = conversion.organization_id
     refunds.stage_refunded(
@@ -184,6 +227,7 @@ def _reverse(conversion: Conversion, record: refunds.Refund, *, reversal_cents: 
         reversal_cents=reversal_cents,
         status=status,
         refunded_at=record.created_at if record.is_full else None,
+        unreported_cents=None if is_override else conversion.unreported_cents,
     )
     refunds.stage_reversal(
         organization_id=organization_id,
@@ -201,6 +245,7 @@ def _reverse(conversion: Conversion, record: refunds.Refund, *, reversal_cents: 
                 amount_cents=0 if is_override else -record.amount_cents,
                 commission_cents=-reversal_cents,
                 occurred_at=record.created_at,
+                id=line_id or ids.new_id(),
             )
         ]
     )

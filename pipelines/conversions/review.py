@@ -12,12 +12,12 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.conversions import review
-from domain.conversions.review import Action
+from domain.conversions.review import Action, Reached
 from domain.refused import Refused, not_found
 from domain.statuses import EARNS_NOTHING, ConversionStatus, ConversionType
 from domain.webhooks import events
 from models import ids, turns
-from models.conversions import conversions, reviews
+from models.conversions import conversions, refunds, reviews
 from models.conversions.conversions import Conversion
 from models.ledger import entries
 from pipelines.conversions import settle
@@ -154,13 +154,17 @@ def _settled(conversion: Conversion, late_cents: int, status: ConversionStatus) 
 
 def _take_back_late(word: _Word, conversion: Conversion, parent: Conversion) -> int:
     """Stage what refunds that came while the row earned nothing take back now; returns how much in all."""
+    reached = reviews.reached(
+        organization_id=conversion.organization_id, parent_id=parent.id, conversion_id=conversion.id
+    )
+    own = refunds.own(conversion)
+    if own is not None and own.is_full:  # the refund of a share by itself takes what its sale's refunds leave
+        reached = [Reached(own.id, cumulative_cents=0, is_full=True)]
     late = review.late_reversals(
         commission_cents=conversion.commission_cents,
         reversed_cents=conversion.reversed_cents,
         parent_amount_cents=parent.amount_cents,
-        refunds=reviews.reached(
-            organization_id=conversion.organization_id, parent_id=parent.id, conversion_id=conversion.id
-        ),
+        refunds=reached,
     )
     for refund_id, cents in late:
         reviews.stage_late_reversal(

@@ -10,6 +10,7 @@ from marshmallow import ValidationError, fields, post_load
 from domain import statuses
 from domain.clicks import subid
 from domain.conversions.orders import ConversionOrder
+from domain.conversions.refund import RefundOrigin
 from schemas.base import MAY_LACK, Amount, Instant, Wire, one_of, text
 from schemas.paging import PageQuery
 
@@ -105,6 +106,9 @@ class EventRecord(Wire):
     amount_cents = fields.Integer()
     commission_cents = fields.Integer()
     occurred_at = Instant()
+    reason = fields.String(allow_none=True)
+    note = fields.String(allow_none=True)
+    origin = one_of(RefundOrigin, allow_none=True)
 
 
 class ConversionDetail(ConversionRecord):

@@ -30,9 +30,13 @@ _DAMAGE = {
     " select organization_id, id, 'USD', 1 from program": "rewards cost a budget",
     "update ledger_entry set kind = 'adjust', amount_cents = amount_cents + 1 where kind = 'earn'":
         "the ledger comes to what a conversion still earns",
+    "insert into commission_change select organization_id, id, id, 1, 2, 'other', null, now() from conversion;"
+    " insert into ledger_entry select gen_random_uuid(), organization_id, affiliate_id, program_id, id, 'adjust', 5,"
+    " currency, id, is_test, now() from conversion": "a change of a commission is booked once",
     "update ledger_entry set amount_cents = amount_cents - 1 where kind = 'reverse'": "the ledger took back what",
     "update ledger_entry set currency = 'EUR'": "the ledger and the conversion name one affiliate",
     "delete from refund where cumulative_cents = 3000": "the refunds of a sale add up",
+    "update refund set origin = 'gateway'": "the brand refunded of a conversion what",
     "update refund set cumulative_cents = 2999 where cumulative_cents = 3000": "the refunds of a sale add up",
     "delete from reversal": "the reversals of a row add up",
     "update conversion set status = 'Pending'": "a sale refunded in full has given everything back",

@@ -12,7 +12,7 @@ from adapters import clock
 from models import db
 from pipelines.payouts import propose
 from tests.support import coupons
-from tests.support.api import copiloting, embedding
+from tests.support.api import copiloting, deciding, embedding
 from tests.support.api.importing import past_sale
 from tests.support.draining import drain
 from tests.support.gateways.playing import connected, played, wanted
@@ -22,7 +22,6 @@ from tests.support.rows import dealing
 from tests.support.rows.brands import Brand
 from tests.support.rows.fraud_rows import flagged
 from tests.support.rows.images import png
-from tests.support.rows.program_rows import conversion
 
 _WRITES = {"POST", "PUT", "PATCH", "DELETE"}
 _PROGRAMS, _AFFILIATES, _WEBHOOKS = "/api/v1/programs", "/api/v1/affiliates", "/api/v1/webhooks"
@@ -106,11 +105,6 @@ def _import(owner: Brand) -> str:
 def _with_logo(owner: Brand) -> str:
     owner.call("POST", _LOGO, png(64, 64), Content_Type="image/png")
     return _LOGO
-
-
-def _conversion(owner: Brand, status: str = "Pending") -> str:
-    owner.program()
-    return str(conversion(owner, owner.affiliate("ben"), status=status))
 
 
 def _uncredited(owner: Brand) -> str:
@@ -228,19 +222,7 @@ CALLS: dict[str, Callable[[Brand], Prepared]] = {
         _CONVERSIONS,
         {"affiliateId": _affiliate(owner), "programId": str(owner.programs[-1]), "amountCents": 100},
     ),
-    f"POST {_CONVERSIONS}/<conversion_id>/validate": lambda owner: (
-        f"{_CONVERSIONS}/{_conversion(owner, 'Invalidated')}/validate",
-        None,
-    ),
-    f"POST {_CONVERSIONS}/<conversion_id>/invalidate": lambda owner: (
-        f"{_CONVERSIONS}/{_conversion(owner)}/invalidate",
-        None,
-    ),
-    "POST /api/conversions/<conversion_id>/approve": lambda owner: (
-        f"/api/conversions/{_conversion(owner)}/approve",
-        None,
-    ),
-    "POST /api/conversions/<conversion_id>/deny": lambda owner: (f"/api/conversions/{_conversion(owner)}/deny", {}),
+    **deciding.CALLS,
     "PATCH /api/v1/uncredited-conversions/<uncredited_id>/dismiss": lambda owner: (
         f"/api/v1/uncredited-conversions/{_uncredited(owner)}/dismiss",
         None,

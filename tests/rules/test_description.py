@@ -17,10 +17,11 @@ from schemas import glossary, refusals
 
 _IDS = Path(__file__).with_name("operation_ids.tsv")
 _VERBS = re.compile(
-    "accept|apply|approve|archive|ban|cancel|capture|change|check|close|confirm|connect|count|create|decline|delete|deny|"
-    "discard|disconnect|dismiss|dispute|export|follow|fund|get|import|invalidate|list|mark|mint|offer|open|pause|preview|put|read|"
-    "reconcile|record|redeliver|refund|reject|replay|request|resend|resume|retry|revoke|rotate|run|search|send|show|submit|summarize|"
-    "suspend|take|test|undo|validate|void"
+    "accept|adjust|apply|approve|archive|ban|cancel|capture|change|check|close|confirm|connect|count|"
+    "create|decline|delete|deny|discard|disconnect|dismiss|dispute|export|follow|fund|get|import|"
+    "invalidate|list|mark|mint|offer|open|pause|preview|put|read|reconcile|record|redeliver|refund|"
+    "reject|replay|request|resend|restore|resume|retry|revoke|rotate|run|search|send|show|submit|"
+    "summarize|suspend|take|test|undo|validate|void"
 )
 
 

@@ -11,7 +11,7 @@ from api.conversions.decisions import approve_conversion, deny_conversion, inval
 from api.payouts.payouts import get_payout
 from domain.statuses import ConversionStatus
 from pages import calls, forms, screens
-from pages.brand.conversions import why
+from pages.brand.conversions import corrections, why
 from pages.forms import FormState
 from pages.screens import screen
 
@@ -29,7 +29,7 @@ _OPEN: Mapping[str, Sequence[str]] = {
     ConversionStatus.Approved: ("invalidate", "deny"),
     ConversionStatus.Invalidated: ("validate",),
 }
-_USES = (get_conversion, get_conversion_attribution, get_payout, *_ACTS.values())
+_USES = (get_conversion, get_conversion_attribution, get_payout, *_ACTS.values(), *corrections.ACTS.values())
 
 
 @blueprint.get("/dashboard/conversions/<conversion_id>")
@@ -42,14 +42,25 @@ def show_conversion(conversion_id: str) -> Response:
 @blueprint.post("/dashboard/conversions/<conversion_id>")
 @screen("member", uses=_USES)
 def decide_conversion(conversion_id: str) -> Response:
-    """Decide about it, with the reason that was given."""
-    act = _ACTS.get(request.form.get("action", ""))
+    """Decide about it or correct its money, with the reason that was given."""
+    action = request.form.get("action", "")
+    if action in corrections.ACTS:
+        return _correct(conversion_id, action)
+    act = _ACTS.get(action)
     if act is None:
         return _shown(conversion_id, FormState(forms.sent().values, alert="Say what to do with it."), 422)
     body = {"reason": request.form.get("reason", "").strip() or None}
     answer = calls.tried(act, path={"conversion_id": conversion_id}, body=body, key=forms.key())
     if answer.refusal is not None:
         return _shown(conversion_id, forms.refused(answer.refusal), answer.status)
+    return screens.sent_on(f"/dashboard/conversions/{conversion_id}")
+
+
+def _correct(conversion_id: str, action: str) -> Response:
+    currency = calls.needed(get_conversion, path={"conversion_id": conversion_id})["currency"]
+    answer = corrections.send(action, conversion_id, currency)
+    if answer.refusal is not None:
+        return _shown(conversion_id, corrections.form_from_refusal(action, answer.refusal), answer.status)
     return screens.sent_on(f"/dashboard/conversions/{conversion_id}")
 
 
@@ -61,12 +72,16 @@ def _shown(conversion_id: str, form: FormState = forms.EMPTY, status: int = 200)
         "brand/conversions/detail.html",
         status=status,
         form=form,
+        refunding=form if form.id == "refund-" else forms.blank("refund-"),
+        adjusting=form if form.id == "adjust-" else forms.blank("adjust-"),
+        deciding=forms.EMPTY if form.id else form,
         one=found,
         credited=credited,
         steps=why.steps(credited["steps"]),
         beside=why.beside(credited["steps"]),
         payout=_payout(found),
         sale=_shared(found),
+        corrections=corrections.of(found),
         acts=[name for name in _OPEN.get(found["status"], ()) if _may(name, found)],
     )
 

@@ -6,8 +6,10 @@ Payments of one order have one conversion, which follows what was paid and refun
 from dataclasses import replace
 
 from domain.gateways import basis
+from domain.gateways.basis import RefundedParts
 from domain.refused import Refused
 from models import turns
+from models.conversions import refunds as conversion_refunds
 from models.conversions.conversions import Conversion
 from models.gateways import orders, refunds
 from models.gateways.payments import GatewayPayment
@@ -45,23 +47,40 @@ def follow(desk: BookingDesk, payment: GatewayPayment, reason: str | None) -> No
 def bring_to_refunds(desk: BookingDesk, payment: GatewayPayment, conversion: Conversion, reason: str | None) -> None:
     """Bring a locked conversion to what is refunded of its payments, of which `payment` is one.
 
+    What the brand refunded and the gateway reports now is the same money: it is not taken back again (decision 73).
     A conversion that grew is restored where its refunds are a smaller part of it than before.
     """
     others = orders.other_parts(payment)
     paid_cents = payment.paid_cents + others.paid_cents
     refunded_cents = payment.refunded_cents + others.refunded_cents
-    target_cents = basis.refunded(
-        amount_cents=conversion.amount_cents, paid_cents=paid_cents, refunded_cents=refunded_cents
-    )
-    more_cents = target_cents - conversion.refunded_cents
+    before = RefundedParts(conversion.refunded_cents, conversion.unreported_cents)
     is_whole = refunded_cents == paid_cents
-    # Of a sale that counts nothing, only all or nothing can go back.
-    is_to_end = conversion.amount_cents == 0 and is_whole and conversion.refunded_at is None
-    is_to_begin = conversion.refunded_at is not None and not is_whole
-    if more_cents < 0 or is_to_begin or restore.is_owed(conversion, target_cents):
-        restore.of_conversion(conversion, target_cents, now=desk.now)
-    elif more_cents > 0 or is_to_end:
-        try:
-            refund.of_conversion(conversion, more_cents or None, now=desk.now, reason=reason)
-        except Refused as refused:
-            raise AssertionError(f"{conversion.id}: {refused}") from refused  # what is asked for is what is left
+    if conversion.amount_cents == 0:
+        # Of a sale that counts nothing, only all or nothing can go back.
+        after = RefundedParts(0, None if is_whole else conversion.unreported_cents)
+        is_to_end = is_whole and conversion.refunded_at is None
+        is_to_begin = not is_whole and conversion.refunded_at is not None and conversion.unreported_cents is None
+    else:
+        reported_cents = basis.refunded(
+            amount_cents=conversion.amount_cents, paid_cents=paid_cents, refunded_cents=refunded_cents
+        )
+        after = basis.followed(before, reported_cents=reported_cents)
+        is_to_end = after.refunded_cents > before.refunded_cents
+        is_undone = conversion.refunded_at is not None and after.refunded_cents < conversion.amount_cents
+        is_to_begin = after.refunded_cents < before.refunded_cents or (not is_to_end and is_undone)
+    if is_to_begin or (not is_to_end and restore.is_owed(conversion, after.refunded_cents)):
+        restore.of_conversion(conversion, after.refunded_cents, unreported_cents=after.unreported_cents, now=desk.now)
+    elif is_to_end:
+        _refund(desk, conversion, after, reason)
+    elif after != before:
+        conversion_refunds.stage_unreported(conversion, after.unreported_cents)
+
+
+def _refund(desk: BookingDesk, conversion: Conversion, after: RefundedParts, reason: str | None) -> None:
+    more_cents = after.refunded_cents - conversion.refunded_cents or None
+    try:
+        refund.of_conversion(
+            conversion, more_cents, unreported_cents=after.unreported_cents, now=desk.now, reason=reason
+        )
+    except Refused as refused:
+        raise AssertionError(f"{conversion.id}: {refused}") from refused  # what is asked for is what is left

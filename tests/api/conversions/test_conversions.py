@@ -70,6 +70,9 @@ def test_a_sale_is_shown_with_its_history(campaign, drain):
         "eventType": "initial",
         "amountCents": 10_000,
         "commissionCents": 2_000,
+        "reason": None,
+        "note": None,
+        "origin": None,
     }
 
 

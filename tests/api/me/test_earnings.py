@@ -8,6 +8,7 @@ from datetime import datetime
 import pytest
 
 from models import db
+from tests.support.api.deciding import adjust
 from tests.support.draining import drain
 from tests.support.rows.brands import Partner
 
@@ -170,3 +171,16 @@ def test_an_unverified_email_sees_nothing(app, rita):
     nobody = Partner(app, rita.email, is_email_verified=False)
 
     assert [nobody.get(path).status_code for path in (URL, "/api/me/conversions.csv")] == [403, 403]
+
+
+def test_adjusted_commission_is_explained_without_its_rate_and_without_the_note(rita):
+    rita.hold(30)
+    sale = rita.first.sell("rita", 4_900)
+    assert adjust(rita.first.brand, sale, 500, "fraud", note="Between us").status_code == 200
+
+    earning = _only(rita)
+
+    assert earning["commissionCents"] == 500
+    assert earning["why"][1] == "The brand set by hand what you earn for it."
+    assert "Between us" not in json.dumps(earning)
+    assert "fraud" not in json.dumps(earning)

@@ -132,8 +132,26 @@ def test_amount_zero_conversion_is_refunded_whole_when_the_amount_is_omitted() -
     )
 
 
-def test_amount_zero_conversion_refuses_an_amount() -> None:
-    assert refusal_code(BONUS, requested_cents=1) == "amount_exceeds_original"
+def test_amount_for_conversion_without_amount_is_invalid() -> None:
+    assert refusal_code(BONUS, requested_cents=1) == "refund_amount_invalid"
+
+
+def test_amount_for_reward_with_amount_is_invalid() -> None:
+    assert refusal_code(replace(SALE, is_indivisible=True), requested_cents=1) == "refund_amount_invalid"
+
+
+@pytest.mark.parametrize("status", ["Denied", "Invalidated"])
+def test_denied_conversion_without_amount_is_refunded_once(status: str) -> None:
+    assert refund.apply(replace(BONUS, status=status), requested_cents=None).is_full
+    refunded = replace(BONUS, status=status, is_refunded=True)
+    assert refusal_code(refunded, requested_cents=None) == "already_fully_refunded"
+
+
+@pytest.mark.parametrize(("status", "before", "restored"), [("Refunded", "Paid", "Paid"), ("Paid", None, "Paid")])
+def test_locked_history_gets_back_its_status(status: str, before: str | None, restored: str) -> None:
+    got = refund.restored_status(status, before=before, net_cents=500, paid_cents=0, is_locked=True)
+
+    assert got == restored
 
 
 @pytest.mark.parametrize("requested_cents", [None, 1])

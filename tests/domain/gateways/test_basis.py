@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.gateways import basis
+from domain.gateways.basis import RefundedParts
 
 _CENTS = st.integers(1, 10**12)
 
@@ -50,3 +51,36 @@ def test_refunds_in_any_grouping_add_up_and_never_exceed_the_amount(amount: int,
 @given(paid=_CENTS, refunded=_CENTS)
 def test_with_the_basis_gross_a_refund_counts_as_it_is(paid: int, refunded: int) -> None:
     assert basis.refunded(amount_cents=paid, paid_cents=paid, refunded_cents=refunded) == min(paid, refunded)
+
+
+def _followed(refunded_cents: int, unreported_cents: int | None, reported_cents: int) -> tuple[int, int | None]:
+    parts = basis.followed(RefundedParts(refunded_cents, unreported_cents), reported_cents=reported_cents)
+    return parts.refunded_cents, parts.unreported_cents
+
+
+@pytest.mark.parametrize(
+    ("refunded", "unreported", "reported", "expected"),
+    [
+        (0, None, 40, (40, None)),
+        (40, 40, 30, (40, 10)),
+        (40, 40, 40, (40, None)),
+        (40, 40, 60, (60, None)),
+        (80, 40, 80, (80, None)),
+        (80, 40, 40, (80, 40)),
+        (80, 40, 0, (40, 40)),
+        (40, None, 0, (0, None)),
+    ],
+)
+def test_report_counts_as_the_brands_refund_first(refunded, unreported, reported, expected):
+    assert _followed(refunded, unreported, reported) == expected
+
+
+@given(st.integers(0, 100), st.integers(0, 100), st.lists(st.integers(0, 100), max_size=8))
+def test_rising_reports_in_any_steps_end_as_the_last_one(known, unreported, reports):
+    start = (known + unreported, unreported or None)
+    steps = start
+    rising = sorted(report for report in reports if report >= known)
+    for report in rising:
+        steps = _followed(*steps, report)
+
+    assert steps == (_followed(*start, rising[-1]) if rising else start)

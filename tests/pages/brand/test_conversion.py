@@ -195,3 +195,100 @@ def test_what_nobody_has_is_not_there(campaign, people, unknown):
     visitor = people()
     assert visitor.open(f"{_HERE}/{unknown}").status_code == 404
     assert visitor.send(f"{_HERE}/{unknown}", {"_key": "k", "action": "deny"}).status_code == 404
+
+
+def _forms(shown):
+    return re.findall(r'<form [^>]*aria-label="(.*?)"', shown)
+
+
+def test_manager_refunds_a_part_with_reason_and_note(campaign, sold, people):
+    visitor = people("Manager")
+    form = {"_key": "k", "action": "refund", "amount": "40.00", "reason": "chargeback", "note": "Bank <7>"}
+    answer = visitor.send(f"{_HERE}/{sold}", form)
+
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}/{sold}")
+    shown = visitor.open(f"{_HERE}/{sold}").text
+    assert "Chargeback: Bank &lt;7&gt;" in shown
+    assert "all that remains, 60.00 USD" in shown
+    assert _forms(shown) == ["Refund", "Change the commission"]
+
+
+def test_empty_amount_refunds_what_remains_and_a_double_click_refunds_once(campaign, sold, people):
+    visitor = people("Manager")
+    for _ in range(2):
+        form = {"_key": "same", "action": "refund", "amount": " ", "reason": "refunded"}
+        assert visitor.send(f"{_HERE}/{sold}", form).status_code == 303
+    assert campaign.rows("select count(*), max(amount_cents) from refund") == [(1, 10_000)]
+    assert _status(campaign, sold) == "Refunded"
+
+
+def test_admin_undoes_a_refund_and_is_offered_it_no_more(campaign, sold, people):
+    visitor = people("Admin")
+    visitor.send(f"{_HERE}/{sold}", {"_key": "a", "action": "refund", "reason": "mistake"})
+    assert "Undo the refund" in _forms(visitor.open(f"{_HERE}/{sold}").text)
+
+    assert visitor.send(f"{_HERE}/{sold}", {"_key": "b", "action": "restore"}).status_code == 303
+    shown = visitor.open(f"{_HERE}/{sold}").text
+    assert "Refund undone" in shown
+    assert "Undo the refund" not in _forms(shown)
+    answer = visitor.send(f"{_HERE}/{sold}", {"_key": "c", "action": "restore"})
+    assert (answer.status_code, 'role="alert"' in answer.text) == (409, True)
+
+
+def test_manager_changes_the_commission(campaign, sold, people):
+    visitor = people("Manager")
+    form = {"_key": "k", "action": "adjust", "commission": "12.34", "reason": "other", "note": "Agreed"}
+    assert visitor.send(f"{_HERE}/{sold}", form).status_code == 303
+
+    shown = visitor.open(f"{_HERE}/{sold}").text
+    assert "12.34 USD" in shown
+    assert "Another reason: Agreed" in shown
+    assert "the commission was changed by hand since" in shown
+    assert "the rate of the program" not in shown
+
+
+@pytest.mark.parametrize(
+    ("status", "field", "form"),
+    [
+        (400, "refund-reason", {"action": "refund", "amount": "40", "reason": ""}),
+        (400, "refund-amount", {"action": "refund", "amount": "forty", "reason": "other"}),
+        (400, "refund-note", {"action": "refund", "amount": "1", "reason": "other", "note": "x" * 1_001}),
+        (400, "adjust-commission", {"action": "adjust", "commission": "", "reason": "other"}),
+        (400, "adjust-commission", {"action": "adjust", "commission": "-1", "reason": "other"}),
+        (422, "adjust-commission", {"action": "adjust", "commission": "500.01", "reason": "other"}),
+    ],
+)
+def test_mistake_in_a_correction_is_shown_at_its_field(sold, people, status, field, form):
+    answer = people("Manager").send(f"{_HERE}/{sold}", {"_key": "k"} | form)
+
+    assert answer.status_code == status
+    assert re.search(rf'id="{field}"[^>]* aria-invalid="true"', answer.text)
+
+
+def test_amount_above_the_sale_is_shown_as_alert_and_stays_typed(campaign, sold, people):
+    form = {"_key": "k", "action": "refund", "amount": "100.01", "reason": "other"}
+    answer = people("Manager").send(f"{_HERE}/{sold}", form)
+
+    assert (answer.status_code, 'role="alert"' in answer.text, 'value="100.01"' in answer.text) == (422, True, True)
+
+
+def test_viewer_corrects_nothing_and_manager_undoes_nothing(campaign, sold, people):
+    people("Manager").send(f"{_HERE}/{sold}", {"_key": "a", "action": "refund", "reason": "other", "amount": "1"})
+    manager = people("Manager")
+    assert _forms(manager.open(f"{_HERE}/{sold}").text) == ["Refund", "Change the commission"]
+    assert manager.send(f"{_HERE}/{sold}", {"_key": "b", "action": "restore"}).status_code == 403
+    viewer = people("Viewer")
+    assert _forms(viewer.open(f"{_HERE}/{sold}").text) == []
+    for action in ("refund", "restore", "adjust"):
+        answer = viewer.send(f"{_HERE}/{sold}", {"_key": action, "action": action, "reason": "other"})
+        assert answer.status_code == 403, action
+
+
+def test_bonus_has_no_field_for_an_amount(campaign, people):
+    (program,), (affiliate,) = campaign.rows("select id from program")[0], campaign.rows("select id from affiliate")[0]
+    body = {"programId": str(program), "affiliateId": str(affiliate), "kind": "bonus", "commissionCents": 500}
+    bonus = campaign.post("/api/v1/conversions", body).json["conversion"]["id"]
+    shown = people("Manager").open(f"{_HERE}/{bonus}").text
+
+    assert "only be refunded as a whole" in shown
+    assert 'id="refund-amount"' not in shown

@@ -1,5 +1,15 @@
-"""What a brand decides about a conversion."""
+"""What a brand decides about a conversion: its status, refunds by its people, another commission."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from werkzeug.test import TestResponse
+
+from tests.support.rows.brands import Brand
+from tests.support.rows.program_rows import conversion
+
+_CONVERSIONS = "/api/v1/conversions"
 ROUTES = {
     "validate": "/api/v1/conversions/{}/validate",
     "invalidate": "/api/v1/conversions/{}/invalidate",
@@ -11,3 +21,67 @@ ROUTES = {
 def act(caller, action, conversion_id, body=None, **headers):
     """Take an action on a conversion: validate, invalidate, approve or deny."""
     return caller.post(ROUTES[action].format(conversion_id), body, **headers)
+
+
+def refund_by_id(caller: Brand, conversion_id: UUID | str, reason: str = "refunded", **body: Any) -> TestResponse:
+    """Post a refund of a conversion by its id."""
+    return caller.post(f"{_CONVERSIONS}/{conversion_id}/refund", {"reason": reason} | body)
+
+
+def undo_refund(caller: Brand, conversion_id: UUID | str) -> TestResponse:
+    """Post that the brand's refunds of a conversion are undone."""
+    return caller.post(f"{_CONVERSIONS}/{conversion_id}/refund/restore")
+
+
+def adjust(caller: Brand, conversion_id: UUID | str, cents: Any, reason: str = "mistake", **body: Any) -> TestResponse:
+    """Post another commission of a conversion."""
+    return caller.post(f"{_CONVERSIONS}/{conversion_id}/adjust", {"commissionCents": cents, "reason": reason} | body)
+
+
+def money(brand: Brand, conversion_id: UUID | str) -> tuple[int, int, str]:
+    """Return what is refunded of a conversion, what its affiliate still earns, and its status."""
+    (row,) = brand.rows(
+        "select refunded_cents, commission_cents - reversed_cents, status from conversion where id = %s", conversion_id
+    )
+    return row
+
+
+def _made(owner: Brand, status: str = "Pending") -> str:
+    owner.program()
+    return str(conversion(owner, owner.affiliate("ben"), status=status))
+
+
+def _refunded(owner: Brand) -> str:
+    made = _made(owner)
+    assert owner.post(f"{_CONVERSIONS}/{made}/refund", {"reason": "other"}).status_code == 200
+    return made
+
+
+#: A valid call of each route with which a brand decides about a conversion or its money, by method and rule.
+CALLS: Mapping[str, Callable[[Brand], tuple[str, Any]]] = {
+    f"POST {_CONVERSIONS}/<conversion_id>/validate": lambda owner: (
+        f"{_CONVERSIONS}/{_made(owner, 'Invalidated')}/validate",
+        None,
+    ),
+    f"POST {_CONVERSIONS}/<conversion_id>/invalidate": lambda owner: (
+        f"{_CONVERSIONS}/{_made(owner)}/invalidate",
+        None,
+    ),
+    f"POST {_CONVERSIONS}/<conversion_id>/refund": lambda owner: (
+        f"{_CONVERSIONS}/{_made(owner)}/refund",
+        {"reason": "chargeback", "amountCents": 1},
+    ),
+    f"POST {_CONVERSIONS}/<conversion_id>/refund/restore": lambda owner: (
+        f"{_CONVERSIONS}/{_refunded(owner)}/refund/restore",
+        None,
+    ),
+    f"POST {_CONVERSIONS}/<conversion_id>/adjust": lambda owner: (
+        f"{_CONVERSIONS}/{_made(owner)}/adjust",
+        {"reason": "mistake", "commissionCents": 1},
+    ),
+    "POST /api/conversions/<conversion_id>/approve": lambda owner: (
+        f"/api/conversions/{_made(owner)}/approve",
+        None,
+    ),
+    "POST /api/conversions/<conversion_id>/deny": lambda owner: (f"/api/conversions/{_made(owner)}/deny", {}),
+}

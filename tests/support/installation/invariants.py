@@ -30,7 +30,8 @@ full join (
   select conversion_id, count(*) as clicks from click where outcome in ('earned', 'held') and {org:organization_id}
   group by conversion_id) k on k.conversion_id = c.id
 where c.id is null or k.clicks is null
-or c.commission_cents / k.clicks / nullif(c.rate_value, 0) not in (1, 100, 1000, 10000)""",
+or c.commission_cents / k.clicks / nullif(c.rate_value, 0) not in (1, 100, 1000, 10000)
+and not exists (select from commission_change m where m.conversion_id = c.id)""",
     "every conversion is announced once": """
 with told as materialized (
   select e.organization_id, (e.body::jsonb #>> '{{data,conversionId}}')::uuid as conversion_id
@@ -120,6 +121,7 @@ where c.status <> 'Paid' and {org:r} and v.refund_id is null""",
     "an override has given back the fraction that its sale did": """
 select c.external_event_id from conversion c join conversion p on p.id = c.parent_id
 where c.status not in ('Paid', 'Denied', 'Invalidated') and p.amount_cents > 0 and {org:c}
+and not coalesce((select r.is_full from refund r where r.conversion_id = c.id order by r.place desc limit 1), false)
 and (abs(c.reversed_cents - c.commission_cents::numeric * p.refunded_cents / p.amount_cents) > 0.5
 or (p.status = 'Refunded') <> (c.status = 'Refunded'))""",
 }

@@ -773,6 +773,27 @@ export declare class Conversions {
   validateConversion(conversionId: string, body?: records.ReviewBody, options?: WriteOptions): Promise<records.Conversion>;
 
   /**
+   * Set what a Pending or Approved conversion earns, after refunds.
+   * Scope read_write. Plan Starter or higher. Refused with commission_out_of_range, conversion_in_payout, conversion_not_adjustable, not_found.
+   * @param conversionId The conversion's id.
+   */
+  adjustConversion(conversionId: string, body: records.CommissionBody, options?: WriteOptions): Promise<records.Conversion>;
+
+  /**
+   * Refund a conversion of any source in part or whole.
+   * Scope read_write. Plan Starter or higher. Refused with already_fully_refunded, amount_exceeds_original, not_found, refund_amount_invalid.
+   * @param conversionId The conversion's id.
+   */
+  refundConversion(conversionId: string, body: records.ConversionRefundBody, options?: WriteOptions): Promise<records.RefundAnswer>;
+
+  /**
+   * Undo every refund that the brand booked, but none that a gateway reported.
+   * Scope read_write. Plan Starter or higher. Refused with not_found, nothing_to_restore.
+   * @param conversionId The conversion's id.
+   */
+  restoreRefund(conversionId: string, options?: WriteOptions): Promise<records.Conversion>;
+
+  /**
    * Show what each step of the attribution order said.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param conversionId The conversion's id.

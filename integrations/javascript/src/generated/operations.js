@@ -408,6 +408,18 @@ export class Conversions {
     return this.#call({ method: "POST", path: "/api/v1/conversions/{conversionId}/validate", values: { conversionId }, body, takesKey: true, options });
   }
 
+  adjustConversion(conversionId, body, options = {}) {
+    return this.#call({ method: "POST", path: "/api/v1/conversions/{conversionId}/adjust", values: { conversionId }, body, takesKey: true, options });
+  }
+
+  refundConversion(conversionId, body, options = {}) {
+    return this.#call({ method: "POST", path: "/api/v1/conversions/{conversionId}/refund", values: { conversionId }, body, takesKey: true, options });
+  }
+
+  restoreRefund(conversionId, options = {}) {
+    return this.#call({ method: "POST", path: "/api/v1/conversions/{conversionId}/refund/restore", values: { conversionId }, takesKey: true, options });
+  }
+
   getConversionAttribution(conversionId, options = {}) {
     return this.#call({ method: "GET", path: "/api/v1/conversions/{conversionId}/attribution", values: { conversionId }, options });
   }

@@ -1015,6 +1015,16 @@ export interface CommissionBalance {
   count: number;
 }
 
+/** Another commission of a conversion, after refunds. */
+export interface CommissionBody {
+  /** Why the commission changes. */
+  reason: "refunded" | "chargeback" | "fraud" | "mistake" | "other";
+  /** Anything else to remember; stored with the change. */
+  note?: string | null;
+  /** What the affiliate is to earn after refunds, in minor units of the conversion's currency: at most five times what is not refunded of the amount. */
+  commissionCents: number;
+}
+
 /** What came in through a connection. */
 export interface ConnectionStats {
   /** Events that came in. */
@@ -1131,7 +1141,7 @@ export interface ConversionAdjustedData {
   status: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated";
   /** Where it stood before. */
   previousStatus: "Pending" | "Approved" | "Paid" | "Refunded" | "Denied" | "Invalidated";
-  /** What the person who changed it said. Left out when they said nothing. */
+  /** Why it changed: what the person who changed the commission chose, or `refund_restored`. Left out where nobody said. */
   reason?: string;
   /** Of an override: the conversion of the recruit that it is earned by. Null on every other. */
   parentAffiliateConversionId?: string;
@@ -1315,6 +1325,12 @@ export interface ConversionEvent {
   commissionCents: number;
   /** When it happened. */
   occurredAt: string;
+  /** Why it was refunded or its commission changed; `refund_restored` where a refund was undone. Null where nobody said. */
+  reason: string | null;
+  /** What the person noted who refunded it or changed its commission; null without one. */
+  note: string | null;
+  /** Who booked the refund, or undid it: `brand` for your team or your server, `gateway` for what it reported. Null for any other line, and where it was not stored. */
+  origin: "brand" | "gateway" | null;
 }
 
 /** Up to 1,000 sales of one program; with `confirm_unpaid_payout` those that were not paid become payable. */
@@ -1418,6 +1434,16 @@ export interface ConversionPreview {
   file?: string | null;
   /** Whether rows that were paid elsewhere are left out. */
   excludePaid?: boolean;
+}
+
+/** A refund of a conversion. */
+export interface ConversionRefundBody {
+  /** Why it is refunded. */
+  reason: "refunded" | "chargeback" | "fraud" | "mistake" | "other";
+  /** Anything else to remember; stored with the refund. */
+  note?: string | null;
+  /** How much to refund, in minor units of the conversion's currency; left out, all that remains. What has no amount, and a bonus, lead or click reward, is refunded only as a whole. */
+  amountCents?: number | null;
 }
 
 /** Commission taken back: this refund's amounts, and the total of all of them. */

@@ -155,6 +155,69 @@ class Conversions:
             idempotency_key=idempotency_key,
         )
 
+    def adjust_conversion(
+        self,
+        conversion_id: str,
+        body: records.CommissionBody,
+        *,
+        idempotency_key: str | None = None,
+    ) -> records.Conversion:
+        """Set what a Pending or Approved conversion earns, after refunds.
+
+        Scope read_write. Plan Starter or higher. Refused with commission_out_of_range,
+        conversion_in_payout, conversion_not_adjustable, not_found.
+
+        conversion_id: The conversion's id.
+        """
+        return self._transport.call(
+            "POST",
+            "/api/v1/conversions/{conversionId}/adjust",
+            values={"conversionId": conversion_id},
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+
+    def refund_conversion(
+        self,
+        conversion_id: str,
+        body: records.ConversionRefundBody,
+        *,
+        idempotency_key: str | None = None,
+    ) -> records.RefundAnswer:
+        """Refund a conversion of any source in part or whole.
+
+        Scope read_write. Plan Starter or higher. Refused with already_fully_refunded,
+        amount_exceeds_original, not_found, refund_amount_invalid.
+
+        conversion_id: The conversion's id.
+        """
+        return self._transport.call(
+            "POST",
+            "/api/v1/conversions/{conversionId}/refund",
+            values={"conversionId": conversion_id},
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+
+    def restore_refund(
+        self,
+        conversion_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> records.Conversion:
+        """Undo every refund that the brand booked, but none that a gateway reported.
+
+        Scope read_write. Plan Starter or higher. Refused with not_found, nothing_to_restore.
+
+        conversion_id: The conversion's id.
+        """
+        return self._transport.call(
+            "POST",
+            "/api/v1/conversions/{conversionId}/refund/restore",
+            values={"conversionId": conversion_id},
+            idempotency_key=idempotency_key,
+        )
+
     def get_conversion_attribution(self, conversion_id: str) -> records.Attribution:
         """Show what each step of the attribution order said.
 

@@ -1450,6 +1450,21 @@ class CommissionBalance(TypedDict):
     """How many there are."""
 
 
+class CommissionBody(TypedDict):
+    """Another commission of a conversion, after refunds."""
+
+    reason: Literal["refunded", "chargeback", "fraud", "mistake", "other"]
+    """Why the commission changes."""
+
+    note: NotRequired[str | None]
+    """Anything else to remember; stored with the change."""
+
+    commissionCents: int
+    """What the affiliate is to earn after refunds, in minor units of the conversion's currency: at
+    most five times what is not refunded of the amount.
+    """
+
+
 class ConnectionStats(TypedDict):
     """What came in through a connection."""
 
@@ -1627,7 +1642,9 @@ class ConversionAdjustedData(TypedDict):
     """Where it stood before."""
 
     reason: NotRequired[str]
-    """What the person who changed it said. Left out when they said nothing."""
+    """Why it changed: what the person who changed the commission chose, or `refund_restored`. Left
+    out where nobody said.
+    """
 
     parentAffiliateConversionId: NotRequired[str]
     """Of an override: the conversion of the recruit that it is earned by. Null on every other."""
@@ -1894,6 +1911,19 @@ class ConversionEvent(TypedDict):
     occurredAt: str
     """When it happened."""
 
+    reason: str | None
+    """Why it was refunded or its commission changed; `refund_restored` where a refund was undone.
+    Null where nobody said.
+    """
+
+    note: str | None
+    """What the person noted who refunded it or changed its commission; null without one."""
+
+    origin: Literal["brand", "gateway"] | None
+    """Who booked the refund, or undid it: `brand` for your team or your server, `gateway` for what
+    it reported. Null for any other line, and where it was not stored.
+    """
+
 
 class ConversionImport(TypedDict):
     """Up to 1,000 sales of one program; with `confirm_unpaid_payout` those that were not paid
@@ -2046,6 +2076,21 @@ class ConversionPreview(TypedDict):
 
     excludePaid: NotRequired[bool]
     """Whether rows that were paid elsewhere are left out."""
+
+
+class ConversionRefundBody(TypedDict):
+    """A refund of a conversion."""
+
+    reason: Literal["refunded", "chargeback", "fraud", "mistake", "other"]
+    """Why it is refunded."""
+
+    note: NotRequired[str | None]
+    """Anything else to remember; stored with the refund."""
+
+    amountCents: NotRequired[int | None]
+    """How much to refund, in minor units of the conversion's currency; left out, all that remains.
+    What has no amount, and a bonus, lead or click reward, is refunded only as a whole.
+    """
 
 
 class ConversionRefundedData(TypedDict):

@@ -1,0 +1,74 @@
+"""Changes of commissions by a person: the record of each, and what it makes of a conversion and of its refunds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from models.db import db
+from models.hot import FreshSelect
+from models.table import columns, marks, values
+
+
+@dataclass(frozen=True, slots=True)
+class CommissionChange:
+    """What a change made of one row, the conversion or its override; both have the id of the change.
+
+    The commissions are before refunds, in minor units of the conversion's currency.
+    """
+
+    organization_id: UUID
+    id: UUID
+    conversion_id: UUID
+    previous_cents: int
+    commission_cents: int
+    reason: str
+    note: str | None
+    created_at: datetime
+
+
+_INSERT_CHANGE = f"insert into commission_change ({columns(CommissionChange)}) values ({marks(CommissionChange)})"
+
+
+def stage_change(change: CommissionChange) -> None:
+    """Stage the record of a change."""
+    db.stage(_INSERT_CHANGE, values(change))
+
+
+_COMMISSION = """
+update conversion set commission_cents = %s, reversed_cents = reversed_cents + %s, status = %s
+where organization_id = %s and id = %s
+"""
+
+
+def stage_commission(
+    *, organization_id: UUID, conversion_id: UUID, commission_cents: int, reversal_cents: int, status: str
+) -> None:
+    """Stage another commission of a locked conversion, how much more of it is reversed, and the status it leads to."""
+    db.stage(_COMMISSION, (commission_cents, reversal_cents, status, organization_id, conversion_id))
+
+
+# A refund that came before takes another share of the commission now, as one that came while the row earned nothing
+# does once it earns again.
+_REVERSALS = """
+update reversal v set late_cents = v.late_cents + changed.cents
+from unnest(%s::uuid[], %s::bigint[]) as changed (refund_id, cents)
+where v.organization_id = %s and v.conversion_id = %s and v.refund_id = changed.refund_id
+"""
+
+
+def stage_reversals(*, organization_id: UUID, conversion_id: UUID, changes: Sequence[tuple[UUID, int]]) -> None:
+    """Stage how much more (negative: less) refunds take back of one row."""
+    if changes:
+        refund_ids, cents = zip(*changes, strict=True)
+        db.stage(_REVERSALS, (list(refund_ids), list(cents), organization_id, conversion_id))
+
+
+_IN_PAYOUT = FreshSelect("""
+select from payout_line where organization_id = %s and conversion_id = %s and released_at is null limit 1
+""")
+
+
+def is_in_payout(*, organization_id: UUID, conversion_id: UUID) -> bool:
+    """Return whether a payout that was not voided names a locked conversion."""
+    return bool(db.run(_IN_PAYOUT, (organization_id, conversion_id)))

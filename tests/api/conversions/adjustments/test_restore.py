@@ -1,0 +1,208 @@
+"""Refunds that the brand booked, undone: whole, once, and never what a gateway reported."""
+
+import json
+from uuid import uuid4
+
+import pytest
+
+from tests.support.api.deciding import money, refund_by_id, undo_refund
+from tests.support.api.importing import import_sales, past_sale
+from tests.support.api.payouts import entries
+from tests.support.api.racing import at_once
+from tests.support.draining import drain
+from tests.support.recruits import Recruits
+from tests.support.rows.program_rows import conversion
+
+
+@pytest.fixture
+def admin(payroll):
+    return payroll.brand.person("Admin")
+
+
+def _status_and_code(answer):
+    return answer.status_code, answer.json["error"]
+
+
+def test_refunds_by_a_person_and_by_a_signed_call_are_undone_together_once(payroll, admin):
+    sale = payroll.sell("ann", externalEventId="order-a")
+    refund_by_id(payroll.brand, sale, amountCents=1_000)
+    payroll.brand.refund("order-a", 2_000)
+    refund_by_id(payroll.brand, sale)
+    assert money(payroll.brand, sale) == (10_000, 0, "Refunded")
+
+    answer = undo_refund(admin, sale)
+
+    assert (answer.status_code, answer.json["status"], answer.json["refundedAmountCents"]) == (200, "Pending", 0)
+    assert (answer.json["commissionCents"], answer.json["refundedAt"]) == (2_000, None)
+    assert money(payroll.brand, sale) == (0, 2_000, "Pending")
+    assert _status_and_code(undo_refund(admin, sale)) == (409, "nothing_to_restore")
+
+
+def test_undone_refund_is_adjusted_event_history_and_audit_entry(payroll, admin):
+    sale = payroll.sell("ann")
+    refund_by_id(payroll.brand, sale, amountCents=4_000)
+
+    undo_refund(admin, sale)
+
+    ((body,),) = payroll.brand.rows("select body from event where type = 'conversion.adjusted'")
+    data = json.loads(body)["data"]
+    assert (data["previousAmountCents"], data["amountCents"]) == (6_000, 10_000)
+    assert (data["previousCommissionCents"], data["commissionCents"]) == (1_200, 2_000)
+    *_, line = payroll.brand.get(f"/api/v1/conversions/{sale}").json["events"]
+    assert (line["eventType"], line["amountCents"], line["reason"]) == ("adjustment", 4_000, "refund_restored")
+    ((actor, entity, before, after),) = entries(payroll.brand, "conversion.refund_restored")
+    assert (actor, entity) == ("member", sale)
+    assert (before["refundedAmountCents"], after["refundedAmountCents"]) == (4_000, 0)
+
+
+def test_refund_after_an_undone_one_can_be_undone_too(payroll, admin):
+    sale = payroll.sell("ann")
+    for amount in (4_000, 5_000):
+        refund_by_id(payroll.brand, sale, amountCents=amount)
+        assert undo_refund(admin, sale).status_code == 200
+    assert money(payroll.brand, sale) == (0, 2_000, "Pending")
+
+
+def test_refund_of_paid_conversion_is_undone_before_and_after_it_was_netted(payroll, admin):
+    sale = payroll.sell("ann")
+    payroll.run()
+    payroll.pay()
+    refund_by_id(payroll.brand, sale)
+    assert undo_refund(admin, sale).json["status"] == "Paid"
+    assert payroll.balance("ann") == {"USD": 0}
+
+    refund_by_id(payroll.brand, sale, amountCents=5_000)
+    payroll.sell("ann")
+    payroll.run()
+    payroll.pay()
+    assert payroll.balance("ann") == {"USD": 0}
+    assert undo_refund(admin, sale).json["status"] == "Approved"
+    assert payroll.balance("ann") == {"USD": 1_000}
+    payroll.run()
+    payroll.pay()
+    assert payroll.balance("ann") == {"USD": 0}
+
+
+@pytest.mark.parametrize("status", ["Denied", "Invalidated"])
+def test_refund_of_conversion_that_earns_nothing_is_undone(brand, status):
+    brand.program()
+    sale = conversion(brand, brand.affiliate("ann"), status=status)
+    refund_by_id(brand, sale)
+
+    assert undo_refund(brand.person("Admin"), sale).json["status"] == status
+    assert money(brand, sale) == (0, 1_000, status)
+
+
+@pytest.mark.parametrize("paid", [True, False])
+def test_locked_history_gets_back_its_status(payroll, admin, paid):
+    import_sales(payroll.brand, past_sale(externalId="old-1", affiliateSlug="ann", paid=paid))
+    ((sale, before),) = payroll.brand.rows("select id, status from conversion")
+    refund_by_id(payroll.brand, sale)
+
+    assert undo_refund(admin, sale).json["status"] == before
+    assert money(payroll.brand, sale) == (0, 2_000, before)
+
+
+def test_bonus_is_restored_whole(payroll, admin):
+    body = {"programId": str(payroll.brand.programs[-1]), "affiliateId": str(payroll.affiliates["ann"])}
+    answer = payroll.brand.post("/api/v1/conversions", body | {"kind": "bonus", "commissionCents": 500})
+    bonus = answer.json["conversion"]["id"]
+    assert _status_and_code(undo_refund(admin, bonus)) == (409, "nothing_to_restore")
+    refund_by_id(payroll.brand, bonus)
+
+    assert undo_refund(admin, bonus).json["commissionCents"] == 500
+    assert _status_and_code(undo_refund(admin, bonus)) == (409, "nothing_to_restore")
+
+
+def test_conversion_that_was_never_refunded_has_nothing_to_restore(payroll, admin):
+    assert _status_and_code(undo_refund(admin, payroll.sell("ann"))) == (409, "nothing_to_restore")
+
+
+def test_manager_may_not_undo_and_other_tenants_id_returns_404(payroll, admin, rival):
+    sale = payroll.sell("ann")
+    refund_by_id(payroll.brand, sale)
+
+    assert undo_refund(payroll.brand.person("Manager"), sale).status_code == 403
+    assert undo_refund(rival.person("Admin"), sale).status_code == 404
+    assert undo_refund(admin, uuid4()).status_code == 404
+    assert undo_refund(payroll.brand, sale).status_code == 200
+
+
+def test_simultaneous_undos_restore_once(payroll, admin):
+    sale = payroll.sell("ann")
+    refund_by_id(payroll.brand, sale, amountCents=4_000)
+
+    answers = at_once(*[lambda: undo_refund(admin, sale) for _ in range(4)])
+
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
+    assert money(payroll.brand, sale) == (0, 2_000, "Pending")
+
+
+def test_override_follows_a_refund_and_its_undoing(brand):
+    recruits = Recruits.create(brand)
+    sale = recruits.sell()
+    drain()
+    refund_by_id(brand, sale)
+    drain()
+    assert recruits.overrides("reversed_cents, status") == [(200, "Refunded")]
+
+    undo_refund(brand.person("Admin"), sale)
+    drain()
+
+    assert recruits.overrides("reversed_cents, status") == [(0, "Pending")]
+
+
+def test_override_is_refunded_and_restored_by_itself(brand):
+    recruits = Recruits.create(brand)
+    sale = recruits.sell()
+    drain()
+    ((share,),) = recruits.overrides("id")
+    admin = brand.person("Admin")
+
+    assert _status_and_code(refund_by_id(brand, share, amountCents=1)) == (422, "refund_amount_invalid")
+    assert refund_by_id(brand, share, "fraud").json["isFullRefund"] is True
+    assert (recruits.balance(recruits.ben), recruits.balance(recruits.ann)) == (2_000, 0)
+
+    # What goes back of its sale, and comes back, leaves it refunded.
+    refund_by_id(brand, sale, amountCents=4_000)
+    drain()
+    undo_refund(admin, sale)
+    drain()
+    assert recruits.overrides("reversed_cents, status") == [(200, "Refunded")]
+
+    # Undone by itself it earns what its sale's refunds leave of it.
+    refund_by_id(brand, sale, amountCents=4_000)
+    drain()
+    assert undo_refund(admin, share).json["commissionCents"] == 120
+    assert recruits.overrides("reversed_cents, status") == [(80, "Pending")]
+    assert _status_and_code(undo_refund(admin, share)) == (409, "nothing_to_restore")
+
+
+def test_override_of_refunded_sale_is_restored_with_its_sale_alone(brand):
+    recruits = Recruits.create(brand)
+    sale = recruits.sell()
+    drain()
+    ((share,),) = recruits.overrides("id")
+    admin = brand.person("Admin")
+    refund_by_id(brand, share)
+    refund_by_id(brand, sale)
+    drain()
+
+    assert _status_and_code(undo_refund(admin, share)) == (409, "nothing_to_restore")
+    undo_refund(admin, sale)
+    drain()
+    assert undo_refund(admin, share).json["commissionCents"] == 200
+    assert recruits.overrides("reversed_cents, status") == [(0, "Pending")]
+
+
+def test_validated_override_that_was_refunded_by_itself_stays_refunded(brand):
+    recruits = Recruits.create(brand)
+    recruits.sell()
+    drain()
+    ((share,),) = recruits.overrides("id")
+    brand.post(f"/api/v1/conversions/{share}/invalidate")
+    refund_by_id(brand, share)
+    assert recruits.overrides("reversed_cents, status") == [(0, "Invalidated")]
+
+    assert brand.post(f"/api/v1/conversions/{share}/validate").json["status"] == "Refunded"
+    assert recruits.balance(recruits.ann) == 0
