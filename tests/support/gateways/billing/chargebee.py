@@ -46,6 +46,8 @@ class ChargebeeStage(Stage):
 
     def pay(self, purchase: Purchase) -> Sale:
         number = self.number()
+        if purchase.code:
+            self.codes.redeemed.add(purchase.code)
         if purchase.cents == 0:
             free = {"invoice": {"id": f"inv_{number}", "total": 0}}
             content = {**self._buyer(purchase, "active", coupon=purchase.code), **free}
