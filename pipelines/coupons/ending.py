@@ -28,7 +28,7 @@ class EndingCode:
     """A revoked code that is about to end where it is minted."""
 
     code: AffiliateCoupon
-    family: CampaignCoupon
+    family: CampaignCoupon | None
     place: MintingPlace
 
 
@@ -104,10 +104,11 @@ def prepare(*, organization_id: UUID, code_id: UUID, now: datetime) -> EndingCod
     if code is None or code.status != CodeStatus.Revoked or code.switched_off_at is not None:
         return None
     assert code.connection_id is not None  # codes made elsewhere ended when they were revoked
-    assert code.campaign_coupon_id is not None
     place = places.acting(organization_id, code.connection_id, now=now)
-    family = campaign_coupons.find(organization_id=organization_id, coupon_id=code.campaign_coupon_id)
-    assert family is not None  # a family with codes is never deleted
+    family = None
+    if code.campaign_coupon_id is not None:
+        family = campaign_coupons.find(organization_id=organization_id, coupon_id=code.campaign_coupon_id)
+        assert family is not None  # a family with codes is never deleted
     if place is None:  # disconnected: nobody can end it there but the brand
         _note(code, Ended(is_done=True), now=now)
         return None
@@ -154,9 +155,9 @@ def tell_when_done(coupon: CampaignCoupon, *, now: datetime) -> None:
 
 
 def _note(code: AffiliateCoupon, ended: Ended, *, now: datetime) -> None:
-    assert code.campaign_coupon_id is not None
-    family = campaign_coupons.lock(organization_id=code.organization_id, coupon_id=code.campaign_coupon_id)
-    assert family is not None
+    family = None
+    if code.campaign_coupon_id is not None:
+        family = campaign_coupons.lock(organization_id=code.organization_id, coupon_id=code.campaign_coupon_id)
     locked = affiliate_coupons.lock(organization_id=code.organization_id, code_id=code.id)
     if locked is None or locked.switched_off_at is not None:
         return
@@ -166,7 +167,8 @@ def _note(code: AffiliateCoupon, ended: Ended, *, now: datetime) -> None:
     # A payment with an id that another code may have is not this code's.
     kept_id = None if ended.is_id_free else known_id
     affiliate_coupons.change(locked, {"switched_off_at": now, "processor_promotion_code_id": kept_id})
-    tell_when_done(family, now=now)
+    if family is not None:
+        tell_when_done(family, now=now)
 
 
 def _tell(code: AffiliateCoupon, *, by_affiliate: bool, now: datetime) -> None:
