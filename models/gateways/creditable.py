@@ -93,11 +93,11 @@ _NAMED = FreshSelect(_NAMING)
 class AskedOrigin:
     """What may name an affiliate for a payment of `at`, and by whom the payments of its buyer are counted (`payer`).
 
-    `account` is the account of the gateway that took the payment: ids of codes are compared within it.
+    `connection_id` is the connection that the payment came by: ids of codes are compared within its account.
     """
 
     gateway: str
-    account: str
+    connection_id: UUID
     slugs: Sequence[str]
     codes: Sequence[RedeemedCode]
     customer_id: str | None
@@ -130,7 +130,7 @@ class _NamedByOne:
 _NAMED_BY_MANY_ROWS = Rows(_NamedByOne)
 _NAMED_BY_MANY = FreshSelect(f"""
 select asked.place, named.*
-from jsonb_to_recordset(%(asked)s) as asked (place int, gateway text, account text, slugs text[],
+from jsonb_to_recordset(%(asked)s) as asked (place int, gateway text, connection uuid, slugs text[],
   code_texts text[], code_ids text[], code_ids_certain boolean[], customer text, subscription text, email text,
   payer text, is_test boolean, at timestamptz)
 cross join lateral (
@@ -155,7 +155,7 @@ def named_by_each(asked: Sequence[AskedOrigin], *, organization_id: UUID) -> lis
 def _asked(asked: AskedOrigin) -> dict[str, object]:
     return {
         "gateway": asked.gateway,
-        "account": asked.account,
+        "connection": asked.connection_id,
         "slugs": list(asked.slugs),
         "code_texts": [code.text.upper() for code in asked.codes],
         "code_ids": [code.id for code in asked.codes],

@@ -168,4 +168,9 @@ def _is_at_home(coupon: CampaignCoupon, connection: GatewayConnection) -> bool:
 
 
 def _is_same_account(one: GatewayConnection, other: GatewayConnection) -> bool:
-    return (one.gateway, one.mode, one.account) == (other.gateway, other.mode, other.account)
+    """Return whether two connections are of one account: by its identity, as names change, else by its name."""
+    if (one.gateway, one.mode) != (other.gateway, other.mode):
+        return False
+    if one.identity and other.identity:
+        return one.identity == other.identity
+    return one.account == other.account

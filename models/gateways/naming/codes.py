@@ -9,9 +9,13 @@ gateway alone: elsewhere the same text may belong to another person.
 
 from models.gateways.naming.columns import NO_LEAD
 
+# An account's name may change; what the gateway knows it by does not, but older connections lack it.
 _AT_ACCOUNT = """exists (
-          select from gateway_connection n where n.organization_id = %(org)s and n.id = c.connection_id
-            and n.gateway = %(gateway)s and n.account = %(account)s)"""
+          select from gateway_connection n
+          join gateway_connection here on here.organization_id = %(org)s and here.id = %(connection)s
+          where n.organization_id = %(org)s and n.id = c.connection_id and n.gateway = here.gateway
+            and case when '{}' in (n.identity, here.identity) then n.account = here.account
+              else n.identity = here.identity end)"""
 _HAS_CERTAIN_ID = "(redeemed.id is not null and redeemed.is_id_certain)"
 _BY_TEXT = f"""c.organization_id = %(org)s and c.code = redeemed.text
         and (not {_HAS_CERTAIN_ID} or c.origin = 'external'

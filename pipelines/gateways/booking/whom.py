@@ -61,7 +61,7 @@ def asked(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups
     """Return what is to be asked about an origin before `decided`."""
     return AskedOrigin(
         gateway=desk.gateway,
-        account=desk.connection.account,
+        connection_id=desk.connection.id,
         slugs=[*(claim.slug for claim in _claimed(desk, origin)), *(claim.slug for claim in signups.claims)],
         codes=_redeemed(origin),
         customer_id=origin.customer_id,

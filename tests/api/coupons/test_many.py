@@ -1,6 +1,7 @@
 """What codes cost where there are many of them: a sale that redeems one, and a shorter allow-list."""
 
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
 
@@ -38,7 +39,8 @@ def family(brand):
 def test_redeemed_code_is_found_by_index(brand, family):
     with db.unit_of_work(brand.id):
         codes = [RedeemedCode("MANY-7", "coupon", "promo_many_7")]
-        asked = AskedOrigin("stripe", "acct_1", [], codes, None, None, None, None, is_test=False, at=datetime.now(UTC))
+        here = uuid4()
+        asked = AskedOrigin("stripe", here, [], codes, None, None, None, None, is_test=False, at=datetime.now(UTC))
         creditable.named(asked, organization_id=brand.id)
         statement = creditable._NAMED
         plan = "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * len(statement._order)))

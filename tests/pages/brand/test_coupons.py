@@ -249,23 +249,23 @@ def test_code_without_a_coupon_is_minted_at_the_store(brand, store, people):
 
 
 @pytest.mark.parametrize(
-    ("typed", "field", "status"),
+    ("typed", "field"),
     [
-        ({"email": "zoe@example.com"}, "email", 422),
-        ({"code": "ab"}, "code", 400),
-        ({"discountValue": ""}, "discountValue", 400),
-        ({"discountValue": "101"}, "discountValue", 400),
-        ({"discountType": "AmountOff"}, "discountCurrency", 400),
-        ({"expiresAt": "soon"}, "expiresAt", 400),
-        ({"maxRedemptions": "0"}, "maxRedemptions", 400),
+        ({"email": "zoe@example.com"}, "email"),
+        ({"code": "ab"}, "code"),
+        ({"discountValue": ""}, "discountValue"),
+        ({"discountValue": "101"}, "discountValue"),
+        ({"discountType": "AmountOff"}, "discountCurrency"),
+        ({"expiresAt": "soon"}, "expiresAt"),
+        ({"maxRedemptions": "0"}, "maxRedemptions"),
     ],
 )
-def test_bad_field_of_a_new_code_is_marked_and_nothing_is_minted(brand, store, people, typed, field, status):
+def test_bad_field_of_a_new_code_is_marked_and_nothing_is_minted(brand, store, people, typed, field):
     form = _CODE | {"programId": str(brand.programs[0]), "discountCurrency": "", "expiresAt": "", "maxRedemptions": ""}
 
     answer = people().send(f"{_HERE}/codes/new", form | typed)
 
-    assert answer.status_code == status
+    assert answer.status_code == (422 if field == "email" else 400)
     assert re.search(rf'id="{field}"[^>]*aria-invalid="true"', answer.text), answer.text
     assert store.codes.kept == []
 

@@ -169,7 +169,7 @@ def test_same_id_at_another_account_credits_no_one(place):
     minted = place.mint(place.jane)
     with played("shopify") as elsewhere:
         other = connected(place.brand.person("Owner"), elsewhere)
-    other_account = "gateway = %s, account = 'another', status = 'Disconnected'"
+    other_account = "gateway = %s, identity = '{another}', status = 'Disconnected'"
     name = place.stage.gateway.name
     place.change(f"update gateway_connection set {other_account} where id = %s", name, other["id"])
     place.change("update affiliate_coupon set connection_id = %s where id = %s", other["id"], minted["id"])
@@ -177,3 +177,16 @@ def test_same_id_at_another_account_credits_no_one(place):
     place.sell(slug=None, code="JANE10")
 
     assert place.credited() == []
+
+
+@_at(_TELLING_IDS)
+def test_code_minted_before_its_account_was_renamed_and_connected_again_credits_its_owner(place):
+    minted = place.mint(place.jane)
+    owner = place.brand.person("Owner")
+    owner.call("DELETE", f"/api/v1/connections/{place.connection['id']}")
+    place.change("update gateway_connection set account = 'former name' where id = %s", place.connection["id"])
+    place.connection = connected(owner, place.stage)
+
+    place.sell(slug=None, code="JANE10")
+
+    assert place.credited() == [(place.jane, "JANE10", minted["id"])]
