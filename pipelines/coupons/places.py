@@ -26,7 +26,7 @@ from pipelines.gateways import accounts
 LEFT_ALONE = timedelta(seconds=40)
 #: A request that is repeated within this time with its Idempotency-Key goes on with what it began.
 REPEATED_WITHIN = timedelta(hours=1)
-# What a code is called at its gateway, before its mark, where no coupon gives it a name.
+# The name of a code at its gateway, before its mark, where no coupon gives it one.
 _NAME_WITHOUT_FAMILY = "Affiliate code"
 # While a gateway is away, and while it refuses the credentials.
 _AGAIN_AFTER = tuple(timedelta(seconds=s) for s in (10, 60, 300, 1_800, 7_200))

@@ -41,7 +41,7 @@ def test_code_is_minted_at_the_gateway_and_credits_its_owner(store):
     (sale,) = store.brand.get("/api/v1/conversions").json["items"]
     assert (sale["affiliateId"], sale["couponCode"]) == (store.jane, "SPRING15")
     assert sale["attributionMethod"] == f"{store.name}_coupon_code"
-    assert [one["redemptionCount"] for one in store.listed()] == [1]
+    assert [row["redemptionCount"] for row in store.listed()] == [1]
 
 
 @every_other
@@ -62,9 +62,9 @@ def test_terms_are_kept_or_refused_as_the_gateway_can_hold_them(store, column, f
         assert store.stage.codes.live("SPRING15") == []
         return
     assert answer.status_code == 201, answer.get_data(as_text=True)
-    kept = getattr(store.stage.codes.terms("SPRING15"), terms)
+    value = getattr(store.stage.codes.terms("SPRING15"), terms)
     requested = {"cents": 500, "cap": 7, "expires_at": datetime.fromisoformat("2031-05-06T07:08:09+00:00")}[terms]
-    assert kept == requested or (column, store.name) == ("Expiry", "recurly")  # by day
+    assert value == requested or (column, store.name) == ("Expiry", "recurly")  # by day
 
 
 def test_text_that_is_not_sent_is_drawn(store):
@@ -118,7 +118,7 @@ def test_revoked_code_ends_at_the_gateway_and_frees_its_text(store):
     assert store.brand.call("DELETE", f"{store.url}/{first['id']}").status_code == 204
 
     assert store.stage.codes.live("SPRING15") == []
-    assert [one["status"] for one in store.listed()] == ["Revoked"]
+    assert [row["status"] for row in store.listed()] == ["Revoked"]
     assert store.minted()["id"] != first["id"]
 
 
@@ -147,7 +147,7 @@ def test_lost_answer_makes_no_second_code(store):
 
     assert answer.status_code in (201, 503)
     assert repeated.status_code == 422  # the job has finished it
-    (minted,) = [one for one in store.listed() if one["code"] == "SPRING15"]
+    (minted,) = [row for row in store.listed() if row["code"] == "SPRING15"]
     assert store.stage.codes.live("SPRING15") == [minted["processorPromotionCodeId"]]
     assert minted["status"] == "Active"
 

@@ -157,8 +157,8 @@ def test_payment_waits_while_the_code_with_its_text_has_no_id_yet(place):
     assert "nobody_referred" not in [reason for (reason,) in place.events("reason")]
 
     minted_id = minted["processorPromotionCodeId"]
-    known = "update affiliate_coupon set status = 'Active', processor_promotion_code_id = %s where id = %s"
-    place.change(known, minted_id, minted["id"])
+    settled = "update affiliate_coupon set status = 'Active', processor_promotion_code_id = %s where id = %s"
+    place.change(settled, minted_id, minted["id"])
     place.change("update job set run_at = now() where queue = 'gateways'")
     drain()
     assert place.credited() == [(place.jane, "JANE10", minted["id"])]
