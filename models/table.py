@@ -77,14 +77,24 @@ class Rows(Generic[Row]):
 
 
 class Table(Rows[Row]):
-    """A table of the migrations by name, with the class that holds a whole row of it."""
+    """A table of the migrations by name, with the class that holds a whole row of it.
 
-    def __init__(self, name: str, kind: type[Row], *, key: Sequence[str] = ("organization_id", "id")) -> None:
+    `instead` says how fields are selected that are not columns of the table.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: type[Row],
+        *,
+        key: Sequence[str] = ("organization_id", "id"),
+        instead: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(kind)
         self.name = name
         self.kind = kind
         self._key = key
-        self.columns = columns(kind)
+        self.columns = columns(kind, **(instead or {}))
 
     def insert(self, values: Mapping[str, object], *, conflict: str = "") -> bool:
         """Insert a row of these columns, the others by the table's own defaults; False when a twin's row stands.

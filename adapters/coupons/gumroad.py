@@ -66,14 +66,14 @@ def cap(code_id: UUID) -> int:
 
 def _require_held(discount: Discount, products: list[Any]) -> None:
     if discount.expires_at is not None:
-        raise DiscountNotHeld("its codes cannot expire; make a coupon without expiresAt, and revoke codes.")
+        raise DiscountNotHeld("its codes cannot expire; leave expiresAt out, and revoke the code when it is to end.")
     rails.require_no_months(discount)
     rails.require_no_cap(discount, "it keeps our mark of a code in its cap, and has no other place for it")
     if not products:
         raise DiscountNotHeld("it has no product yet.")
     is_forever = discount.duration == DiscountDuration.Forever
     if not is_forever and any(shapes.at(one, "is_tiered_membership") is True for one in products):
-        raise DiscountNotHeld("off a membership its codes are off every payment; make a coupon that is Forever.")
+        raise DiscountNotHeld("off a membership its codes are off every payment; a coupon that is Forever can be held.")
     currencies = {(shapes.text(one, "currency") or "").upper() for one in products}
     other = next((currency for currency in sorted(currencies) if currency != discount.currency), discount.currency)
     rails.require_currency(discount, lambda: other)

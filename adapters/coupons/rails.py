@@ -92,7 +92,7 @@ def require_no_months(discount: Discount) -> None:
 def require_no_cap(discount: Discount, why: str) -> None:
     """Raise DiscountNotHeld for a discount whose codes can be redeemed a number of times."""
     if discount.max_redemptions_per_code is not None:
-        raise DiscountNotHeld(f"{why}; make a coupon without maxRedemptionsPerCode.")
+        raise DiscountNotHeld(f"{why}; leave the number of redemptions out.")
 
 
 def require_currency(discount: Discount, home: Callable[[], str | None]) -> None:

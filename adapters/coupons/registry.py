@@ -17,6 +17,8 @@ _OTHERS = (
     Gateway.LemonSqueezy,
     Gateway.Gumroad,
 )
+#: Where the id of a code is its text: once a code is deleted that was never redeemed, another code may have its id.
+NAMED_BY_TEXT = (Gateway.Chargebee,)
 #: All of them, in the order in which one is chosen where several are connected.
 MINTABLE = (*STOREFRONTS, PROCESSOR, *_OTHERS)
 

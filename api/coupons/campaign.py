@@ -34,8 +34,8 @@ from schemas.paging import PageQuery
 
 blueprint = Blueprint("campaign_coupons", __name__)
 
-_READ = Guard(audience="brand", plan=plans.Tier.Starter)
-_WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
+_READ = Guard(audience="brand", plan=plans.Tier.Starter, plan_for_people=True)
+_WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter, plan_for_people=True)
 
 _RECORD = CampaignCouponRecord()
 _PICKABLE = PickableAffiliateRecord()

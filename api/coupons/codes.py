@@ -17,7 +17,7 @@ from api.edge.operations import one, operation, page
 from api.edge.wake import wake_relay
 from domain.coupons.discounts import CodeOrigin
 from domain.organization import plans
-from domain.refused import Refused, not_found
+from domain.refused import not_found
 from models import db
 from models.affiliates import affiliates
 from models.affiliates.affiliates import Affiliate
@@ -28,8 +28,8 @@ from schemas.paging import PageQuery
 
 blueprint = Blueprint("affiliate_coupons", __name__)
 
-_READ = Guard(audience="brand", plan=plans.Tier.Starter)
-_WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
+_READ = Guard(audience="brand", plan=plans.Tier.Starter, plan_for_people=True)
+_WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter, plan_for_people=True)
 _CODES = "/api/v1/affiliates/<affiliate_id>/coupons"
 
 
@@ -44,6 +44,8 @@ _CODES = "/api/v1/affiliates/<affiliate_id>/coupons"
 def create_affiliate_coupon(affiliate_id: str) -> Response:
     """Mint a code for an affiliate, at the brand's store or its processor. 201 with it.
 
+    With `campaignCouponId` it takes off what that coupon does. Without it, `discountType` and `discountValue` say what
+    it takes off one payment; it is minted at the store or another gateway, not at stripe, and wins over clicks.
     With `external` the code was made elsewhere and is only registered: it credits the affiliate, wins over clicks and
     has no cap. After a 503 it may have been made: repeat the request, or look at the list in a minute.
     """
@@ -53,14 +55,15 @@ def create_affiliate_coupon(affiliate_id: str) -> Response:
     sent = body.load()
     if sent["external"]:
         return answers.once(lambda: _register(affiliate, sent["code"], sent["campaign_coupon_id"]))
-    if sent["campaign_coupon_id"] is None:
-        message = "campaignCouponId names the coupon whose code is minted."
-        raise Refused(400, "invalid_request", message, field="campaignCouponId")
     repeated = answers.repeated()
     if repeated is not None:
         return repeated
     wanted = minting.WantedCode(
-        id=answers.made_id(), coupon_id=sent["campaign_coupon_id"], text=sent["code"], origin=CodeOrigin.Brand
+        id=answers.made_id(),
+        coupon_id=sent["campaign_coupon_id"],
+        text=sent["code"],
+        origin=CodeOrigin.Brand,
+        discount=sent["discount"],
     )
     return view.minted(affiliate, wanted)
 

@@ -19,7 +19,7 @@ from schemas.coupons.credited import CodesQuery, CreditedCodeRecord
 
 blueprint = Blueprint("coupon_codes", __name__)
 
-_READ = Guard(audience="brand", plan=plans.Tier.Starter)
+_READ = Guard(audience="brand", plan=plans.Tier.Starter, plan_for_people=True)
 _RECORD = CreditedCodeRecord()
 _CODE = CreditedCodeRecord(exclude=("earned_by_currency",))
 

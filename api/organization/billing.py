@@ -9,7 +9,6 @@ from dataclasses import asdict
 from flask import Blueprint
 
 from adapters import clock
-from adapters.gateways import registry
 from api.access import guards
 from api.access.guards import Guard
 from api.edge.operations import one, operation
@@ -18,6 +17,7 @@ from domain.organization import plans
 from domain.refused import not_found
 from models import db
 from models.organization import organizations
+from pipelines.coupons import places
 from pipelines.organization import capacity
 from schemas.organization.billing import BillingState
 
@@ -38,8 +38,8 @@ def get_billing_state() -> Mapping[str, object]:
         if organization is None:
             raise not_found("organization", guards.organization_id())
         used = capacity.shares(organization, now)
+        has_codes = places.can_mint(organization.id)
     gateways = (*organization.gateways, *organization.connected_gateways)
-    has_codes = any(adapter and adapter.capabilities.coupons for adapter in map(registry.find, gateways))
     shown: Mapping[str, object] = _STATE.dump(
         {
             **asdict(organization),

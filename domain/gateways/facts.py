@@ -32,10 +32,17 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True)
 class RedeemedCode:
-    """A code that the buyer redeemed, with the method that is written if it credits its owner."""
+    """A code that the buyer redeemed, with the method that is written if it credits its owner.
+
+    `id` is the gateway's id of the code, None where the payment does not contain one; where only that is known `text`
+    is empty. `is_id_certain` is False where the id may be of another kind than the one that minting returned: then it
+    counts together with the text.
+    """
 
     text: str
     method: str
+    id: str | None = None
+    is_id_certain: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

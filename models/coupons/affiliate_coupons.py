@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
 from models.conditions import OF_PERSON
 from models.db import db
 from models.hot import Hot, Lookup
@@ -17,8 +18,12 @@ class AffiliateCoupon:
     """A code. `origin` is brand, self_minted or external; an external one has no connection and maybe no family.
 
     `redemption_count` is the conversions credited by it that are not fully refunded. `unanswered_at` is when the
-    gateway's answer to its minting was lost. `switched_off_at` is when a revoked one ended where it is minted; None
+    gateway's answer to its minting was lost. `processor_promotion_code_id` is the id by which payments name it; None
+    again once another code may have it. `switched_off_at` is when a revoked one ended where it is minted; None
     while a job is at it.
+
+    `discount_type` to `max_redemptions` are of a code that was minted without a family. `processor` is the gateway
+    where it is minted.
     """
 
     id: UUID
@@ -37,9 +42,37 @@ class AffiliateCoupon:
     revoked_at: datetime | None
     unanswered_at: datetime | None
     switched_off_at: datetime | None
+    discount_type: str | None
+    discount_value: int | None
+    discount_currency: str | None
+    expires_at: datetime | None
+    max_redemptions: int | None
+    processor: str | None
+
+    @property
+    def discount(self) -> Discount | None:
+        """What the code takes off by itself; None for one of a family and for one that was made elsewhere."""
+        if self.discount_type is None or self.discount_value is None:
+            return None
+        return Discount(
+            type=DiscountType(self.discount_type),
+            value=self.discount_value,
+            currency=self.discount_currency,
+            duration=DiscountDuration.Once,
+            months=None,
+            max_redemptions_per_code=self.max_redemptions,
+            expires_at=self.expires_at,
+            product_refs=(),
+        )
 
 
-_TABLE = Table("affiliate_coupon", AffiliateCoupon)
+def processor_of(alias: str) -> str:
+    """Return SQL for the gateway where the code of a row is minted."""
+    return f"""(select n.gateway from gateway_connection n
+  where n.organization_id = {alias}.organization_id and n.id = {alias}.connection_id)"""
+
+
+_TABLE = Table("affiliate_coupon", AffiliateCoupon, instead={"processor": processor_of("affiliate_coupon")})
 
 
 def insert(values: Mapping[str, Any]) -> AffiliateCoupon | None:
@@ -113,7 +146,7 @@ with ending as (
 update affiliate_coupon k set status = 'Revoked', revoked_at = %(at)s,
   switched_off_at = case when k.origin = 'external' then %(at)s end
 from ending where k.organization_id = %(org)s and k.id = ending.id
-returning {columns(AffiliateCoupon, "k")}
+returning {columns(AffiliateCoupon, "k", processor=processor_of("k"))}
 """
 _REVOKE_FAMILY = _REVOKE.format(
     which="""campaign_coupon_id = %(coupon)s
@@ -174,14 +207,14 @@ _OWN = f"""
 from affiliate_coupon k join affiliate m on m.organization_id = k.organization_id and m.id = k.affiliate_id
 where {OF_PERSON}
 """
-_K_COLUMNS = columns(AffiliateCoupon, "k")
+_K_COLUMNS = columns(AffiliateCoupon, "k", processor=processor_of("k"))
 _ANY_ORG_OWN = f"""
 select {_K_COLUMNS} {_OWN}
   and (%(before)s::timestamptz is null or (k.created_at, k.id) < (%(before)s, %(before_id)s))
 order by k.created_at desc, k.id desc
 limit %(limit)s
 """
-_ANY_ORG_OWN_ONE = f"select {columns(AffiliateCoupon, 'k')} {_OWN} and k.id = %(id)s"
+_ANY_ORG_OWN_ONE = f"select {_K_COLUMNS} {_OWN} and k.id = %(id)s"
 
 
 def any_org_own(

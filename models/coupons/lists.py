@@ -7,6 +7,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from models import conditions
+from models.coupons import affiliate_coupons
 from models.db import db
 from models.listing import Position
 from models.table import Rows, columns
@@ -27,6 +28,12 @@ class CreditedCode(NamedTuple):
     last_redeemed_at: datetime | None
     created_at: datetime
     revoked_at: datetime | None
+    discount_type: str | None
+    discount_value: int | None
+    discount_currency: str | None
+    expires_at: datetime | None
+    max_redemptions: int | None
+    processor: str | None
     affiliate_name: str
     affiliate_email: str
     coupon_name: str | None
@@ -49,7 +56,14 @@ _CONDITIONS = {
     "affiliate_id": "k.affiliate_id = %(affiliate_id)s",
     "status": "k.status = %(status)s",
 }
-_SHOWN = columns(CreditedCode, "k", affiliate_name="a.full_name", affiliate_email="a.email", coupon_name="f.name")
+_SHOWN = columns(
+    CreditedCode,
+    "k",
+    processor=affiliate_coupons.processor_of("k"),
+    affiliate_name="a.full_name",
+    affiliate_email="a.email",
+    coupon_name="f.name",
+)
 _PAGE = f"""
 select {_SHOWN} from affiliate_coupon k
 join affiliate a on a.organization_id = k.organization_id and a.id = k.affiliate_id

@@ -8,6 +8,7 @@ from typing import Literal
 from uuid import UUID
 
 from domain.conversions.customers import CustomerNames
+from domain.gateways.facts import RedeemedCode
 from models.conditions import OPEN_PROGRAM, SELLING_PROGRAM
 from models.conversions import customers, sale_terms
 from models.conversions.sale_terms import SaleTerms
@@ -20,7 +21,8 @@ from models.table import Rows
 class RedeemableCode:
     """A code that a payment may have redeemed, with what its sales earn. One that was made elsewhere is external.
 
-    Of one that is still being minted it is not known whether it is its owner's.
+    Of one that is still being minted it is not known whether it is its owner's. `place` is its position among the
+    redeemed codes, the first is 1.
     """
 
     id: UUID
@@ -31,6 +33,7 @@ class RedeemableCode:
     is_minting: bool
     commission_type: str | None
     commission_value: Decimal | None
+    place: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ select named.by, named.slug, a.id, a.status, a.email_normalized, a.program_id,
   {OPEN_PROGRAM}, {SELLING_PROGRAM}, named.by = 'claim' and {doors.passed_by("a", "named.slug")},
   named.lead_id, named.sub_id, named.occurred_at, named.is_after_payment,
   named.code_id, named.code, named.origin, named.overrides, named.is_revoked, named.is_minting,
-  named.commission_type, named.commission_value,
+  named.commission_type, named.commission_value, named.place,
   coalesce(c.payments, 0) + 1, least(c.first_paid_at, %(at)s), o.commission_basis, p.cookie_window_days,
   {sale_terms.COLUMNS}
 from named
@@ -88,11 +91,15 @@ _NAMED = FreshSelect(_NAMING, also=("program_customer",))
 
 @dataclass(frozen=True, slots=True)
 class AskedOrigin:
-    """What may name an affiliate for a payment of `at`, and by whom the payments of its buyer are counted (`payer`)."""
+    """What may name an affiliate for a payment of `at`, and by whom the payments of its buyer are counted (`payer`).
+
+    `connection_id` is the connection that the payment came by: ids of codes are compared within its account.
+    """
 
     gateway: str
+    connection_id: UUID
     slugs: Sequence[str]
-    codes: Sequence[str]
+    codes: Sequence[RedeemedCode]
     customer_id: str | None
     subscription_id: str | None
     email_normalized: str | None
@@ -104,8 +111,7 @@ class AskedOrigin:
 def named(asked: AskedOrigin, *, organization_id: UUID) -> list[Creditable]:
     """Return the affiliates whom slugs, redeemed codes, earlier payments, checkout doors and leads name.
 
-    Claims come in the order of `slugs`, codes in that of `codes`: a code in force before a revoked one of its text
-    (one that an affiliate minted at its own gateway alone: elsewhere somebody else's may have that text);
+    Claims come in the order of `slugs`, codes in that of `codes` (`naming.codes` says which code is matched);
     who earned before by the subscription, the customer, the email.
     Budget: 1 statement.
     """
@@ -115,8 +121,11 @@ def named(asked: AskedOrigin, *, organization_id: UUID) -> list[Creditable]:
 def _asked(asked: AskedOrigin) -> dict[str, object]:
     return {
         "gateway": asked.gateway,
+        "connection": asked.connection_id,
         "slugs": list(asked.slugs),
-        "codes": list(asked.codes),
+        "code_texts": [code.text.upper() for code in asked.codes],
+        "code_ids": [code.id for code in asked.codes],
+        "code_ids_certain": [code.is_id_certain for code in asked.codes],
         "customer": asked.customer_id,
         "subscription": asked.subscription_id,
         "email": asked.email_normalized,

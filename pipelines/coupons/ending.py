@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from adapters.coupons import registry
 from adapters.gateways.base import CredentialsRefused, GatewayRejected, GatewayUnreachable
 from domain import jobs
 from domain.coupons.discounts import CodeStatus
@@ -27,16 +28,20 @@ class EndingCode:
     """A revoked code that is about to end where it is minted."""
 
     code: AffiliateCoupon
-    family: CampaignCoupon
+    family: CampaignCoupon | None
     place: MintingPlace
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Whether a code ended at its gateway; its id there, where it had to be looked up."""
+    """Whether a code ended at its gateway; its id there, where it had to be looked up.
+
+    `is_id_free` says that another code may have this id there from now on.
+    """
 
     is_done: bool
     minted_id: str | None = None
+    is_id_free: bool = False
 
 
 def revoke(
@@ -99,12 +104,13 @@ def prepare(*, organization_id: UUID, code_id: UUID, now: datetime) -> EndingCod
     if code is None or code.status != CodeStatus.Revoked or code.switched_off_at is not None:
         return None
     assert code.connection_id is not None  # codes made elsewhere ended when they were revoked
-    assert code.campaign_coupon_id is not None
     place = places.acting(organization_id, code.connection_id, now=now)
-    family = campaign_coupons.find(organization_id=organization_id, coupon_id=code.campaign_coupon_id)
-    assert family is not None  # a family with codes is never deleted
+    family = None
+    if code.campaign_coupon_id is not None:
+        family = campaign_coupons.find(organization_id=organization_id, coupon_id=code.campaign_coupon_id)
+        assert family is not None  # a family with codes is never deleted
     if place is None:  # disconnected: nobody can end it there but the brand
-        _note(code, now=now)
+        _note(code, Ended(is_done=True), now=now)
         return None
     return EndingCode(code, family, place)
 
@@ -117,7 +123,8 @@ def switch_off(wanted: EndingCode) -> Ended:
         minted_id = wanted.code.processor_promotion_code_id or rail.find_code(account, order)
         if minted_id is not None:
             rail.switch_off(account, order, minted_id)
-        return Ended(is_done=True, minted_id=minted_id)
+        is_id_free = rail.gateway in registry.NAMED_BY_TEXT and rail.find_code(account, order) is None
+        return Ended(is_done=True, minted_id=minted_id, is_id_free=is_id_free)
     except (CredentialsRefused, GatewayRejected, GatewayUnreachable, UnreadableEvent):
         return Ended(is_done=False)
 
@@ -125,7 +132,7 @@ def switch_off(wanted: EndingCode) -> Ended:
 def record(wanted: EndingCode, ended: Ended, *, now: datetime) -> datetime | None:
     """Write that a code ended, and return when to try again; None when it did."""
     if ended.is_done:
-        _note(wanted.code, minted_id=ended.minted_id, now=now)
+        _note(wanted.code, ended, now=now)
         return None
     revoked_at = wanted.code.revoked_at
     assert revoked_at is not None
@@ -147,18 +154,21 @@ def tell_when_done(coupon: CampaignCoupon, *, now: datetime) -> None:
     )
 
 
-def _note(code: AffiliateCoupon, *, now: datetime, minted_id: str | None = None) -> None:
-    assert code.campaign_coupon_id is not None
-    family = campaign_coupons.lock(organization_id=code.organization_id, coupon_id=code.campaign_coupon_id)
-    assert family is not None
+def _note(code: AffiliateCoupon, ended: Ended, *, now: datetime) -> None:
+    family = None
+    if code.campaign_coupon_id is not None:
+        family = campaign_coupons.lock(organization_id=code.organization_id, coupon_id=code.campaign_coupon_id)
     locked = affiliate_coupons.lock(organization_id=code.organization_id, code_id=code.id)
     if locked is None or locked.switched_off_at is not None:
         return
-    known_id = minted_id or code.processor_promotion_code_id
+    known_id = ended.minted_id or code.processor_promotion_code_id
     if locked.processor_promotion_code_id not in (None, known_id):
         return  # it turned out to have been minted; the job for that ends it
-    affiliate_coupons.change(locked, {"switched_off_at": now, "processor_promotion_code_id": known_id})
-    tell_when_done(family, now=now)
+    # A payment with an id that another code may have is not this code's.
+    kept_id = None if ended.is_id_free else known_id
+    affiliate_coupons.change(locked, {"switched_off_at": now, "processor_promotion_code_id": kept_id})
+    if family is not None:
+        tell_when_done(family, now=now)
 
 
 def _tell(code: AffiliateCoupon, *, by_affiliate: bool, now: datetime) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from domain import jobs
 from domain.coupons import codes
-from domain.coupons.discounts import CodeOrigin, CodeStatus
+from domain.coupons.discounts import CodeOrigin, CodeStatus, Discount
 from domain.refused import Refused, not_found
 from domain.webhooks import coupon_events
 from models import ids
@@ -23,6 +23,7 @@ from pipelines import work
 from pipelines.coupons import calls, ending, families, places
 from pipelines.coupons.calls import Made
 from pipelines.coupons.places import MintingPlace
+from pipelines.programs import lifecycle
 from pipelines.webhooks import emit
 
 # Of thirty characters eight make so many texts that a second draw is rare.
@@ -31,25 +32,29 @@ _DRAWS = 5
 
 @dataclass(frozen=True, slots=True)
 class BegunCode:
-    """A code that is written and about to be minted, of which family and where.
+    """A code that is written and about to be minted, of which family (None: it has its own discount) and where.
 
     `is_asked_again`: somebody may have asked for it before.
     """
 
     code: AffiliateCoupon
-    family: CampaignCoupon
+    family: CampaignCoupon | None
     place: MintingPlace
     is_asked_again: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedCode:
-    """A code that somebody asks for; without `text` one is drawn. `id` is what it is written under."""
+    """A code that is requested; without `text` one is drawn. `id` is what it is written under.
+
+    It is of a coupon, or takes off a `discount` of its own.
+    """
 
     id: UUID
-    coupon_id: UUID
+    coupon_id: UUID | None
     text: str | None
     origin: CodeOrigin
+    discount: Discount | None = None
 
 
 def begin(affiliate: Affiliate, wanted: WantedCode, *, now: datetime) -> BegunCode:
@@ -61,29 +66,25 @@ def begin(affiliate: Affiliate, wanted: WantedCode, *, now: datetime) -> BegunCo
     code_limit_reached; 400 invalid_request, code_not_supported; 422 code_already_taken, processor_not_connected,
     storefront_reconnect_required.
     """
-    family = campaign_coupons.lock(organization_id=affiliate.organization_id, coupon_id=wanted.coupon_id)
-    if family is None or family.program_id != affiliate.program_id:
-        raise not_found("coupon", wanted.coupon_id)
-    families.require_active(family)
-    if wanted.origin == CodeOrigin.SelfMinted:
-        families.may_mint_themselves(family, affiliate.id)
+    family = _lock_family(affiliate, wanted)
     if wanted.text is not None and not codes.is_written_well(wanted.text):
         raise badly_written()
     known = affiliate_coupons.find(organization_id=affiliate.organization_id, code_id=wanted.id)
-    begun = _begun_before(affiliate, family, wanted, known, now=now)
+    begun = _begun_before(affiliate, wanted, known, now=now)
     if begun is not None:
         place = places.acting(affiliate.organization_id, _connection_id(begun), now=now)
         if place is None:
             raise places.not_connected()
         return BegunCode(begun, family, place, is_asked_again=True)
-    place = places.for_code(family, wanted.origin, now=now)
+    place = _place_for(affiliate, family, wanted, now=now)
     if wanted.text is not None and (lacking := place.rail.shape.refused(wanted.text)):
         message = f"{place.connection.gateway} does not take this code: {lacking}."
         raise Refused(400, "code_not_supported", message, field="code")
-    _check_cap(family, affiliate.id)
+    if family is not None:
+        _check_cap(family, affiliate.id)
     if known is not None:  # its hour is over, or it was revoked: this is another request
         wanted = replace(wanted, id=ids.new_id())
-    code = _insert(affiliate, family, wanted, place, now=now)
+    code = _insert(affiliate, wanted, place, now=now)
     work.enqueue(
         jobs.CODE_MINT,
         organization_id=affiliate.organization_id,
@@ -198,8 +199,36 @@ def badly_written() -> Refused:
     return Refused(400, "invalid_request", message, field="code")
 
 
+def _lock_family(affiliate: Affiliate, wanted: WantedCode) -> CampaignCoupon | None:
+    """Return the coupon of a requested code, locked; for a code without one lock its program and return None.
+
+    Either lock lets a repeated request wait for the first one. Raises Refused.
+    """
+    if wanted.coupon_id is None:
+        lifecycle.lock_living(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
+        return None
+    family = campaign_coupons.lock(organization_id=affiliate.organization_id, coupon_id=wanted.coupon_id)
+    if family is None or family.program_id != affiliate.program_id:
+        raise not_found("coupon", wanted.coupon_id)
+    families.require_active(family)
+    if wanted.origin == CodeOrigin.SelfMinted:
+        families.may_mint_themselves(family, affiliate.id)
+    return family
+
+
+def _place_for(
+    affiliate: Affiliate, family: CampaignCoupon | None, wanted: WantedCode, *, now: datetime
+) -> MintingPlace:
+    if family is not None:
+        return places.for_code(family, wanted.origin, now=now)
+    expires_at = wanted.discount.expires_at if wanted.discount else None
+    if expires_at is not None and expires_at <= now:
+        raise Refused(400, "invalid_request", "expiresAt must be in the future.", field="expiresAt")
+    return places.for_code_without_family(affiliate.organization_id, now=now)
+
+
 def _begun_before(
-    affiliate: Affiliate, family: CampaignCoupon, wanted: WantedCode, known: AffiliateCoupon | None, *, now: datetime
+    affiliate: Affiliate, wanted: WantedCode, known: AffiliateCoupon | None, *, now: datetime
 ) -> AffiliateCoupon | None:
     begun = known
     is_repeated = begun is not None and begun.status != CodeStatus.Revoked
@@ -208,8 +237,9 @@ def _begun_before(
         is_repeated = begun is not None and begun.unanswered_at is not None
     if begun is None or not is_repeated or now - begun.created_at >= places.REPEATED_WITHIN:
         return None
-    asked = (affiliate.id, family.id, wanted.origin)
-    return begun if (begun.affiliate_id, begun.campaign_coupon_id, begun.origin) == asked else None
+    requested = (affiliate.id, wanted.coupon_id, wanted.origin, wanted.discount)
+    is_same = (begun.affiliate_id, begun.campaign_coupon_id, begun.origin, begun.discount) == requested
+    return begun if is_same else None
 
 
 def _check_cap(family: CampaignCoupon, affiliate_id: UUID) -> None:
@@ -222,9 +252,7 @@ def _check_cap(family: CampaignCoupon, affiliate_id: UUID) -> None:
         raise Refused(409, "code_limit_reached", message)
 
 
-def _insert(
-    affiliate: Affiliate, family: CampaignCoupon, wanted: WantedCode, place: MintingPlace, *, now: datetime
-) -> AffiliateCoupon:
+def _insert(affiliate: Affiliate, wanted: WantedCode, place: MintingPlace, *, now: datetime) -> AffiliateCoupon:
     for _ in range(_DRAWS):
         text = wanted.text or codes.draw()
         made = affiliate_coupons.insert(
@@ -233,12 +261,13 @@ def _insert(
                 "organization_id": affiliate.organization_id,
                 "program_id": affiliate.program_id,
                 "affiliate_id": affiliate.id,
-                "campaign_coupon_id": family.id,
+                "campaign_coupon_id": wanted.coupon_id,
                 "code": text,
                 "origin": wanted.origin.value,
                 "status": CodeStatus.Minting.value,
                 "connection_id": place.connection.id,
                 "created_at": now,
+                **_columns(wanted.discount),
             }
         )
         if made is not None:
@@ -246,6 +275,18 @@ def _insert(
         if wanted.text is not None:
             break
     raise _taken(text)
+
+
+def _columns(discount: Discount | None) -> dict[str, object]:
+    if discount is None:
+        return {}
+    return {
+        "discount_type": discount.type.value,
+        "discount_value": discount.value,
+        "discount_currency": discount.currency,
+        "expires_at": discount.expires_at,
+        "max_redemptions": discount.max_redemptions_per_code,
+    }
 
 
 def _taken(text: str) -> Refused:
@@ -277,8 +318,9 @@ def _connection_id(code: AffiliateCoupon) -> UUID:
     return code.connection_id
 
 
-def _family_of(code: AffiliateCoupon) -> CampaignCoupon:
-    assert code.campaign_coupon_id is not None  # only what was made elsewhere may have none
+def _family_of(code: AffiliateCoupon) -> CampaignCoupon | None:
+    if code.campaign_coupon_id is None:
+        return None
     family = campaign_coupons.find(organization_id=code.organization_id, coupon_id=code.campaign_coupon_id)
     assert family is not None  # a family with codes is never deleted
     return family

@@ -7,9 +7,10 @@ from marshmallow import ValidationError, fields, post_load, validate, validates_
 from domain.conversions.commission import CommissionType
 from domain.coupons.discounts import DiscountDuration, DiscountType, SelfMintMode
 from domain.gateways.names import Gateway
-from domain.money import currencies, money
+from domain.money import money
 from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, line, not_blank, one_of, rate, text, whole
 from schemas.bounded import Items
+from schemas.coupons import discount
 from schemas.paging import PageQuery
 
 _MOST_PRODUCTS, _LONGEST_PRODUCT = 100, 255
@@ -45,14 +46,7 @@ class CampaignCouponBody(_Written):
 
     @validates_schema
     def _fits_together(self, sent: dict[str, Any], **_: object) -> None:
-        if sent.get("discount_type") == DiscountType.PercentOff and sent.get("discount_value", 1) > 100:
-            raise ValidationError("It must be 1 to 100 percent.", "discountValue")
-        if sent.get("discount_type") == DiscountType.AmountOff:
-            currency = sent.get("discount_currency")
-            if currency is None:
-                raise ValidationError("AmountOff needs the currency that it is in.", "discountCurrency")
-            if currencies.normalize(currency) is None:
-                raise ValidationError("It must be a supported ISO 4217 code.", "discountCurrency")
+        discount.check(sent)
         if sent.get("duration") == DiscountDuration.Repeating and sent.get("duration_in_months") is None:
             raise ValidationError("Repeating needs its number of months, 1 to 94.", "durationInMonths")
         if (sent.get("commission_type") is None) != (sent.get("commission_value") is None):
@@ -61,13 +55,12 @@ class CampaignCouponBody(_Written):
 
     @post_load
     def _settle_on_columns(self, sent: dict[str, Any], **_: object) -> dict[str, Any]:
-        is_amount = sent["discount_type"] == DiscountType.AmountOff
         is_repeating = sent["duration"] == DiscountDuration.Repeating
         return {
             "name": sent["name"].strip(),
             "discount_type": sent["discount_type"],
             "discount_value": sent["discount_value"],
-            "discount_currency": currencies.normalize(sent["discount_currency"]) if is_amount else None,
+            "discount_currency": discount.currency_of(sent),
             "duration": sent["duration"],
             "duration_in_months": sent["duration_in_months"] if is_repeating else None,
             "max_redemptions_per_code": sent.get("max_redemptions_per_code"),

@@ -183,7 +183,7 @@ class CampaignCouponDeletedData(_OfCampaignCoupon):
 
 class _OfAffiliateCoupon(Wire):
     affiliate_coupon_id = fields.UUID()
-    campaign_coupon_id = fields.UUID()
+    campaign_coupon_id = fields.UUID(metadata=MAY_LACK)
     affiliate_id = fields.UUID()
     program_id = fields.UUID()
     code = fields.String()

@@ -7,7 +7,7 @@ import pytest
 from adapters import clock
 from domain import leads
 from domain.conversions import customers
-from models import db
+from models import db, ids
 from models.conversions import sales
 from models.gateways import creditable
 from pipelines.leads import captured, lifecycle, signed
@@ -147,6 +147,7 @@ def crowded(alone, brand):
 def test_person_with_thousands_of_leads_costs_a_payment_the_newest_hundred(crowded):
     asked = creditable.AskedOrigin(
         gateway="stripe",
+        connection_id=ids.new_id(),
         slugs=(),
         codes=(),
         customer_id=None,

@@ -10,6 +10,8 @@ from tests.support.rows.brands import Brand
 COUPON: dict[str, Any] = {"name": "Partner 15", "discountType": "PercentOff", "discountValue": 15, "duration": "Once"}
 #: An id of nothing.
 NOBODY = "0d8f5d2e-6c1b-4c0e-9a57-3f0c5f1f7a00"
+#: A code without a coupon that takes off 15 percent.
+PERCENT: dict[str, Any] = {"code": "SPRING15", "discountType": "PercentOff", "discountValue": 15}
 #: A code that was made elsewhere.
 EXTERNAL: dict[str, Any] = {"code": "BEN-ELSEWHERE", "external": True}
 

@@ -163,7 +163,7 @@ def origin_of(content: Any) -> BuyerOrigin:
         name=" ".join(name for name in names if name) or None,
         subscription_id=shapes.identity(subscription, "id") or _first(holders[1:], "subscription_id"),
         carriers=(*_carriers(subscription), *_carriers(customer)),
-        codes=tuple(RedeemedCode(code, "chargebee_coupon_code") for code in dict.fromkeys(_codes(content))),
+        codes=tuple(dict.fromkeys(_codes(content))),
     )
 
 
@@ -244,17 +244,22 @@ def _carriers(holder: Any) -> Iterator[Carrier]:
         yield Carrier("chargebee_custom_field", own)
 
 
-def _codes(content: Any) -> Iterator[str]:
-    """Yield the codes that an invoice was reduced by; without an invoice, those of the subscription."""
+def _codes(content: Any) -> Iterator[RedeemedCode]:
+    """Yield the codes that an invoice was reduced by; without an invoice, those of the subscription.
+
+    The id of a coupon is what buyers type, but for the codes of a set, which have a text of their own.
+    """
     if shapes.at(content, "invoice") is None:
         for coupon in shapes.items(content, "subscription", "coupons"):
-            if code := shapes.text(coupon, "coupon_code") or shapes.text(coupon, "coupon_id"):
-                yield code
+            yield from _code(shapes.text(coupon, "coupon_code"), shapes.identity(coupon, "coupon_id"))
     for discount in shapes.items(content, "invoice", "discounts"):
-        if "coupon" not in (shapes.text(discount, "entity_type") or ""):
-            continue
-        if code := shapes.text(discount, "coupon_set_code") or shapes.text(discount, "entity_id"):
-            yield code
+        if "coupon" in (shapes.text(discount, "entity_type") or ""):
+            yield from _code(shapes.text(discount, "coupon_set_code"), shapes.identity(discount, "entity_id"))
+
+
+def _code(of_a_set: str | None, coupon_id: str | None) -> Iterator[RedeemedCode]:
+    if text := of_a_set or coupon_id:
+        yield RedeemedCode(text, "chargebee_coupon_code", coupon_id)
 
 
 def _first(holders: list[Any], name: str) -> str | None:

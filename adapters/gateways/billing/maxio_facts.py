@@ -5,7 +5,7 @@ Invoices say tax, discounts and where refunds belong.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -42,6 +42,7 @@ CHANGED_FIELD = "custom_field_value_change"
 _EASTERN = ZoneInfo("America/New_York")
 _ZONE = re.compile(r"\s+([+-][0-9]{2}:?[0-9]{2})$")
 _INVOICES = 200
+_CODE = "maxio_coupon_code"
 _CHARGEBACKS = {"open": DisputeState.Opened, "lost": DisputeState.Lost, "won": DisputeState.Won}
 
 
@@ -80,14 +81,13 @@ def _payment(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
     told = shapes.at(subscription, "currency") or shapes.at(invoice, "currency")
     currency = amounts.currency(told or shapes.at(wire.get("/site.json"), "site", "currency"))
     paid = _paid(transaction, applied, currency)
-    is_reduced = shapes.at(invoice, "discounts") != []
     return (
         PaymentFact(
             external_id=transaction_id,
             amount_cents=paid,
             currency=currency,
             paid_at=moment(transaction, "created_at"),
-            origin=_origin(wire, subscription, has_codes=is_reduced),
+            origin=replace(_origin(wire, subscription), codes=_redeemed(invoice, subscription)),
             net_cents=_net(invoice, applied, paid, currency),
             order_id=shapes.identity(invoice, "uid") if _is_of_one(invoices, transaction_id) else None,
         ),
@@ -126,7 +126,7 @@ def _signup(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
     told = subscription
     if not shapes.text(subscription, "created_at"):
         told = shapes.at(wire.get(f"/subscriptions/{shapes.segment(subscription_id)}.json"), "subscription")
-    origin = _origin(wire, subscription, has_codes=True)
+    origin = replace(_origin(wire, subscription), codes=_codes(subscription))
     return (StartFact(external_id=subscription_id, started_at=moment(told, "created_at"), origin=origin),)
 
 
@@ -151,7 +151,7 @@ def _changed_field(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
             response = wire.find(f"/subscriptions/{shapes.segment(holder_id)}.json")
             if response is None:
                 return (IgnoredFact("unknown_there"),)
-            origin = _origin(wire, shapes.at(response, "subscription"), has_codes=False)
+            origin = _origin(wire, shapes.at(response, "subscription"))
         case "Customer":
             origin = BuyerOrigin(customer_id=holder_id, carriers=tuple(_metadata(wire, "customers", holder_id)))
         case _:
@@ -252,21 +252,19 @@ def _has_amount(refund: PlacedRefund, cents: Any) -> bool:
     return amounts.parse_exact_minor(cents, refund.currency) == refund.cents
 
 
-def _origin(wire: GatewayWire, subscription: Any, *, has_codes: bool) -> BuyerOrigin:
+def _origin(wire: GatewayWire, subscription: Any) -> BuyerOrigin:
     """Return where a payment comes from; what the brand wrote down of subscription and customer is read."""
     subscription_id, customer = shapes.needed(subscription, "id"), shapes.at(subscription, "customer")
     customer_id = shapes.identity(customer, "id")
     carriers = [*_metadata(wire, "subscriptions", subscription_id), *_metadata(wire, "customers", customer_id)]
     if reference := of_text(shapes.text(subscription, "reference") or ""):
         carriers.append(Carrier("maxio_reference_id", reference))
-    codes = dict.fromkeys(_codes(subscription)) if has_codes else ()
     return BuyerOrigin(
         customer_id=customer_id,
         email=shapes.text(customer, "email"),
         name=shapes.full_name(customer, "first_name", "last_name"),
         subscription_id=subscription_id,
         carriers=tuple(carriers),
-        codes=tuple(RedeemedCode(code, "maxio_coupon_code") for code in codes),
     )
 
 
@@ -281,10 +279,25 @@ def _metadata(wire: GatewayWire, collection: str, holder_id: str | None) -> Iter
         yield Carrier("maxio_metadata", table)
 
 
-def _codes(subscription: Any) -> Iterator[str]:
-    """Yield the codes of a subscription: one, or a list, which is a table by its indices in a form."""
+def _redeemed(invoice: Any, subscription: Any) -> tuple[RedeemedCode, ...]:
+    """Return the codes that an invoice was reduced by; those of the subscription where no invoice says which.
+
+    A subscription has the subcode that a buyer typed. It belongs to the coupon of an invoice that has one.
+    """
+    discounts = shapes.at(invoice, "discounts")
+    if not isinstance(discounts, list):
+        return _codes(subscription)
+    coupons = [one for one in shapes.items(invoice, "discounts") if shapes.at(one, "source_type") in (None, "Coupon")]
+    codes = [(shapes.text(one, "code") or "", shapes.identity(one, "source_id")) for one in coupons]
+    if len(codes) == 1:
+        codes += [(typed.text, codes[0][1]) for typed in _codes(subscription)]
+    return tuple(RedeemedCode(text, _CODE, coupon_id) for text, coupon_id in dict.fromkeys(codes) if text or coupon_id)
+
+
+def _codes(subscription: Any) -> tuple[RedeemedCode, ...]:
+    """Return the codes of a subscription: one, or a list, which is a table by its indices in a form. It has no ids."""
     several = shapes.at(subscription, "coupon_codes")
     several = several.values() if isinstance(several, Mapping) else several if isinstance(several, list) else ()
-    for code in (shapes.at(subscription, "coupon_code"), *several):
-        if isinstance(code, str) and code.strip():
-            yield code.strip()
+    texts = (shapes.at(subscription, "coupon_code"), *several)
+    written = dict.fromkeys(text.strip() for text in texts if isinstance(text, str) and text.strip())
+    return tuple(RedeemedCode(text, _CODE) for text in written)

@@ -264,5 +264,7 @@ def _carriers(told: Any) -> tuple[Carrier, ...]:
 
 def _codes(wire: GatewayWire, told: Any) -> tuple[RedeemedCode, ...]:
     discount = shapes.identity(told, "discount_id")
-    code = shapes.text(wire.find(f"/discounts/{discount}"), "data", "code") if discount else None
-    return (RedeemedCode(code, "paddle_coupon_code"),) if code else ()
+    if discount is None:
+        return ()
+    code = shapes.text(wire.find(f"/discounts/{shapes.segment(discount)}"), "data", "code")
+    return (RedeemedCode(code or "", "paddle_coupon_code", discount),)

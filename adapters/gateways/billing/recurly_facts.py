@@ -143,14 +143,15 @@ def _origin(wire: GatewayWire, holder: Any, subscription: Any) -> BuyerOrigin:
     account = _found(wire, "accounts", account_id)
     buyers = [shapes.at(holder, "account"), account]
     names = ([shapes.text(buyer, part) for part in ("first_name", "last_name")] for buyer in buyers)
-    codes = (shapes.text(one, "coupon", "code") for one in shapes.items(holder, "coupon_redemptions"))
+    coupons = [shapes.at(one, "coupon") for one in shapes.items(holder, "coupon_redemptions")]
+    codes = [(shapes.text(coupon, "code") or "", shapes.identity(coupon, "id")) for coupon in coupons]
     return BuyerOrigin(
         customer_id=account_id,
         email=next((email for buyer in buyers if (email := shapes.text(buyer, "email"))), None),
         name=next((full for parts in names if (full := " ".join(filter(None, parts)))), None),
         subscription_id=shapes.identity(subscription, "id"),
         carriers=(*_carriers(subscription), *_carriers(account)),
-        codes=tuple(RedeemedCode(code, "recurly_coupon_code") for code in dict.fromkeys(codes) if code),
+        codes=tuple(RedeemedCode(text, "recurly_coupon_code", id) for text, id in dict.fromkeys(codes) if text or id),
     )
 
 

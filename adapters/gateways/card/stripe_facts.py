@@ -265,14 +265,17 @@ def _codes(wire: GatewayWire, path: str, holder: Any) -> tuple[RedeemedCode, ...
         return ()
     if not all(isinstance(discount, Mapping) for discount in discounts):
         discounts = shapes.items(wire.get(path, {"expand[]": ["discounts"]}), "discounts")
-    return tuple(RedeemedCode(text, _CODE) for discount in discounts if (text := _code(wire, discount)))
+    return tuple(code for discount in discounts if (code := _code(wire, discount)))
 
 
-def _code(wire: GatewayWire, discount: Any) -> str | None:
+def _code(wire: GatewayWire, discount: Any) -> RedeemedCode | None:
+    """Return the promotion code of a discount; None for a discount that was given without one."""
     promotion = shapes.at(discount, "promotion_code")
+    promotion_id = promotion if isinstance(promotion, str) else shapes.identity(promotion, "id")
     if isinstance(promotion, str):
-        promotion = wire.find(f"/v1/promotion_codes/{promotion}")
-    return shapes.text(promotion, "code")
+        promotion = wire.find(f"/v1/promotion_codes/{shapes.segment(promotion)}")
+    text = shapes.text(promotion, "code") or ""
+    return RedeemedCode(text, _CODE, promotion_id) if text or promotion_id else None
 
 
 def _ids(holder: Any, *names: str) -> tuple[str, ...]:

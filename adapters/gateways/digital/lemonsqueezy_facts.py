@@ -155,5 +155,9 @@ def _origin(event: Any) -> BuyerOrigin:
 
 def _codes(wire: GatewayWire, order_id: str) -> tuple[RedeemedCode, ...]:
     redeemed = shapes.items(wire.find(f"/orders/{shapes.segment(order_id)}/discount-redemptions"), "data")
-    codes = (shapes.text(item, "attributes", "discount_code") for item in redeemed)
-    return tuple(RedeemedCode(code, "lemonsqueezy_coupon_code") for code in codes if code)
+    codes = ((shapes.text(item, "attributes", "discount_code") or "", _discount_id(item)) for item in redeemed)
+    return tuple(RedeemedCode(text, "lemonsqueezy_coupon_code", id) for text, id in codes if text or id)
+
+
+def _discount_id(redemption: Any) -> str | None:
+    return shapes.identity(redemption, "attributes", "discount_id")

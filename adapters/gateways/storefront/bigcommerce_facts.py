@@ -4,7 +4,7 @@ Money is in the currency that was paid (`default_currency_code`): four decimals 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -39,6 +39,9 @@ _NO_MONEY = frozenset({"5", "6"})  # cancelled, declined
 LISTED_CHANGE = "reconcile/order"
 _UNPAID = frozenset({"0", "1", "5", "6", "7", "12"})
 _TEST_METHOD = "Test Payment Gateway"
+_CODE = "bigcommerce_coupon_code"
+# All but promotions.
+_OLDER_COUPONS = frozenset({"0", "1", "2", "3", "4"})
 _REFUNDS = "/v3/orders/payment_actions/refunds"
 _ID = re.compile(r"[0-9]{1,19}")
 # What a shop's page may write into the buyer's comment, such as via=anna.
@@ -160,15 +163,12 @@ def _payment(wire: GatewayWire, order: Any, at: datetime) -> Fact:
         amounts.of_decimal(shapes.at(order, "total_inc_tax"), currency),
         shapes.identity(order, "customer_id"),
     )
-    coupons = shapes.items(_extra(wire, f"/v2/orders/{order_id}/coupons"))
     origin = BuyerOrigin(
         customer_id=customer if customer != "0" else None,
         email=shapes.text(order, "billing_address", "email"),
         name=shapes.full_name(shapes.at(order, "billing_address"), "first_name", "last_name"),
         carriers=_carriers(wire, order, order_id),
-        codes=tuple(
-            RedeemedCode(code, "bigcommerce_coupon_code") for coupon in coupons if (code := shapes.text(coupon, "code"))
-        ),
+        codes=tuple(_codes(wire, order_id)),
         is_test=_is_test(wire, order, order_id),
     )
     return PaymentFact(
@@ -191,6 +191,24 @@ def _carriers(wire: GatewayWire, order: Any, order_id: str) -> tuple[Carrier, ..
     found = [Carrier("bigcommerce_metadata", fields) for fields in stamped if fields]
     said = dict(_IN_COMMENT.findall(shapes.text(order, "customer_message") or ""))
     return (*found, Carrier("bigcommerce_custom_field", said)) if said else tuple(found)
+
+
+def _codes(wire: GatewayWire, order_id: str) -> Iterator[RedeemedCode]:
+    """Yield the codes of an order.
+
+    Whether `coupon_id` is the id of the promotion or of its code is not documented: it is certain where a promotion
+    with that id has the code. Older coupons have numbers of their own, and none of them was minted by us.
+    """
+    for coupon in shapes.items(_extra(wire, f"/v2/orders/{order_id}/coupons")):
+        text, coupon_id = shapes.text(coupon, "code"), shapes.identity(coupon, "coupon_id")
+        if text is None or coupon_id is None:
+            yield from [RedeemedCode(text, _CODE)] if text else []
+        elif shapes.text(coupon, "type") in _OLDER_COUPONS:
+            yield RedeemedCode(text, _CODE, f"coupon:{coupon_id}")
+        else:
+            codes = shapes.items(_extra(wire, f"/v3/promotions/{shapes.segment(coupon_id)}/codes"), "data")
+            is_promotion = any((shapes.text(code, "code") or "").upper() == text.upper() for code in codes)
+            yield RedeemedCode(text, _CODE, coupon_id, is_promotion)
 
 
 def _extra(wire: GatewayWire, path: str) -> Any:

@@ -220,9 +220,11 @@ def _origin(order: Any, lines: list[Any]) -> BuyerOrigin:
         subscription_id=next((found for found in subscriptions if found), None),
         carriers=_carriers(order),
         codes=tuple(
-            RedeemedCode(code, "wix_coupon_code")
+            RedeemedCode(text, "wix_coupon_code", coupon_id)
             for discount in shapes.items(order, "appliedDiscounts")
-            if (code := shapes.text(discount, "coupon", "code"))
+            for coupon in [shapes.at(discount, "coupon")]
+            for text, coupon_id in [(shapes.text(coupon, "code") or "", shapes.identity(coupon, "id"))]
+            if text or coupon_id
         ),
         is_test=shapes.at(order, "demo") is True,
     )

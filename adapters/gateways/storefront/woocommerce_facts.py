@@ -11,6 +11,8 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+import orjson
+
 from adapters.gateways import events, shapes
 from domain import links
 from domain.gateways import amounts, referrals
@@ -138,7 +140,7 @@ def _payment(order: Any, at: datetime) -> Fact:
         subscription_id=meta.get(_RENEWAL_META),
         carriers=_carriers(order, meta),
         codes=tuple(
-            RedeemedCode(code, "woocommerce_coupon_code")
+            RedeemedCode(code, "woocommerce_coupon_code", _coupon_id(line))
             for line in shapes.items(order, "coupon_lines")
             if (code := shapes.text(line, "code"))
         ),
@@ -152,6 +154,23 @@ def _payment(order: Any, at: datetime) -> Fact:
         net_cents=_net(order, paid, currency),
         told_at=changed_at(order),
     )
+
+
+def _coupon_id(line: Any) -> str | None:
+    """Return the id of a line's coupon: `coupon_info` is a list as JSON text that begins with it, since 8.7.
+
+    Before, `coupon_data` was the whole coupon. A coupon that a plugin made up has 0, which is the id of none.
+    """
+    told = {shapes.text(item, "key"): shapes.at(item, "value") for item in shapes.items(line, "meta_data")}
+    info = told.get("coupon_info")
+    if isinstance(info, str):
+        try:
+            info = orjson.loads(info)
+        except orjson.JSONDecodeError:
+            info = None
+    first = info[0] if isinstance(info, list) and info else None
+    coupon_id = shapes.identity({"id": first}, "id") or shapes.identity(told.get("coupon_data"), "id")
+    return coupon_id if coupon_id != "0" else None
 
 
 def _carriers(order: Any, meta: Mapping[str, str]) -> tuple[Carrier, ...]:

@@ -76,7 +76,7 @@ def shown(affiliate_id: str, *, status: int = 200, form: FormState = forms.EMPTY
         program=program,
         questions=choices.questions(program),
         groups=[(one["id"], one["name"]) for one in calls.needed(list_partner_groups, path=of_program)],
-        codes=calls.needed(list_affiliate_coupons, path=path)["items"],
+        codes=calls.needed(list_affiliate_coupons, path=path)["items"] if calls.may(list_affiliate_coupons) else None,
         recruits=calls.needed(list_sub_affiliates, path=path),
         sent=_sent(affiliate, form),
         done=done if done in _DONE else None,

@@ -26,6 +26,7 @@ _USES = (
 )
 _FILTERS = ("programId", "status", "cursor")
 _MOST = 200
+_DONE = ("minted", "registered", "revoked", "deleted")
 
 
 @blueprint.get(_HERE)
@@ -81,7 +82,7 @@ def _shown(status: int = 200, form: FormState = forms.EMPTY) -> Response:
         next_cursor=page["nextCursor"],
         is_narrowed=any(wanted.values()),
         sent=form if form.id == "code-" else forms.blank("code-", programId=program_id),
-        done=request.args.get("done") if request.args.get("done") in ("registered", "revoked", "deleted") else None,
+        done=request.args.get("done") if request.args.get("done") in _DONE else None,
         may_make=calls.may(create_campaign_coupon),
         may_give=calls.may(create_affiliate_coupon),
         may_revoke=calls.may(revoke_affiliate_coupon),

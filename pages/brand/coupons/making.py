@@ -6,12 +6,11 @@ from flask import Blueprint, Response, request
 
 from api.coupons.campaign import create_campaign_coupon
 from api.programs.programs import list_programs
-from domain.money import currencies
 from pages import calls, forms, screens, typed
 from pages.brand import choices
+from pages.brand.coupons import discounts
 from pages.forms import FormState
 from pages.screens import screen
-from pages.times import entered
 
 blueprint = Blueprint("new_coupon_page", __name__)
 
@@ -48,26 +47,15 @@ def make_coupon() -> Response:
 def _body() -> dict[str, Any]:
     said = {name: found.strip() for name, found in request.form.items() if not name.startswith("_")}
     body: dict[str, Any] = {
-        name: said.get(name) or None
-        for name in ("name", "discountType", "duration", "selfMintMode", "expiresAt", "commissionType")
+        name: said.get(name) or None for name in ("name", "discountType", "duration", "selfMintMode", "commissionType")
     }
     body |= {name: typed.number(said.get(name, "")) for name in _WHOLE}
-    body["expiresAt"] = entered.day_end(body["expiresAt"])
+    body["expiresAt"] = discounts.expiry(said)
     body["overridesClickAttribution"] = "overridesClickAttribution" in said
     body["productRefs"] = said.get("productRefs", "").split() or None
     if body["commissionType"]:
         body["commissionValue"] = typed.number(said.get("commissionValue", ""))
-    return body | _discount(said)
-
-
-def _discount(said: dict[str, str]) -> dict[str, Any]:
-    """Return what it takes off: whole percents, or an amount that was typed in major units of its currency."""
-    value, currency = said.get("discountValue", ""), currencies.normalize(said.get("discountCurrency", ""))
-    if said.get("discountType") != "AmountOff":
-        return {"discountValue": typed.number(value)}
-    if currency is None:
-        return {"discountValue": 1, "discountCurrency": said.get("discountCurrency") or None}
-    return {"discountValue": typed.minor(value, currency), "discountCurrency": currency}
+    return body | discounts.discount(said)
 
 
 def _shown(status: int, form: FormState) -> Response:

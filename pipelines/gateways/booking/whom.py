@@ -74,8 +74,9 @@ def asked(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups
     """Return what is to be asked about an origin before `decided`."""
     return AskedOrigin(
         gateway=desk.gateway,
+        connection_id=desk.connection.id,
         slugs=[*(claim.slug for claim in _claimed(desk, origin)), *(claim.slug for claim in signups.claims)],
-        codes=list(reversed(_redeemed(origin))),
+        codes=_redeemed(origin),
         customer_id=origin.customer_id,
         subscription_id=origin.subscription_id,
         email_normalized=inbox_of(origin),
@@ -172,8 +173,10 @@ def _claimed(desk: BookingDesk, origin: BuyerOrigin) -> list[Claim]:
     return list(referrals.claims(origin.carriers, desk.parameters))[:_MOST_CLAIMS]
 
 
-def _redeemed(origin: BuyerOrigin) -> dict[str, RedeemedCode]:
-    return {code.text.upper(): code for code in reversed(origin.codes[:_MOST_CODES])}
+def _redeemed(origin: BuyerOrigin) -> list[RedeemedCode]:
+    """Return the redeemed codes in their order, each once."""
+    by_name = {(code.id, code.text.upper()): code for code in reversed(origin.codes[:_MOST_CODES])}
+    return list(reversed(by_name.values()))
 
 
 def _candidate(named: Creditable) -> NamedAffiliate:
@@ -193,11 +196,11 @@ def _referral(named: Creditable, claim: Claim) -> Referral:
     return Referral(_candidate(named), CHECKOUT_DOOR if named.came_by_door else claim.method)
 
 
-def _coupon(named: Creditable | None, redeemed: Mapping[str, RedeemedCode]) -> Coupon | None:
+def _coupon(named: Creditable | None, redeemed: Sequence[RedeemedCode]) -> Coupon | None:
     if named is None or named.code is None:
         return None
     code = named.code
-    method = PROMOTION_CODE if code.origin == CodeOrigin.External else redeemed[code.text].method
+    method = PROMOTION_CODE if code.origin == CodeOrigin.External else redeemed[code.place - 1].method
     return Coupon(_candidate(named), code.overrides, method, is_revoked=code.is_revoked)
 
 

@@ -8,8 +8,11 @@ from uuid import UUID
 import pytest
 
 from models import db
+from tests.support.coupons import PERCENT
+from tests.support.draining import drain
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.gateways.playing import connected, played
+from tests.support.gateways.stage import Purchase
 from tests.support.rows.brands import Brand, Partner
 
 
@@ -56,3 +59,58 @@ def shop(brand):
         email = f"jane-{brand.id.hex}@example.com"
         jane = brand.affiliate("jane", email=email, email_normalized=email)
         yield CouponShop(brand, stage, connected(brand.person("Owner"), stage), jane, Partner(brand.app, email))
+
+
+@dataclass
+class Store:
+    """A brand with jane, whose gateway is played."""
+
+    brand: Brand
+    stage: Any
+    connection: dict[str, Any]
+    jane: str
+
+    @property
+    def name(self) -> str:
+        """The gateway."""
+        return str(self.stage.gateway.name)
+
+    @property
+    def url(self) -> str:
+        """Where jane's codes are."""
+        return f"/api/v1/affiliates/{self.jane}/coupons"
+
+    def mint(self, **fields: Any) -> Any:
+        """Request a code and return the answer."""
+        return self.brand.post(self.url, PERCENT | fields)
+
+    def minted(self, **fields: Any) -> dict[str, Any]:
+        """Mint a code and return it."""
+        answer = self.mint(**fields)
+        assert answer.status_code == 201, answer.get_data(as_text=True)
+        return dict(answer.json)
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return jane's codes."""
+        return list(self.brand.get(self.url).json["items"])
+
+    def sell(self, **purchase: Any) -> None:
+        """Book a purchase at the gateway."""
+        path = "/" + self.connection["webhookUrl"].split("/", 3)[3]
+        for sent in self.stage.pay(Purchase(**purchase)).sent:
+            headers, query = dict(sent.headers), dict(sent.query)
+            self.brand.app.test_client().post(path, data=sent.body, headers=headers, query_string=query)
+        drain()
+
+    def later(self) -> None:
+        """Let time pass that jobs wait for."""
+        self.brand.rows("update job set run_at = now() where queue = 'gateways' returning id")
+        drain()
+
+
+@pytest.fixture
+def store(brand, request):
+    with played(getattr(request, "param", "shopify")) as stage:
+        brand.program()
+        jane = brand.affiliate("jane")
+        yield Store(brand, stage, connected(brand.person("Owner"), stage), str(jane))

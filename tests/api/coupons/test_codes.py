@@ -312,6 +312,18 @@ def test_the_same_account_connected_again_goes_on(shop):
     assert code(shop.brand, shop.jane, made["id"])["status"] == "Active"
 
 
+def test_renamed_account_connected_again_ends_its_codes(shop):
+    minted = code(shop.brand, shop.jane, coupon(shop.brand)["id"], "SPRING")
+    owner = shop.brand.person("Owner")
+    owner.call("DELETE", f"/api/v1/connections/{shop.connection['id']}")
+    shop.brand.rows("update gateway_connection set account = 'former name' returning id")
+    connected(owner, shop.stage)
+
+    assert shop.brand.call("DELETE", f"{shop.codes}/{minted['id']}").status_code == 204
+
+    assert shop.stage.codes.active("SPRING") == []
+
+
 def test_a_store_whose_access_is_stale_wants_to_be_connected_again(shop):
     made = coupon(shop.brand)
     with played("shopify") as store:

@@ -1,9 +1,11 @@
 """What codes cost where there are many of them: a sale that redeems one, and a shorter allow-list."""
 
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
 
+from domain.gateways.facts import RedeemedCode
 from models import db
 from models.gateways import creditable
 from models.gateways.creditable import AskedOrigin
@@ -34,13 +36,16 @@ def family(brand):
 
 
 @pytest.mark.usefixtures("alone")
-def test_a_redeemed_code_is_found_by_its_text(brand, family):
+def test_redeemed_code_is_found_by_index(brand, family):
     with db.unit_of_work(brand.id):
-        asked = AskedOrigin("stripe", [], ["MANY-7"], None, None, None, None, is_test=False, at=datetime.now(UTC))
+        codes = [RedeemedCode("MANY-7", "coupon", "promo_many_7")]
+        here = uuid4()
+        asked = AskedOrigin("stripe", here, [], codes, None, None, None, None, is_test=False, at=datetime.now(UTC))
         creditable.named(asked, organization_id=brand.id)
         statement = creditable._NAMED
         plan = "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * len(statement._order)))
 
+    assert "affiliate_coupon_gateway_id" in plan, plan
     assert "affiliate_coupon_code" in plan, plan
     assert "affiliate_coupon_revoked" in plan, plan
     assert "affiliate_coupon_list" not in plan, plan

@@ -5,10 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters import clock
+from adapters.coupons import registry
 from models import db, ids, turns
 from models.organization import organizations
 from pipelines.organization import capacity
 from tests.support.api.racing import at_once
+from tests.support.gateways.playing import connected, played
+from tests.support.gateways.stages import STAGES
 
 URL = "/api/billing/state"
 
@@ -51,7 +54,7 @@ def test_a_brand_that_connected_nothing(brand):
     }
 
 
-def test_a_brand_that_subscribed_and_connected_its_processor(brand):
+def test_subscribed_brand_with_a_gateway_of_the_operator_mints_no_codes(brand):
     brand.set(gateways="stripe,paddle", billingProvider="stripe", billingInterval="Year", status="Trialing")
     brand.rows("update organization set processor_customer_id = 'c', processor_subscription_id = 's' returning id")
 
@@ -66,11 +69,30 @@ def test_a_brand_that_subscribed_and_connected_its_processor(brand):
         "processorCustomerLinked": True,
         "processorConnectLinked": True,
         "processorConnectedVia": "StripeApp",
-        "couponsEnabled": True,
+        "couponsEnabled": False,
     }
 
 
-def test_another_gateway_is_named_and_has_coupons_only_where_codes_can_be_minted(brand):
+@pytest.mark.parametrize("name", [name for name in STAGES if name != "thrivecart"])
+def test_coupons_are_enabled_while_a_gateway_that_mints_is_active_and_the_plan_is_paid(brand, name):
+    with played(name) as stage:
+        connection = connected(brand.person("Owner"), stage)
+        can_mint = name in registry.MINTABLE
+        assert brand.get(URL).json["couponsEnabled"] is can_mint
+
+        brand.set(plan="Free")
+        assert brand.person("Owner").get(URL).json["couponsEnabled"] is False
+        brand.set(plan="Starter")
+        assert brand.get(URL).json["couponsEnabled"] is can_mint
+
+        brand.rows("update gateway_connection set status = 'Broken' returning id")
+        assert brand.get(URL).json["couponsEnabled"] is False
+        brand.rows("update gateway_connection set status = 'Active' returning id")
+        brand.person("Owner").call("DELETE", f"/api/v1/connections/{connection['id']}")
+        assert brand.get(URL).json["couponsEnabled"] is False
+
+
+def test_another_gateway_is_named_and_has_no_coupons(brand):
     brand.set(gateways="thrivecart")
 
     state = brand.get(URL).json

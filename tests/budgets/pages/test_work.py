@@ -7,7 +7,7 @@ import pytest
 from pages.brand import assets
 from pages.brand.connections import gateway
 from pages.brand.connections import listing as connections
-from pages.brand.coupons import family
+from pages.brand.coupons import family, store_codes
 from pages.brand.coupons import listing as coupons
 from pages.brand.coupons import making as coupon_making
 from pages.brand.deals import deal
@@ -23,6 +23,7 @@ from tests.support.turning import turn
 _VIEWS = {
     "/dashboard/coupons": coupons.show_coupons,
     "/dashboard/coupons/new": coupon_making.ask_for_coupon,
+    "/dashboard/coupons/codes/new": store_codes.show_code_form,
     "/dashboard/coupons/{program_id}/{coupon_id}": family.show_coupon,
     "/dashboard/connections": connections.show_connections,
     "/dashboard/connections/{connection_id}": gateway.show_connection,

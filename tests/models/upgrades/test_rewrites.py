@@ -303,6 +303,8 @@ _WHOLE = {
     "leads.rows._BY_SLUG": "it reports a missing link by its first columns",
     "clicks.public_links._FIND_BY_PIXEL": "a pixel that is not found leaves no row",
     "clicks.public_links._FIND_BY_SLUG": "an organization that is not found leaves no row",
+    "coupons.affiliate_coupons._FIND": "the gateway of its connection is only shown",
+    "coupons.affiliate_coupons._LOCK": "the gateway of its connection is only shown",
     "payouts.receipts._FIND": "it is a page to read, which is read again",
     "payouts.run_lists._ONE": "it is a page to read, which is read again",
     "storefront._BY_SLUG": "it is a page to read, which is read again",

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.coupons import COUPON, code, coupon
+from tests.support.coupons import COUPON, NOBODY, code, coupon
 from tests.support.gateways.playing import connected, played
 
 _HERE = "/dashboard/coupons"
@@ -210,3 +210,85 @@ def test_a_viewer_reads_and_changes_nothing(shop, people):
         shown = visitor.open(path).text
         assert re.findall(r'<form method="post" action="([^"]+)"', shown) == ["/theme", "/sign-out"], path
     assert visitor.send(f"{here}/archive", {"_key": "k"}).status_code == 403
+
+
+_CODE = {
+    "_key": "k",
+    "email": "jane@example.com",
+    "code": "JANE15",
+    "discountType": "PercentOff",
+    "discountValue": "15",
+}
+
+
+@pytest.fixture
+def store(brand):
+    """Return the stage of the store of a brand with one campaign and jane in it."""
+    with played("shopify") as stage:
+        brand.program(name="Spring")
+        brand.affiliate("jane")
+        connected(brand.person("Owner"), stage)
+        yield stage
+
+
+def test_code_without_a_coupon_is_minted_at_the_store(brand, store, people):
+    visitor, form = people(), _CODE | {"programId": str(brand.programs[0])}
+    assert f'href="{_HERE}/codes/new"' in visitor.open(_HERE).text
+    assert "New code</h1>" in visitor.open(f"{_HERE}/codes/new").text
+
+    answer = visitor.send(f"{_HERE}/codes/new", form | {"maxRedemptions": "7", "expiresAt": "2099-12-31"})
+
+    assert answer.status_code == 303, answer.text
+    assert len(store.codes.live("JANE15")) == 1
+    assert (store.codes.terms("JANE15").percent, store.codes.terms("JANE15").cap) == (15, 7)
+    shown = visitor.open(answer.headers["Location"]).text
+    assert "The code is made." in shown
+    assert _names(shown, "Codes") == ["JANE15"]
+    assert "15\N{NO-BREAK SPACE}% off the first payment" in shown
+    assert "at shopify" in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"email": "zoe@example.com"}, "email"),
+        ({"code": "ab"}, "code"),
+        ({"discountValue": ""}, "discountValue"),
+        ({"discountValue": "101"}, "discountValue"),
+        ({"discountType": "AmountOff"}, "discountCurrency"),
+        ({"expiresAt": "soon"}, "expiresAt"),
+        ({"maxRedemptions": "0"}, "maxRedemptions"),
+    ],
+)
+def test_bad_field_of_a_new_code_is_marked_and_nothing_is_minted(brand, store, people, typed, field):
+    form = _CODE | {"programId": str(brand.programs[0]), "discountCurrency": "", "expiresAt": "", "maxRedemptions": ""}
+
+    answer = people().send(f"{_HERE}/codes/new", form | typed)
+
+    assert answer.status_code == (422 if field == "email" else 400)
+    assert re.search(rf'id="{field}"[^>]*aria-invalid="true"', answer.text), answer.text
+    assert store.codes.kept == []
+
+
+def test_new_code_without_a_store_is_refused_with_the_reason(brand, people):
+    brand.program()
+    brand.affiliate("jane")
+
+    answer = people().send(f"{_HERE}/codes/new", _CODE | {"programId": str(brand.programs[0])})
+
+    assert (answer.status_code, 'role="alert"' in answer.text) == (422, True)
+    assert "Connect a store" in answer.text
+
+
+def test_free_plan_has_no_coupon_pages_and_keeps_its_affiliates(shop, people):
+    ((jane,),) = shop.rows("select id from affiliate")
+    shop.set(plan="Free")
+    visitor = people()
+
+    profile = visitor.open(f"/dashboard/affiliates/{jane}")
+
+    assert profile.status_code == 200
+    assert "Coupon codes" not in profile.text
+    assert f'href="{_HERE}"' not in profile.text
+    assert {visitor.open(path).status_code for path in (_HERE, f"{_HERE}/{NOBODY}/{NOBODY}")} == {402}
+    assert "You may look at" in visitor.open(f"{_HERE}/codes/new").text

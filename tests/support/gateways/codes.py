@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from tests.support.gateways.stage import Asked
+from tests.support.gateways.stage import Asked, Purchase
 
 Answer = tuple[int, Any]
 
@@ -35,6 +35,8 @@ class CodeBooks(ABC):
     product = "11"
     other_product = "12"
     currency = "USD"
+    #: An id that no code has.
+    none = "999999"
 
     def __init__(self, number: Callable[[], int]) -> None:
         self.number = number
@@ -47,6 +49,12 @@ class CodeBooks(ABC):
     @abstractmethod
     def live(self, code: str) -> list[str]:
         """Return the ids of what buyers can redeem under a text, in any case."""
+
+    def redeemed_id(self, purchase: Purchase) -> str | None:
+        """Return the id of the code that a purchase redeems; that of no code where none stands under its text."""
+        if purchase.code is None:
+            return None
+        return purchase.code_id or next(iter(self.live(purchase.code)), self.none)
 
     @abstractmethod
     def plant(self, code: str) -> str:

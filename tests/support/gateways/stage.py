@@ -50,7 +50,10 @@ class Sent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purchase:
-    """What a buyer pays for. `slug` is carried where this gateway carries one; `renews` is an earlier purchase."""
+    """What a buyer pays for. `slug` is carried where this gateway carries one; `renews` is an earlier purchase.
+
+    `code_id` is the gateway's id of the code; without it that of the code that buyers can redeem under this text.
+    """
 
     cents: int = 10_890
     currency: str = "USD"
@@ -58,6 +61,7 @@ class Purchase:
     email: str | None = "ann@example.com"
     customer: str = "1"
     code: str | None = None
+    code_id: str | None = None
     is_test: bool = False
     renews: "Sale | None" = None
 

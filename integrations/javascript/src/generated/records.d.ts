@@ -150,7 +150,7 @@ export interface AffiliateChanges {
 export interface AffiliateCoupon {
   /** Its id. */
   id: string;
-  /** Its coupon; null of an external code without one. */
+  /** Its coupon; null of a code without one. */
   campaignCouponId: string | null;
   /** The program. */
   programId: string;
@@ -162,8 +162,20 @@ export interface AffiliateCoupon {
   origin: "brand" | "self_minted" | "external";
   /** Where it stands: Minting until the gateway has it. */
   status: "Minting" | "Active" | "Revoked";
-  /** The code's id where it is minted; null of external ones, and while it is being minted. */
+  /** The gateway where the code is minted; null of an external one. */
+  processor: "stripe" | "braintree" | "mollie" | "shopify" | "bigcommerce" | "wix" | "woocommerce" | "paddle" | "chargebee" | "recurly" | "maxio" | "gumroad" | "lemonsqueezy" | "thrivecart" | "paypal" | null;
+  /** The code's id where it is minted; null of external ones, while it is being minted, and once another code may have it. */
   processorPromotionCodeId: string | null;
+  /** How the discount of a code without a coupon is counted; null of the others. */
+  discountType: "PercentOff" | "AmountOff" | null;
+  /** What a code without a coupon takes off: percent, or minor units of `discountCurrency`; null of the others. */
+  discountValue: number | null;
+  /** The currency of AmountOff of a code without a coupon; null of the others. */
+  discountCurrency: string | null;
+  /** When a code without a coupon ends; null for never, and of the others. */
+  expiresAt: string | null;
+  /** How often a code without a coupon can be redeemed; null without a limit, and of the others. */
+  maxRedemptions: number | null;
   /** Conversions credited by it that are not refunded in full. */
   redemptionCount: number;
   /** When it was last redeemed; null when it never was. */
@@ -174,14 +186,24 @@ export interface AffiliateCoupon {
   revokedAt: string | null;
 }
 
-/** A code to mint for an affiliate, or an external one to register, which needs its text and may have no coupon. */
+/** A code to mint for an affiliate, of a coupon or with a discount of its own; or an external one to register. */
 export interface AffiliateCouponBody {
-  /** The campaign's coupon. */
+  /** The coupon whose code is minted; null for a code with a discount of its own. */
   campaignCouponId?: string | null;
   /** The code that a customer types. */
   code?: string | null;
   /** The code was made elsewhere and is only registered: it is in force at once. */
   external?: boolean;
+  /** How the discount of a code without a coupon is counted. */
+  discountType?: "PercentOff" | "AmountOff" | null;
+  /** What a code without a coupon takes off: percent, or minor units of `discountCurrency`. */
+  discountValue?: number | null;
+  /** The currency of AmountOff. */
+  discountCurrency?: string | null;
+  /** When a code without a coupon ends; null for never. */
+  expiresAt?: string | null;
+  /** How often a code without a coupon can be redeemed; null without a limit. */
+  maxRedemptions?: number | null;
 }
 
 /** A code, made by the brand or by the affiliate. */
@@ -189,7 +211,7 @@ export interface AffiliateCouponCreatedData {
   /** The affiliate's coupon. */
   affiliateCouponId: string;
   /** The campaign's coupon. */
-  campaignCouponId: string;
+  campaignCouponId?: string;
   /** The affiliate. */
   affiliateId: string;
   /** The program. */
@@ -220,7 +242,7 @@ export interface AffiliateCouponDeactivatedData {
   /** The affiliate's coupon. */
   affiliateCouponId: string;
   /** The campaign's coupon. */
-  campaignCouponId: string;
+  campaignCouponId?: string;
   /** The affiliate. */
   affiliateId: string;
   /** The program. */
@@ -259,7 +281,7 @@ export interface AffiliateCouponRevokedData {
   /** The affiliate's coupon. */
   affiliateCouponId: string;
   /** The campaign's coupon. */
-  campaignCouponId: string;
+  campaignCouponId?: string;
   /** The affiliate. */
   affiliateId: string;
   /** The program. */
@@ -642,7 +664,7 @@ export interface BillingState {
   processorConnectLinked: boolean;
   /** How it was connected; null when it is not. */
   processorConnectedVia: string | null;
-  /** Whether the plan has coupons. */
+  /** Whether codes can be minted: the plan is paid, and a gateway that mints is connected and active. */
   couponsEnabled: boolean;
   limits: PlanLimits;
 }
@@ -1534,7 +1556,7 @@ export interface CouponArchive {
 export interface CouponCode {
   /** Its id. */
   id: string;
-  /** Its coupon; null of an external code without one. */
+  /** Its coupon; null of a code without one. */
   campaignCouponId: string | null;
   /** The program. */
   programId: string;
@@ -1546,8 +1568,20 @@ export interface CouponCode {
   origin: "brand" | "self_minted" | "external";
   /** Where it stands: Minting until the gateway has it. */
   status: "Minting" | "Active" | "Revoked";
-  /** The code's id where it is minted; null of external ones, and while it is being minted. */
+  /** The gateway where the code is minted; null of an external one. */
+  processor: "stripe" | "braintree" | "mollie" | "shopify" | "bigcommerce" | "wix" | "woocommerce" | "paddle" | "chargebee" | "recurly" | "maxio" | "gumroad" | "lemonsqueezy" | "thrivecart" | "paypal" | null;
+  /** The code's id where it is minted; null of external ones, while it is being minted, and once another code may have it. */
   processorPromotionCodeId: string | null;
+  /** How the discount of a code without a coupon is counted; null of the others. */
+  discountType: "PercentOff" | "AmountOff" | null;
+  /** What a code without a coupon takes off: percent, or minor units of `discountCurrency`; null of the others. */
+  discountValue: number | null;
+  /** The currency of AmountOff of a code without a coupon; null of the others. */
+  discountCurrency: string | null;
+  /** When a code without a coupon ends; null for never, and of the others. */
+  expiresAt: string | null;
+  /** How often a code without a coupon can be redeemed; null without a limit, and of the others. */
+  maxRedemptions: number | null;
   /** Conversions credited by it that are not refunded in full. */
   redemptionCount: number;
   /** When it was last redeemed; null when it never was. */

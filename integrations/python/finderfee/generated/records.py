@@ -221,7 +221,7 @@ class AffiliateCoupon(TypedDict):
     """Its id."""
 
     campaignCouponId: str | None
-    """Its coupon; null of an external code without one."""
+    """Its coupon; null of a code without one."""
 
     programId: str
     """The program."""
@@ -238,8 +238,30 @@ class AffiliateCoupon(TypedDict):
     status: Literal["Minting", "Active", "Revoked"]
     """Where it stands: Minting until the gateway has it."""
 
+    processor: Literal["stripe", "braintree", "mollie", "shopify", "bigcommerce", "wix", "woocommerce", "paddle", "chargebee", "recurly", "maxio", "gumroad", "lemonsqueezy", "thrivecart", "paypal"] | None
+    """The gateway where the code is minted; null of an external one."""
+
     processorPromotionCodeId: str | None
-    """The code's id where it is minted; null of external ones, and while it is being minted."""
+    """The code's id where it is minted; null of external ones, while it is being minted, and once
+    another code may have it.
+    """
+
+    discountType: Literal["PercentOff", "AmountOff"] | None
+    """How the discount of a code without a coupon is counted; null of the others."""
+
+    discountValue: int | None
+    """What a code without a coupon takes off: percent, or minor units of `discountCurrency`; null
+    of the others.
+    """
+
+    discountCurrency: str | None
+    """The currency of AmountOff of a code without a coupon; null of the others."""
+
+    expiresAt: str | None
+    """When a code without a coupon ends; null for never, and of the others."""
+
+    maxRedemptions: int | None
+    """How often a code without a coupon can be redeemed; null without a limit, and of the others."""
 
     redemptionCount: int
     """Conversions credited by it that are not refunded in full."""
@@ -255,18 +277,33 @@ class AffiliateCoupon(TypedDict):
 
 
 class AffiliateCouponBody(TypedDict):
-    """A code to mint for an affiliate, or an external one to register, which needs its text and may
-    have no coupon.
+    """A code to mint for an affiliate, of a coupon or with a discount of its own; or an external
+    one to register.
     """
 
     campaignCouponId: NotRequired[str | None]
-    """The campaign's coupon."""
+    """The coupon whose code is minted; null for a code with a discount of its own."""
 
     code: NotRequired[str | None]
     """The code that a customer types."""
 
     external: NotRequired[bool]
     """The code was made elsewhere and is only registered: it is in force at once."""
+
+    discountType: NotRequired[Literal["PercentOff", "AmountOff"] | None]
+    """How the discount of a code without a coupon is counted."""
+
+    discountValue: NotRequired[int | None]
+    """What a code without a coupon takes off: percent, or minor units of `discountCurrency`."""
+
+    discountCurrency: NotRequired[str | None]
+    """The currency of AmountOff."""
+
+    expiresAt: NotRequired[str | None]
+    """When a code without a coupon ends; null for never."""
+
+    maxRedemptions: NotRequired[int | None]
+    """How often a code without a coupon can be redeemed; null without a limit."""
 
 
 class AffiliateCouponCreatedData(TypedDict):
@@ -275,7 +312,7 @@ class AffiliateCouponCreatedData(TypedDict):
     affiliateCouponId: str
     """The affiliate's coupon."""
 
-    campaignCouponId: str
+    campaignCouponId: NotRequired[str]
     """The campaign's coupon."""
 
     affiliateId: str
@@ -318,7 +355,7 @@ class AffiliateCouponDeactivatedData(TypedDict):
     affiliateCouponId: str
     """The affiliate's coupon."""
 
-    campaignCouponId: str
+    campaignCouponId: NotRequired[str]
     """The campaign's coupon."""
 
     affiliateId: str
@@ -371,7 +408,7 @@ class AffiliateCouponRevokedData(TypedDict):
     affiliateCouponId: str
     """The affiliate's coupon."""
 
-    campaignCouponId: str
+    campaignCouponId: NotRequired[str]
     """The campaign's coupon."""
 
     affiliateId: str
@@ -921,7 +958,9 @@ class BillingState(TypedDict):
     """How it was connected; null when it is not."""
 
     couponsEnabled: bool
-    """Whether the plan has coupons."""
+    """Whether codes can be minted: the plan is paid, and a gateway that mints is connected and
+    active.
+    """
 
     limits: PlanLimits
 
@@ -2217,7 +2256,7 @@ class CouponCode(TypedDict):
     """Its id."""
 
     campaignCouponId: str | None
-    """Its coupon; null of an external code without one."""
+    """Its coupon; null of a code without one."""
 
     programId: str
     """The program."""
@@ -2234,8 +2273,30 @@ class CouponCode(TypedDict):
     status: Literal["Minting", "Active", "Revoked"]
     """Where it stands: Minting until the gateway has it."""
 
+    processor: Literal["stripe", "braintree", "mollie", "shopify", "bigcommerce", "wix", "woocommerce", "paddle", "chargebee", "recurly", "maxio", "gumroad", "lemonsqueezy", "thrivecart", "paypal"] | None
+    """The gateway where the code is minted; null of an external one."""
+
     processorPromotionCodeId: str | None
-    """The code's id where it is minted; null of external ones, and while it is being minted."""
+    """The code's id where it is minted; null of external ones, while it is being minted, and once
+    another code may have it.
+    """
+
+    discountType: Literal["PercentOff", "AmountOff"] | None
+    """How the discount of a code without a coupon is counted; null of the others."""
+
+    discountValue: int | None
+    """What a code without a coupon takes off: percent, or minor units of `discountCurrency`; null
+    of the others.
+    """
+
+    discountCurrency: str | None
+    """The currency of AmountOff of a code without a coupon; null of the others."""
+
+    expiresAt: str | None
+    """When a code without a coupon ends; null for never, and of the others."""
+
+    maxRedemptions: int | None
+    """How often a code without a coupon can be redeemed; null without a limit, and of the others."""
 
     redemptionCount: int
     """Conversions credited by it that are not refunded in full."""

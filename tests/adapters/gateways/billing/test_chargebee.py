@@ -67,7 +67,7 @@ def test_a_first_payment_as_it_is_sent(stage):
     assert paid.aliases == ("inv_C1",)
     assert (paid.origin.customer_id, paid.origin.subscription_id) == ("cb_c1", "cb_s1")
     assert (paid.origin.email, paid.origin.name) == ("ann@example.com", "Ann")
-    assert paid.origin.codes == (RedeemedCode("JANE10", "chargebee_coupon_code"),)
+    assert paid.origin.codes == (RedeemedCode("JANE10", "chargebee_coupon_code", "JANE10"),)
     assert [claim.method for claim in claims(paid.origin.carriers, [])] == [
         "chargebee_metadata",
         "chargebee_custom_field",

@@ -106,7 +106,7 @@ def test_a_first_payment_as_it_is_sent(stage):
 def test_an_invoice_tells_the_tax_and_whether_a_code_still_reduces(stage):
     stage.add_invoice({**INVOICE})
     paid = _paid(stage)
-    assert (paid.net_cents, [code.text for code in paid.origin.codes]) == (5000, ["JANE10"])
+    assert (paid.net_cents, [code.text for code in paid.origin.codes]) == (5000, ["OTHER", "JANE10"])
     stage.invoices[0]["discounts"] = []
     assert _paid(stage).origin.codes == ()
 
@@ -158,6 +158,18 @@ def test_how_yen_are_counted_is_said_by_an_invoice_or_by_nobody(stage):
     yen = {"original_amount": "6400.0", "applied_amount": "6400.0"}
     stage.add_invoice({**INVOICE, "currency": "JPY", "payments": [{**PAYMENT, **yen}], "tax_amount": "0.0"})
     assert _paid(stage, {"amount_in_cents": "640000"}, {"currency": "JPY"}).amount_cents == 6400
+
+
+def test_coupon_of_an_invoice_has_its_id_and_the_typed_subcode(stage):
+    coupon = {"code": "JANE", "source_type": "Coupon", "source_id": 62}
+    ad_hoc = {"code": "SORRY", "source_type": "Ad Hoc Coupon", "source_id": 9}
+    stage.add_invoice({**INVOICE, "discounts": [coupon, ad_hoc]})
+    codes = _paid(stage).origin.codes
+    assert [(code.text, code.id) for code in codes] == [("JANE", "62"), ("JANE10", "62")]
+
+    stage.invoices[0]["discounts"] = [coupon, {"code": "BEN", "source_type": "Coupon", "source_id": 63}]
+    codes = _paid(stage).origin.codes
+    assert [(code.text, code.id) for code in codes] == [("JANE", "62"), ("BEN", "63")]
 
 
 def test_a_currency_that_the_event_leaves_out_is_the_sites(stage):

@@ -126,7 +126,8 @@ def test_a_completed_transaction_is_a_payment(stage):
     assert (paid.external_id, paid.amount_cents, paid.net_cents, paid.currency) == ("txn_P1", 10_890, 9_000, "USD")
     assert (paid.paid_at, paid.origin.customer_id, paid.origin.subscription_id) == (_AT, "ctm_P1", "sub_P1")
     assert _slugs(paid.origin) == [("jane", "paddle_custom_data")]
-    assert [(code.text, code.method) for code in paid.origin.codes] == [("JANE10", "paddle_coupon_code")]
+    codes = [(code.text, code.method, code.id) for code in paid.origin.codes]
+    assert codes == [("JANE10", "paddle_coupon_code", "dsc_P1")]
 
 
 def test_a_renewal_is_the_next_transaction(stage):

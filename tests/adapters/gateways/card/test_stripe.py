@@ -162,7 +162,7 @@ def test_the_first_invoice_of_a_subscription_is_a_payment(stage):
     assert (origin.customer_id, origin.subscription_id) == ("cus_A1", "sub_A1")
     assert (origin.email, origin.name) == ("ann@example.com", "Ann")
     assert _slugs(paid) == [("jane", "metadata_or_customer")]
-    assert [(code.text, code.method) for code in origin.codes] == [("JANE10", "coupon")]
+    assert [(code.text, code.method, code.id) for code in origin.codes] == [("JANE10", "coupon", "promo_A1")]
 
 
 def test_a_renewal_is_the_next_invoice_of_the_same_customer(stage):

@@ -136,9 +136,9 @@ def test_a_refund_told_of_the_order_and_of_its_first_invoice_counts_once_by_the_
 
 
 def test_codes_are_asked_for_where_something_was_taken_off(stage):
-    sent = stage.pay(Purchase(code="ANNA10")).sent[0]
+    sent = stage.pay(Purchase(code="ANNA10", code_id="77")).sent[0]
     (paid,) = _facts(json.loads(sent.body))
-    assert paid.origin.codes == (RedeemedCode("ANNA10", "lemonsqueezy_coupon_code"),)
+    assert paid.origin.codes == (RedeemedCode("ANNA10", "lemonsqueezy_coupon_code", "77"),)
     asked = len(stage.asked)
     _facts(json.loads(stage.pay(Purchase()).sent[0].body))
     assert len(stage.asked) == asked

@@ -132,8 +132,30 @@ def test_the_samples_of_a_sale(stage):
     origin = payment.origin
     assert (origin.customer_id, origin.email, origin.name) == ("11", "buyer@example.com", "Ada Buyer")
     assert origin.carriers == (Carrier("bigcommerce_metadata", {"via": "anna"}),)
-    assert origin.codes == (RedeemedCode("ANNA10", "bigcommerce_coupon_code"),)
+    assert origin.codes == (RedeemedCode("ANNA10", "bigcommerce_coupon_code", "1", is_id_certain=False),)
     assert origin.is_test is False
+
+
+@pytest.mark.parametrize(
+    ("coupon", "id", "is_certain"),
+    [
+        ({"coupon_id": 40, "type": 5}, "40", True),
+        ({"coupon_id": 41, "type": 5}, "41", False),
+        ({"coupon_id": 42, "type": 5}, "42", False),
+        ({"coupon_id": 40, "type": 1}, "coupon:40", True),
+        ({"type": 5}, None, True),
+    ],
+    ids=["promotion with the code", "promotion with another code", "no promotion", "older coupon", "no id"],
+)
+def test_coupon_id_is_certain_where_that_promotion_has_the_code(stage, coupon, id, is_certain):
+    for promotion, code in ((40, "Anna10"), (41, "BEN10")):
+        stage.codes.promotions[promotion] = {"id": promotion}
+        stage.codes.kept.append({"id": stage.number(), "code": code, "promotion": promotion})
+    stage.objects["/v2/orders/250/coupons"] = [{"id": 3, "code": "ANNA10", **coupon}]
+
+    (payment,) = _told(stage)
+
+    assert payment.origin.codes == (RedeemedCode("ANNA10", "bigcommerce_coupon_code", id, is_certain),)
 
 
 @pytest.mark.parametrize("status", [2, 3, 8, 9, 10, 11])

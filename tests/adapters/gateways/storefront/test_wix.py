@@ -142,7 +142,7 @@ def test_the_sample_of_a_sale(stage):
     origin = payment.origin
     assert (origin.customer_id, origin.email, origin.name) == ("cccc", "buyer@example.com", "Ada Buyer")
     assert origin.carriers == (Carrier("wix_custom_field", {"via": "anna"}),)
-    assert origin.codes == (RedeemedCode("ANNA10", "wix_coupon_code"),)
+    assert origin.codes == (RedeemedCode("ANNA10", "wix_coupon_code", "b000"),)
     assert origin.subscription_id is None
 
 

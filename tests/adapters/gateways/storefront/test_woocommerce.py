@@ -92,6 +92,24 @@ def test_the_sample_of_a_paid_order(stage):
     assert origin.codes == (RedeemedCode("anna10", "woocommerce_coupon_code"),)
 
 
+@pytest.mark.parametrize(
+    ("meta", "id"),
+    [
+        ([{"key": "coupon_info", "value": '[33,"anna10",null,10]'}], "33"),
+        ([{"key": "coupon_info", "value": [33, "anna10"]}], "33"),
+        ([{"key": "coupon_data", "value": {"id": 34, "code": "anna10"}}], "34"),
+        ([{"key": "coupon_info", "value": '[0,"anna10"]'}], None),
+        ([{"key": "coupon_info", "value": "[]"}], None),
+        ([{"key": "coupon_info", "value": "not JSON"}], None),
+        ([{"key": "coupon_info", "value": '{"id":33}'}], None),
+        ([], None),
+    ],
+)
+def test_coupon_line_has_the_id_of_its_coupon(stage, meta, id):
+    (payment,) = facts(stage, _order(coupon_lines=[{"id": 5, "code": "anna10", "meta_data": meta}]))
+    assert payment.origin.codes == (RedeemedCode("anna10", "woocommerce_coupon_code", id),)
+
+
 def test_the_sample_of_a_renewal_names_its_subscription(stage):
     meta = [{"id": 9, "key": "_subscription_renewal", "value": "740"}]
     (payment,) = facts(stage, _order(id=790, status="completed", total="29.00", total_tax="0.00", meta_data=meta))

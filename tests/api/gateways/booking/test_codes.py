@@ -98,7 +98,7 @@ def test_a_revoked_code_that_the_gateway_still_took_credits_its_owner_and_the_lo
     minted = _owned(shop)
     shop.brand.call("DELETE", f"/api/v1/affiliates/{minted['affiliateId']}/coupons/{minted['id']}")
 
-    shop.sell(slug=None, code="SAVE-15")
+    shop.sell(slug=None, code="SAVE-15", code_id=minted["processorPromotionCodeId"])
 
     ((conversion_id, method),) = shop.conversions(f"id, {_METHOD}")
     steps = shop.brand.get(f"/api/v1/conversions/{conversion_id}/attribution").json["steps"]
@@ -189,7 +189,7 @@ def test_a_signup_that_a_code_made_free_is_one_lead_and_the_later_sale_finds_it(
     buyer = {"customer": "7", "email": "eve@example.com", "slug": None}
     free = shop.stage.pay(Purchase(cents=0, code="SAVE-15", **buyer))
     subscription = {"id": "sub_7", "status": "active", "customer": "cus_7", "metadata": {}, "livemode": True}
-    discount = {"id": "di_x", "promotion_code": {"id": "promo_x", "code": "SAVE-15"}}
+    discount = {"id": "di_x", "promotion_code": {"id": minted["processorPromotionCodeId"], "code": "SAVE-15"}}
     shop.hear(shop.event("customer.subscription.created", {**subscription, "discounts": [discount]}), *free.sent)
 
     (lead,) = _shown(shop)
@@ -223,9 +223,12 @@ def test_the_code_stands_in_the_file_of_conversions(shop):
 
 def test_of_several_codes_one_that_overrides_goes_first(shop):
     shop.brand.affiliate("ben")
-    _owned(shop, text="MILD", overridesClickAttribution=False)
+    mild = _owned(shop, text="MILD", overridesClickAttribution=False)
     strong = _owned(shop, "ben", text="STRONG")
-    discounts = [{"id": f"di_{text}", "promotion_code": {"id": "promo_x", "code": text}} for text in ("MILD", "STRONG")]
+    discounts = [
+        {"id": f"di_{one['code']}", "promotion_code": {"id": one["processorPromotionCodeId"], "code": one["code"]}}
+        for one in (mild, strong)
+    ]
     sale = shop.stage.pay(Purchase(slug="jane"))
 
     shop.hear(shop.changed(sale.sent[0], discounts=discounts))

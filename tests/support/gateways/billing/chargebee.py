@@ -59,6 +59,8 @@ class ChargebeeStage(Stage):
     def _pay(self, purchase: Purchase, *, total: int, invoice_id: str | None = None) -> Sale:
         number = self.number()
         invoice_id = invoice_id or f"inv_{number}"
+        if purchase.code:
+            self.codes.redeemed.add(purchase.code)
         if purchase.cents == 0:
             free = {"invoice": {"id": f"inv_{number}", "total": 0}}
             content = {**self._buyer(purchase, "active", coupon=purchase.code), **free}

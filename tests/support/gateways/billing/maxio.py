@@ -108,7 +108,7 @@ class MaxioStage(Stage):
                 "total_amount": _major(purchase.cents),
                 "tax_amount": "0.0",
                 "updated_at": self.now.isoformat(timespec="seconds"),
-                "discounts": [{"code": purchase.code}] if purchase.code else [],
+                "discounts": self._discounts(purchase),
                 "payments": [payment],
                 "refunds": [],
             }
@@ -181,6 +181,11 @@ class MaxioStage(Stage):
         body = urlencode(fields)
         self.webhooks.append({"id": number, "event": kind, "body": body, "successful": False})
         return signed(body.encode())
+
+    def _discounts(self, purchase: Purchase) -> list[dict[str, Any]]:
+        coupon_id = int(self.codes.redeemed_id(purchase) or 0)
+        coupon = {"code": purchase.code, "source_type": "Coupon", "source_id": coupon_id}
+        return [coupon] if purchase.code else []
 
     def _subscription(self, purchase: Purchase, state: str) -> dict[str, Any]:
         subscription_id, customer_id = f"50{purchase.customer}", f"30{purchase.customer}"

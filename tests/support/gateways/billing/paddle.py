@@ -54,7 +54,7 @@ class PaddleStage(Stage):
         return (200, {"data": found}) if found else (404, _MISSING)
 
     def pay(self, purchase: Purchase) -> Sale:
-        number = self.number()
+        number, discount = self.number(), self.codes.redeemed_id(purchase)
         transaction = {
             "id": f"txn_{number}",
             "status": "completed",
@@ -62,12 +62,12 @@ class PaddleStage(Stage):
             "customer_id": self._customer(purchase),
             "subscription_id": f"sub_{purchase.customer}",
             "currency_code": purchase.currency,
-            "discount_id": f"dsc_{number}" if purchase.code else None,
+            "discount_id": discount,
             "custom_data": _slug(purchase),
             "details": {"totals": {"grand_total": str(purchase.cents), "grand_total_tax": "0"}},
         }
-        if purchase.code:
-            self.objects[f"/discounts/dsc_{number}"] = {"id": f"dsc_{number}", "code": purchase.code}
+        if discount:
+            self.objects[f"/discounts/{discount}"] = {"id": discount, "code": purchase.code}
         return Sale(purchase, f"txn_{number}", (self.event("transaction.completed", transaction),))
 
     def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:

@@ -79,7 +79,7 @@ class RecurlyStage(Stage):
             "paid": paid,
             "subscription_ids": [f"rsub{purchase.customer}"],
             "account": self._account(purchase),
-            "coupon_redemptions": [{"coupon": {"code": purchase.code}}] if purchase.code else [],
+            "coupon_redemptions": self._redemptions(purchase),
             "transactions": [transaction] if purchase.cents else [],
             "closed_at": self._time(),
         }
@@ -154,6 +154,10 @@ class RecurlyStage(Stage):
             **named,
         }
         return signed(json.dumps(told).encode())
+
+    def _redemptions(self, purchase: Purchase) -> list[dict[str, Any]]:
+        coupon = {"object": "coupon", "id": self.codes.redeemed_id(purchase), "code": purchase.code}
+        return [{"coupon": coupon}] if purchase.code else []
 
     def _account(self, purchase: Purchase) -> dict[str, Any]:
         account = {

@@ -73,9 +73,10 @@ class StripeStage(Stage):
         invoice = paid.invoice()
         if purchase.code:
             source = {"id": f"co_{number}", "object": "coupon"}
-            discount = words.discount(f"di_{number}", promotion=f"promo_{number}", source=source, start=paid.paid_at)
+            promotion = self.codes.redeemed_id(purchase) or ""
+            discount = words.discount(f"di_{number}", promotion=promotion, source=source, start=paid.paid_at)
             self.objects[f"/v1/invoices/in_{number}"] = {**invoice, "discounts": [discount]}
-            self.objects[f"/v1/promotion_codes/promo_{number}"] = {"id": f"promo_{number}", "code": purchase.code}
+            self.objects[f"/v1/promotion_codes/{promotion}"] = {"id": promotion, "code": purchase.code}
         self.objects[f"/v1/customers/cus_{purchase.customer}"] = {
             "id": f"cus_{purchase.customer}",
             "email": purchase.email,

@@ -49,9 +49,9 @@ class LemonSqueezyStage(Stage):
         if asked.path in ("/v1/orders", "/v1/subscription-invoices"):
             return 200, self._page(asked)
         if asked.path.endswith("/discount-redemptions"):
-            code = self.redeemed.get(asked.path.split("/")[3])
-            redeemed = [{"type": "discount-redemptions", "id": "1", "attributes": {"discount_code": code, "amount": 1}}]
-            return 200, {"data": redeemed if code else []}
+            attributes = self.redeemed.get(asked.path.split("/")[3])
+            redeemed = [{"type": "discount-redemptions", "id": "1", "attributes": attributes}]
+            return 200, {"data": redeemed if attributes else []}
         if asked.path == "/v1/webhooks":
             made = {**asked.json["data"], "id": str(self.number())}
             self.secret = made["attributes"]["secret"]
@@ -123,7 +123,8 @@ class LemonSqueezyStage(Stage):
         order = self._keep("orders", {**self._money(purchase), "identifier": "b1", "order_number": 12})
         if purchase.code:
             order["attributes"]["discount_total"] = 1_000
-            self.redeemed[order["id"]] = purchase.code
+            discount_id = int(self.codes.redeemed_id(purchase) or 0)
+            self.redeemed[order["id"]] = {"discount_id": discount_id, "discount_code": purchase.code, "amount": 1}
         return order
 
     def _subscription(self, purchase: Purchase, order: dict[str, Any], status: str) -> dict[str, Any]:

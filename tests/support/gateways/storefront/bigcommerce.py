@@ -88,7 +88,9 @@ class BigCommerceStage(Stage):
         self.objects[f"/v3/orders/{order_id}/metafields"] = {"data": fields}
         self.objects[f"/v3/orders/{order_id}/transactions"] = {"data": [{"id": 1, "test": False}]}
         if purchase.code:
-            self.objects[f"/v2/orders/{order_id}/coupons"] = [{"id": 3, "code": purchase.code}]
+            coupon_id = int(self.codes.redeemed_id(purchase) or 0)
+            coupon = {"id": 3, "coupon_id": coupon_id, "code": purchase.code, "type": 5}
+            self.objects[f"/v2/orders/{order_id}/coupons"] = [coupon]
         return Sale(purchase, str(order_id), (self.told(order_id, before=0),))
 
     def refund(self, sale: Sale, cents: int) -> tuple[Sent, ...]:

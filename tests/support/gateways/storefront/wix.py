@@ -150,6 +150,7 @@ class WixStage(Stage):
         return self.now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def _order(self, purchase: Purchase, cycle: dict[str, Any] | None) -> dict[str, Any]:
+        coupon = {"id": self.codes.redeemed_id(purchase), "code": purchase.code}
         order = {
             "id": f"0d000000-0000-4000-8000-{self.number():012}",
             "createdDate": self._at(),
@@ -160,7 +161,7 @@ class WixStage(Stage):
             "priceSummary": {"tax": _money(0), "shipping": _money(0), "total": _money(purchase.cents)},
             "buyerInfo": {"contactId": f"cccc-{purchase.customer}", "email": purchase.email},
             "billingInfo": {"contactDetails": {"firstName": "Ann", "lastName": "Buyer"}},
-            "appliedDiscounts": [{"coupon": {"id": "b0", "code": purchase.code}}] if purchase.code else [],
+            "appliedDiscounts": [{"coupon": coupon}] if purchase.code else [],
             "customFields": [{"title": "via", "value": purchase.slug}] if purchase.slug else [],
             "lineItems": [{"id": "1", "quantity": 1, "subscriptionInfo": cycle}],
             "imported": False,

@@ -94,7 +94,7 @@ class WooCommerceStage(Stage):
             "customer_id": int(f"1{purchase.customer}"),
             "billing": {"first_name": "Ann", "last_name": "Buyer", "email": purchase.email},
             "meta_data": [*meta, {"id": 3, "key": "_odd", "value": {"any": ["json"]}}],
-            "coupon_lines": [{"code": purchase.code.lower(), "discount": "1.00"}] if purchase.code else [],
+            "coupon_lines": self._coupon_lines(purchase),
             "refunds": [],
         }
         self.orders[order_id] = order
@@ -140,6 +140,13 @@ class WooCommerceStage(Stage):
         order = self.orders[int(sale.id)]
         order |= {"date_modified_gmt": self._at(), **fields}
         return (self.told(order),)
+
+    def _coupon_lines(self, purchase: Purchase) -> list[dict[str, Any]]:
+        if purchase.code is None:
+            return []
+        info = json.dumps([int(self.codes.redeemed_id(purchase) or 0), purchase.code.lower(), None, 1])
+        meta = [{"id": 7, "key": "coupon_info", "value": info}]
+        return [{"id": 5, "code": purchase.code.lower(), "discount": "1.00", "meta_data": meta}]
 
     def _at(self) -> str:
         return self.now.strftime("%Y-%m-%dT%H:%M:%S")

@@ -1,0 +1,23 @@
+"""What a coupon or a code takes off, as a person types it into a form."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from domain.money import currencies
+from pages import typed
+from pages.times import entered
+
+
+def discount(form: Mapping[str, str]) -> dict[str, Any]:
+    """Return value and currency for the body: whole percents, or an amount typed in major units of its currency."""
+    value, currency = form.get("discountValue", ""), currencies.normalize(form.get("discountCurrency", ""))
+    if form.get("discountType") != "AmountOff":
+        return {"discountValue": typed.number(value)}
+    if currency is None:
+        return {"discountValue": 1, "discountCurrency": form.get("discountCurrency") or None}
+    return {"discountValue": typed.minor(value, currency), "discountCurrency": currency}
+
+
+def expiry(form: Mapping[str, str]) -> str | None:
+    """Return the end of the chosen day in the organization's time zone; None where none was chosen."""
+    return entered.day_end(form.get("expiresAt") or None)
