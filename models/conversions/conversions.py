@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
+from domain.statuses import ConversionStatus
 from models.db import db
 from models.hot import Hot, Lookup
 from models.ids import new_id
@@ -21,6 +22,8 @@ class Conversion:
 
     `attribution_log` is as `domain.attribution.log` writes it, None where the rest of the row says as much.
     `refunded_from` is the status that a full refund found, `restored_at` when refunded money last came back.
+    `self_referral`: its buyer is the affiliate. `needs_approval`: while Pending it enters no payout until a Manager
+    approves it.
     """
 
     id: UUID
@@ -61,6 +64,8 @@ class Conversion:
     disputed_at: datetime | None = None
     refunded_from: str | None = None
     restored_at: datetime | None = None
+    self_referral: bool = False
+    needs_approval: bool = False
 
     @property
     def is_disputed(self) -> bool:
@@ -73,9 +78,14 @@ class Conversion:
         return self.commission_cents - self.reversed_cents
 
     @property
+    def awaits_approval(self) -> bool:
+        """Whether it enters no payout before a Manager approves it."""
+        return self.needs_approval and self.status == ConversionStatus.Pending
+
+    @property
     def payable_at(self) -> datetime | None:
-        """From when it is payable, if it is by then; None: never, it is locked history."""
-        return None if self.payout_locked else self.hold_until
+        """From when it is payable, if it is by then; None for locked history and for what awaits an approval."""
+        return None if self.payout_locked or self.awaits_approval else self.hold_until
 
 
 _ROWS = Rows(Conversion)

@@ -161,7 +161,6 @@ class SaleFacts:
     customer_ordinal: int
     first_paid_at: datetime
     terms: SaleTerms
-    affiliate_email_normalized: str | None = None
     lead: LeadOfBuyer | None = None
 
 
@@ -172,7 +171,6 @@ _SHOWN = columns(
     sale_id="s.id",
     first_paid_at="coalesce(c.first_paid_at, s.accepted_at)",
     terms=sale_terms.COLUMNS,
-    affiliate_email_normalized="a.email_normalized",
     lead=columns(LeadOfBuyer, "lead"),
 )
 # Both looks for a lead read an index in its order: with an order of their own a plan that is made while the table is

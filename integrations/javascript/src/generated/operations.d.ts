@@ -672,7 +672,7 @@ export declare class Imports {
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param importId The import's id.
    */
-  getImport(importId: string, options?: CallOptions): Promise<records.PastImport>;
+  getImport(importId: string, options?: CallOptions): Promise<records.ImportDetail>;
 }
 
 /** Who is asked to join, by mail. */

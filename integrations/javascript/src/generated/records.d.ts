@@ -1085,6 +1085,10 @@ export interface Conversion {
   isTest: boolean;
   /** Whether the buyer's bank asks for the money back; it is held out of payouts. */
   disputed: boolean;
+  /** Whether the buyer's email address is the affiliate's own. */
+  selfReferral: boolean;
+  /** Whether it is in no payout until a Manager approves it: a self-referral while the organization holds those, or a share in one. */
+  awaitsApproval: boolean;
   /** The customer's name. */
   customerName: string | null;
   /** A picture of the customer; null without one. */
@@ -1279,6 +1283,10 @@ export interface ConversionDetail {
   isTest: boolean;
   /** Whether the buyer's bank asks for the money back; it is held out of payouts. */
   disputed: boolean;
+  /** Whether the buyer's email address is the affiliate's own. */
+  selfReferral: boolean;
+  /** Whether it is in no payout until a Manager approves it: a self-referral while the organization holds those, or a share in one. */
+  awaitsApproval: boolean;
   /** The customer's name. */
   customerName: string | null;
   /** A picture of the customer; null without one. */
@@ -1327,6 +1335,8 @@ export interface ConversionImport {
   file?: string | null;
   /** Whether rows that were paid elsewhere are left out. */
   excludePaid?: boolean;
+  /** The service that the sales come from: a to z, 0 to 9 and hyphens, at most 40. It becomes a part of their attributionMethod. */
+  source?: string;
   /** Whether rows that were not paid yet become payable here. */
   confirmUnpaidPayout?: boolean;
   /** Whether wrong rows are left out and counted as errored. Without it one of them refuses all. */
@@ -1373,6 +1383,12 @@ export interface ConversionImportResult {
   errored: number;
   /** Why rows were skipped, and how many. */
   reasons: Record<string, number>;
+  /** How many warnings there are. */
+  warningCount: number;
+  /** The service that the sales come from. */
+  source: string | null;
+  /** What rows get otherwise than they say; they are imported all the same. */
+  warnings: ImportWarning[];
   /** What became payable, by currency. */
   unpaidConfirmed: CommissionBalance[];
   /** The one currency of what became payable; null when there are none or several. */
@@ -1418,6 +1434,8 @@ export interface ConversionPreview {
   file?: string | null;
   /** Whether rows that were paid elsewhere are left out. */
   excludePaid?: boolean;
+  /** The service that the sales come from, as the import takes it. */
+  source?: string;
 }
 
 /** Commission taken back: this refund's amounts, and the total of all of them. */
@@ -2101,7 +2119,37 @@ export interface HookBody {
   targetUrl: string;
 }
 
-/** What would become of a row: `line` is its line in a file, the header being 1. */
+/** An import in the history, with its warnings. */
+export interface ImportDetail {
+  /** The import. */
+  jobId: string;
+  /** Where the import stands. */
+  status: "Completed" | "Undone";
+  /** What was imported. */
+  kind: "Affiliates" | "Conversions";
+  /** How many there are in all. */
+  total: number;
+  /** Rows that were taken. */
+  imported: number;
+  /** How many were left alone. */
+  skipped: number;
+  /** Rows that could not be taken. */
+  errored: number;
+  /** Why rows were skipped, and how many. */
+  reasons: Record<string, number>;
+  /** How many warnings there are. */
+  warningCount: number;
+  /** The service that conversions come from; null for affiliates. */
+  source: string | null;
+  /** When it was made. */
+  createdAt: string;
+  /** When it was taken back; null while it was not. */
+  undoneAt: string | null;
+  /** What rows get otherwise than they say; they are imported all the same. */
+  warnings: ImportWarning[];
+}
+
+/** What would become of a row: `line` is its line in a file. */
 export interface ImportPreviewRow {
   /** The place of the row, from 0. */
   index: number;
@@ -2113,9 +2161,11 @@ export interface ImportPreviewRow {
   reason: string | null;
   /** The reason in a sentence. */
   message: string | null;
+  /** What rows get otherwise than they say; they are imported all the same. */
+  warnings: ImportRowWarning[];
 }
 
-/** What an import came to; `reasons` counts why rows were skipped. */
+/** What an import came to, with what it did otherwise than its rows say. */
 export interface ImportResult {
   /** The import. */
   jobId: string;
@@ -2133,6 +2183,12 @@ export interface ImportResult {
   errored: number;
   /** Why rows were skipped, and how many. */
   reasons: Record<string, number>;
+  /** How many warnings there are. */
+  warningCount: number;
+  /** The service that conversions come from; null for affiliates. */
+  source: string | null;
+  /** What rows get otherwise than they say; they are imported all the same. */
+  warnings: ImportWarning[];
 }
 
 /** An affiliate. */
@@ -2147,6 +2203,34 @@ export interface ImportRow {
   walletEmail?: string | null;
   /** The word in the link's address. */
   slug?: string | null;
+}
+
+/** What a row gets otherwise than it says: `value` is what it says, `replacement` what it gets. */
+export interface ImportRowWarning {
+  /** What the warning is about, for machines. */
+  code: "equal_row" | "self_referral" | "self_referral_held" | "self_referral_denied" | "slug_invalid" | "slug_is_alias" | "slug_reserved" | "slug_taken" | "unknown_status" | "invalid_wallet_email";
+  /** For people; it may change. */
+  message: string;
+  /** What the row says; null where that is in no one field. */
+  value: string | null;
+  /** What the row gets instead; null for a warning that changes no value. */
+  replacement: string | null;
+}
+
+/** A warning of an import, with its row: its place from 0, and its line in a file. */
+export interface ImportWarning {
+  /** What the warning is about, for machines. */
+  code: "equal_row" | "self_referral" | "self_referral_held" | "self_referral_denied" | "slug_invalid" | "slug_is_alias" | "slug_reserved" | "slug_taken" | "unknown_status" | "invalid_wallet_email";
+  /** For people; it may change. */
+  message: string;
+  /** What the row says; null where that is in no one field. */
+  value: string | null;
+  /** What the row gets instead; null for a warning that changes no value. */
+  replacement: string | null;
+  /** The place of the row, from 0. */
+  index: number;
+  /** The line of the file where the row begins, the header being 1. Null without a file. */
+  line: number | null;
 }
 
 /** What the page that was checked last carried; the directives are those that would let the script in. */
@@ -2647,6 +2731,8 @@ export interface OrganizationProfile {
   effectiveAttributionParams: string[];
   /** What a sale of a connected gateway counts: gross, all that was paid, or net, without tax and shipping. */
   commissionBasis: "gross" | "net";
+  /** What becomes of new conversions whose buyer is the affiliate: earn commission, hold them until a Manager approves them, or deny them. */
+  selfReferrals: "earn" | "hold" | "deny";
   /** How many custom parameters there may be. */
   maxCustomAttributionParams: number;
   /** How many characters custom parameters may have together. */
@@ -2711,6 +2797,10 @@ export interface PastImport {
   errored: number;
   /** Why rows were skipped, and how many. */
   reasons: Record<string, number>;
+  /** How many warnings there are. */
+  warningCount: number;
+  /** The service that conversions come from; null for affiliates. */
+  source: string | null;
   /** When it was made. */
   createdAt: string;
   /** When it was taken back; null while it was not. */
@@ -3812,11 +3902,13 @@ export interface UncreditedSummary {
 /** How a file was read: what stands between cells, and whether amounts are in major or in minor units. */
 export interface UnderstoodFile {
   /** What stands between cells. */
-  separator: "," | ";";
+  separator: "," | ";" | "\t";
   /** The column that holds amounts: `amount` in major units, `amountCents` in minor ones. Null in a file of affiliates. */
   amounts: "amount" | "amountCents" | null;
   /** Whether the file begins with a byte order mark. */
   hasByteOrderMark: boolean;
+  /** Whether a line such as `sep=;` comes before the header. */
+  hasSeparatorLine: boolean;
   /** The fields of its header, in order. */
   columns: string[];
 }

@@ -1555,6 +1555,14 @@ class Conversion(TypedDict):
     disputed: bool
     """Whether the buyer's bank asks for the money back; it is held out of payouts."""
 
+    selfReferral: bool
+    """Whether the buyer's email address is the affiliate's own."""
+
+    awaitsApproval: bool
+    """Whether it is in no payout until a Manager approves it: a self-referral while the
+    organization holds those, or a share in one.
+    """
+
     customerName: str | None
     """The customer's name."""
 
@@ -1840,6 +1848,14 @@ class ConversionDetail(TypedDict):
     disputed: bool
     """Whether the buyer's bank asks for the money back; it is held out of payouts."""
 
+    selfReferral: bool
+    """Whether the buyer's email address is the affiliate's own."""
+
+    awaitsApproval: bool
+    """Whether it is in no payout until a Manager approves it: a self-referral while the
+    organization holds those, or a share in one.
+    """
+
     customerName: str | None
     """The customer's name."""
 
@@ -1915,6 +1931,11 @@ class ConversionImport(TypedDict):
     excludePaid: NotRequired[bool]
     """Whether rows that were paid elsewhere are left out."""
 
+    source: NotRequired[str]
+    """The service that the sales come from: a to z, 0 to 9 and hyphens, at most 40. It becomes a
+    part of their attributionMethod.
+    """
+
     confirmUnpaidPayout: NotRequired[bool]
     """Whether rows that were not paid yet become payable here."""
 
@@ -1979,6 +2000,15 @@ class ConversionImportResult(TypedDict):
 
     reasons: dict[str, int]
     """Why rows were skipped, and how many."""
+
+    warningCount: int
+    """How many warnings there are."""
+
+    source: str | None
+    """The service that the sales come from."""
+
+    warnings: list[ImportWarning]
+    """What rows get otherwise than they say; they are imported all the same."""
 
     unpaidConfirmed: list[CommissionBalance]
     """What became payable, by currency."""
@@ -2046,6 +2076,9 @@ class ConversionPreview(TypedDict):
 
     excludePaid: NotRequired[bool]
     """Whether rows that were paid elsewhere are left out."""
+
+    source: NotRequired[str]
+    """The service that the sales come from, as the import takes it."""
 
 
 class ConversionRefundedData(TypedDict):
@@ -3002,27 +3035,8 @@ class HookBody(TypedDict):
     """Where the event is posted."""
 
 
-class ImportPreviewRow(TypedDict):
-    """What would become of a row: `line` is its line in a file, the header being 1."""
-
-    index: int
-    """The place of the row, from 0."""
-
-    line: int | None
-    """The line of the file where the row begins, the header being 1. Null without a file."""
-
-    outcome: Literal["new", "known", "wrong", "leftOut"]
-    """`new` is taken, `known` is there already, `wrong` cannot be taken, `leftOut` is not wanted."""
-
-    reason: str | None
-    """Why it is not taken, as a code. Null for one that is."""
-
-    message: str | None
-    """The reason in a sentence."""
-
-
-class ImportResult(TypedDict):
-    """What an import came to; `reasons` counts why rows were skipped."""
+class ImportDetail(TypedDict):
+    """An import in the history, with its warnings."""
 
     jobId: str
     """The import."""
@@ -3048,6 +3062,80 @@ class ImportResult(TypedDict):
     reasons: dict[str, int]
     """Why rows were skipped, and how many."""
 
+    warningCount: int
+    """How many warnings there are."""
+
+    source: str | None
+    """The service that conversions come from; null for affiliates."""
+
+    createdAt: str
+    """When it was made."""
+
+    undoneAt: str | None
+    """When it was taken back; null while it was not."""
+
+    warnings: list[ImportWarning]
+    """What rows get otherwise than they say; they are imported all the same."""
+
+
+class ImportPreviewRow(TypedDict):
+    """What would become of a row: `line` is its line in a file."""
+
+    index: int
+    """The place of the row, from 0."""
+
+    line: int | None
+    """The line of the file where the row begins, the header being 1. Null without a file."""
+
+    outcome: Literal["new", "known", "wrong", "leftOut"]
+    """`new` is taken, `known` is there already, `wrong` cannot be taken, `leftOut` is not wanted."""
+
+    reason: str | None
+    """Why it is not taken, as a code. Null for one that is."""
+
+    message: str | None
+    """The reason in a sentence."""
+
+    warnings: list[ImportRowWarning]
+    """What rows get otherwise than they say; they are imported all the same."""
+
+
+class ImportResult(TypedDict):
+    """What an import came to, with what it did otherwise than its rows say."""
+
+    jobId: str
+    """The import."""
+
+    status: Literal["Completed", "Undone"]
+    """Where the import stands."""
+
+    kind: Literal["Affiliates", "Conversions"]
+    """What was imported."""
+
+    total: int
+    """How many there are in all."""
+
+    imported: int
+    """Rows that were taken."""
+
+    skipped: int
+    """How many were left alone."""
+
+    errored: int
+    """Rows that could not be taken."""
+
+    reasons: dict[str, int]
+    """Why rows were skipped, and how many."""
+
+    warningCount: int
+    """How many warnings there are."""
+
+    source: str | None
+    """The service that conversions come from; null for affiliates."""
+
+    warnings: list[ImportWarning]
+    """What rows get otherwise than they say; they are imported all the same."""
+
 
 class ImportRow(TypedDict):
     """An affiliate."""
@@ -3066,6 +3154,44 @@ class ImportRow(TypedDict):
 
     slug: NotRequired[str | None]
     """The word in the link's address."""
+
+
+class ImportRowWarning(TypedDict):
+    """What a row gets otherwise than it says: `value` is what it says, `replacement` what it gets."""
+
+    code: Literal["equal_row", "self_referral", "self_referral_held", "self_referral_denied", "slug_invalid", "slug_is_alias", "slug_reserved", "slug_taken", "unknown_status", "invalid_wallet_email"]
+    """What the warning is about, for machines."""
+
+    message: str
+    """For people; it may change."""
+
+    value: str | None
+    """What the row says; null where that is in no one field."""
+
+    replacement: str | None
+    """What the row gets instead; null for a warning that changes no value."""
+
+
+class ImportWarning(TypedDict):
+    """A warning of an import, with its row: its place from 0, and its line in a file."""
+
+    code: Literal["equal_row", "self_referral", "self_referral_held", "self_referral_denied", "slug_invalid", "slug_is_alias", "slug_reserved", "slug_taken", "unknown_status", "invalid_wallet_email"]
+    """What the warning is about, for machines."""
+
+    message: str
+    """For people; it may change."""
+
+    value: str | None
+    """What the row says; null where that is in no one field."""
+
+    replacement: str | None
+    """What the row gets instead; null for a warning that changes no value."""
+
+    index: int
+    """The place of the row, from 0."""
+
+    line: int | None
+    """The line of the file where the row begins, the header being 1. Null without a file."""
 
 
 class InstallCheck(TypedDict):
@@ -3783,6 +3909,11 @@ class OrganizationProfile(TypedDict):
     shipping.
     """
 
+    selfReferrals: Literal["earn", "hold", "deny"]
+    """What becomes of new conversions whose buyer is the affiliate: earn commission, hold them
+    until a Manager approves them, or deny them.
+    """
+
     maxCustomAttributionParams: int
     """How many custom parameters there may be."""
 
@@ -3870,6 +4001,12 @@ class PastImport(TypedDict):
 
     reasons: dict[str, int]
     """Why rows were skipped, and how many."""
+
+    warningCount: int
+    """How many warnings there are."""
+
+    source: str | None
+    """The service that conversions come from; null for affiliates."""
 
     createdAt: str
     """When it was made."""
@@ -5465,7 +5602,7 @@ class UnderstoodFile(TypedDict):
     units.
     """
 
-    separator: Literal[",", ";"]
+    separator: Literal[",", ";", "\t"]
     """What stands between cells."""
 
     amounts: Literal["amount", "amountCents"] | None
@@ -5475,6 +5612,9 @@ class UnderstoodFile(TypedDict):
 
     hasByteOrderMark: bool
     """Whether the file begins with a byte order mark."""
+
+    hasSeparatorLine: bool
+    """Whether a line such as `sep=;` comes before the header."""
 
     columns: list[str]
     """The fields of its header, in order."""
