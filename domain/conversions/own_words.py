@@ -122,10 +122,13 @@ _STATES = {
 _LOCKED = (
     "The brand imported it as history: it was settled outside this service, so it is counted here and never paid here."
 )
+_PAID_BEFORE = "It was paid to you outside this service before the brand imported it, and is not paid here again."
 _AWAITS_APPROVAL = "It is paid only after the brand has approved it."
 
 
 def _where(facts: EarningFacts, found: EarningState) -> str | None:
+    if found == EarningState.Paid and facts.payout_locked:
+        return _PAID_BEFORE
     if found == EarningState.NotPayable and facts.payout_locked:
         return _LOCKED
     if found == EarningState.Held and facts.needs_approval:

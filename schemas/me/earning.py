@@ -61,6 +61,7 @@ class OwnConversionRecord(Wire):
     status = one_of(statuses.ConversionStatus)
     state = one_of(EarningState)
     self_referral = fields.Boolean()
+    locked = fields.Boolean(attribute="payout_locked")
     payable_at = Instant(allow_none=True)
     coupon_code = fields.String(allow_none=True)
     sub_id = fields.String(allow_none=True)

@@ -8,6 +8,7 @@ from datetime import datetime
 import pytest
 
 from models import db
+from tests.support.api.importing import import_sales, past_sale
 from tests.support.draining import drain
 from tests.support.rows.brands import Partner
 
@@ -170,3 +171,17 @@ def test_an_unverified_email_sees_nothing(app, rita):
     nobody = Partner(app, rita.email, is_email_verified=False)
 
     assert [nobody.get(path).status_code for path in (URL, "/api/me/conversions.csv")] == [403, 403]
+
+
+def test_locked_history_says_in_words_that_it_is_never_paid_here(rita):
+    brand = rita.first.brand
+    ((slug,),) = brand.rows("select slug from tracking_link where is_default limit 1")
+    rows = [past_sale(affiliateSlug=slug, paid=paid, externalId=str(paid)) for paid in (True, False)]
+    assert import_sales(brand, *rows).status_code == 200
+
+    found = {item["status"]: item for item in rita.get(URL)["items"] if item["locked"]}
+
+    assert found["Pending"]["state"] == "NotPayable"
+    assert any("imported it as history" in sentence for sentence in found["Pending"]["why"])
+    assert found["Paid"]["state"] == "Paid"
+    assert any("outside this service" in sentence for sentence in found["Paid"]["why"])

@@ -3585,6 +3585,16 @@ export interface ProgramStats {
   settlingUnconvertibleByCurrency: Record<string, number> | null;
 }
 
+/** A term that was set and has no effect now. */
+export interface ProgramWarning {
+  /** What the warning is about, for machines. */
+  code: "paid_leads_off";
+  /** The field that has no effect now. */
+  field: string;
+  /** For people; it may change. */
+  message: string;
+}
+
 /** A click or a conversion, without the fields of the other kind. */
 export interface RecentEvent {
   /** A click or a conversion. */
@@ -4062,6 +4072,93 @@ export interface WebhookTestAnswer {
   eventType: "test" | "conversion.created" | "conversion.refunded" | "affiliate.created" | "affiliate.approved" | "payout.created" | "payout.paid" | "payout.failed" | "campaign_coupon.created" | "affiliate_coupon.created";
   /** Where it stands. */
   status: "Pending" | "Delivered" | "Failed";
+}
+
+/** A program as it is after it was created or changed, with what of that has no effect now. */
+export interface WrittenProgram {
+  /** Its id. */
+  id: string;
+  /** Its name. */
+  name: string;
+  /** The word in the link's address. */
+  slug: string;
+  /** What it is about, for people. */
+  description: string | null;
+  /** Where the terms are; null without any. */
+  termsUrl: string | null;
+  /** Whether the program takes visits and sales. */
+  isActive: boolean;
+  /** How the program's rate is counted: percent of the sale, or a fixed fee. */
+  defaultCommissionType: "Percentage" | "Fixed";
+  /** The program's rate: percent, or whole units of currency. */
+  defaultCommissionValue: number;
+  /** The currency of a fixed fee per click or lead; null for percent and sales. */
+  feeCurrency: string | null;
+  /** What the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc). */
+  defaultCommissionModel: "Cps" | "Cpc" | "Cpl" | "Cpa" | "RevShare" | "Hybrid";
+  /** How a sale is rewarded by a program that pays leads or clicks; null when it is not. */
+  saleCommissionType: "Percentage" | "Fixed" | null;
+  /** What a sale earns there; null when it earns nothing. */
+  saleCommissionValue: number | null;
+  /** For how many days a visit counts. */
+  cookieWindowDays: number;
+  /** For how many months a subscription earns; null for ever. */
+  recurringMonths: number | null;
+  /** How many invoices of a subscription earn nothing before it begins to. */
+  recurringDelayInvoices: number;
+  /** Which visit is credited: the first or the last. */
+  attributionModel: "FirstTouch" | "LastTouch";
+  /** Whether who applies or accepts is approved at once. */
+  autoApprove: boolean;
+  /** The storefront's own host name; null without one. */
+  customDomain: string | null;
+  /** Whether DNS, or the operator, has proved that the host name is the brand's. */
+  customDomainVerified: boolean;
+  /** Who may find the program. */
+  networkVisibility: "Private" | "Networked" | "InviteOnly";
+  networkReview: NetworkReview | null;
+  /** What the program is about: where affiliates look for it in the network. Null: the brand has not said. */
+  category: "Software" | "Shopping" | "Finance" | "Education" | "Health" | "Travel" | "Media" | "Games" | "Food" | "Home" | "Services" | "Other" | null;
+  /** Whether the storefront shows it. */
+  isPubliclyDiscoverable: boolean;
+  /** What may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no limit. */
+  budgetCents: number | null;
+  /** The currency of the budget; null without one. */
+  budgetCurrency: string | null;
+  /** Where a short link leads to; null without one. */
+  referralDestinationUrl: string | null;
+  /** What must be due before anything is paid, in minor units of `minPayoutCurrency`; null is the default. */
+  minPayoutCents: number | null;
+  /** The currency of the minimum; null without one. */
+  minPayoutCurrency: string | null;
+  /** Whether the hosted checkout is used. */
+  hostedCheckoutDoorEnabled: boolean;
+  /** What the hosted checkout does: `redirect` or `email`. */
+  hostedCheckoutDoorMode: "redirect" | "email";
+  /** Where the hosted checkout leads to; null without one. */
+  hostedCheckoutThankYouUrl: string | null;
+  /** The fee for a lead, in minor units of `leadBountyCurrency`; null without one. */
+  leadBountyCents: number | null;
+  /** The currency of the fee for a lead; null without one. */
+  leadBountyCurrency: string | null;
+  /** The fee for a click, in minor units of `clickRewardCurrency`; null without one. */
+  clickRewardCents: number | null;
+  /** The currency of the fee for a click; null without one. */
+  clickRewardCurrency: string | null;
+  /** Whether it is the storefront's main campaign. */
+  isPrimary: boolean;
+  /** What those who apply are asked beside their email; null where it is nothing more. To strangers the first step alone. */
+  applicationForm: ApplicationForm | null;
+  /** What the landing page says; null: what the program itself says. A change replaces all of it. */
+  landingPageConfig: LandingPage | null;
+  /** When it was made. */
+  createdAt: string;
+  /** When it was last changed. */
+  updatedAt: string;
+  /** When it was archived; null while it is not. */
+  archivedAt: string | null;
+  /** What was set and has no effect now. There only when there is something. */
+  warnings?: ProgramWarning[];
 }
 
 /** What a webhook carries: `type` tells which. */
