@@ -29,7 +29,7 @@ def _change(brand, program_id, **fields):
 
 
 def _differences(before, after):
-    return {name: after[name] for name in after if after[name] != before[name]}
+    return {name: after[name] for name in after if name != "warnings" and after[name] != before[name]}
 
 
 def _currency_of(field, code):

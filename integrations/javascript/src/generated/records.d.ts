@@ -3851,6 +3851,8 @@ export interface TrackingDomainBody {
 export interface TrackingStatus {
   /** Whether a click or a conversion was seen. */
   verified: boolean;
+  /** What showed that tracking works: a page with the tag, a click, a tracked conversion. */
+  verifiedBy: ("tag" | "click" | "conversion")[];
   /** When the last click came; null without one. */
   lastClickAt: string | null;
   /** When the last conversion came; null without one. */

@@ -5531,6 +5531,9 @@ class TrackingStatus(TypedDict):
     verified: bool
     """Whether a click or a conversion was seen."""
 
+    verifiedBy: list[Literal["tag", "click", "conversion"]]
+    """What showed that tracking works: a page with the tag, a click, a tracked conversion."""
+
     lastClickAt: str | None
     """When the last click came; null without one."""
 
