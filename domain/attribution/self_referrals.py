@@ -25,7 +25,7 @@ class SelfReferralPolicy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class InitialStanding:
     """How a new conversion starts: whether it is a self-referral, its status, whether a Manager has to approve it."""
 
     is_self_referral: bool
@@ -46,16 +46,16 @@ def standing(
     affiliate_email: str | None,
     policy: str,
     status: ConversionStatus = ConversionStatus.Pending,
-) -> Standing:
+) -> InitialStanding:
     """Return how a new conversion starts under the organization's policy.
 
     `status` is the one that it would have had as any other conversion. What was paid elsewhere before (Paid) stays so.
     """
     if not is_self_referral(buyer_email=buyer_email, affiliate_email=affiliate_email):
-        return Standing(False, status, needs_approval=False)
+        return InitialStanding(False, status, needs_approval=False)
     if policy == SelfReferralPolicy.Earn or status == ConversionStatus.Paid:
-        return Standing(True, status, needs_approval=False)
+        return InitialStanding(True, status, needs_approval=False)
     if policy == SelfReferralPolicy.Deny:
-        return Standing(True, ConversionStatus.Denied, needs_approval=False)
+        return InitialStanding(True, ConversionStatus.Denied, needs_approval=False)
     held = ConversionStatus.Pending if status == ConversionStatus.Approved else status
-    return Standing(True, held, needs_approval=True)
+    return InitialStanding(True, held, needs_approval=True)

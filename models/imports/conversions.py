@@ -39,7 +39,7 @@ class ImportedConversion:
     customer_key: str | None
 
 
-class NamedAffiliate(NamedTuple):
+class RowAffiliate(NamedTuple):
     """An affiliate whom a row names, and what the organization does with purchases of their own (`self_referrals`)."""
 
     id: UUID
@@ -51,14 +51,14 @@ class NamedAffiliate(NamedTuple):
 class NamedAffiliates:
     """Affiliates of a program by email and by slug."""
 
-    by_email: dict[str, NamedAffiliate]
-    by_slug: dict[str, NamedAffiliate]
+    by_email: dict[str, RowAffiliate]
+    by_slug: dict[str, RowAffiliate]
 
 
 class _Name(NamedTuple):
     email: str | None
     slug: str | None
-    affiliate: NamedAffiliate
+    affiliate: RowAffiliate
 
 
 _NAMES = Rows(_Name)

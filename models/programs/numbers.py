@@ -166,8 +166,8 @@ class Traffic:
         return bool(self.verified_by)
 
 
-#: The moment of a program's last click, the forgotten ones too, and of its last conversion that was tracked: what people
-#: recorded, imported or restored shows nothing of that.
+#: The moment of a program's last click, the forgotten ones too, and of its last tracked conversion: what was imported,
+#: recorded by hand or restored shows nothing of tracking.
 LAST_CLICK = """greatest(
     (select max(occurred_at) from click where organization_id = %(org)s and program_id = %(program)s),
     (select max(last_at) from click_hour where organization_id = %(org)s and program_id = %(program)s))"""

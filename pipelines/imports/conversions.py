@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from domain.attribution import self_referrals
-from domain.attribution.self_referrals import SelfReferralPolicy, Standing
+from domain.attribution.self_referrals import SelfReferralPolicy, InitialStanding
 from domain.conversions import avatars, customers
 from domain.imports import rows, words
 from domain.imports.rows import ConversionRow
@@ -20,7 +20,7 @@ from domain.refused import Refused
 from domain.statuses import ConversionStatus
 from models import ids, turns
 from models.imports import conversions, imports
-from models.imports.conversions import ImportedConversion, NamedAffiliate
+from models.imports.conversions import ImportedConversion, RowAffiliate
 from models.imports.imports import ImportJob
 from models.programs import programs
 
@@ -51,7 +51,7 @@ class _Taken:
 
     index: int
     row: ConversionRow
-    affiliate: NamedAffiliate
+    affiliate: RowAffiliate
     identity: str
     equals_index: int | None
 
@@ -226,7 +226,7 @@ def _warnings(taken: Sequence[_Taken], wanted: Mapping[str, Any]) -> dict[int, S
     return found
 
 
-def _self_referral_code(standing: Standing) -> str:
+def _self_referral_code(standing: InitialStanding) -> str:
     if standing.needs_approval:
         return "self_referral_held"
     return "self_referral_denied" if standing.status == ConversionStatus.Denied else "self_referral"
@@ -258,7 +258,7 @@ def _imported(one: _Taken, wanted: Mapping[str, Any], *, is_test: bool) -> Impor
     )
 
 
-def _standing(one: _Taken, *, is_confirmed: bool) -> Standing:
+def _standing(one: _Taken, *, is_confirmed: bool) -> InitialStanding:
     """Return how a row starts. The organization's policy applies to what would become payable, not to history."""
     status = _status(is_paid=one.row.is_paid, is_confirmed=is_confirmed)
     return self_referrals.standing(

@@ -47,5 +47,5 @@ def test_policy_decides_how_a_self_referral_starts(policy, status, starts_as, ne
     found = self_referrals.standing(buyer_email=_BEN, affiliate_email=_BEN, **own)
     other = self_referrals.standing(buyer_email="ann@example.com", affiliate_email=_BEN, **own)
 
-    assert found == self_referrals.Standing(True, ConversionStatus(starts_as), needs_approval)
-    assert other == self_referrals.Standing(False, ConversionStatus(status), needs_approval=False)
+    assert found == self_referrals.InitialStanding(True, ConversionStatus(starts_as), needs_approval)
+    assert other == self_referrals.InitialStanding(False, ConversionStatus(status), needs_approval=False)
