@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from domain.attribution import self_referrals
-from domain.attribution.self_referrals import SelfReferralPolicy, InitialStanding
+from domain.attribution.self_referrals import InitialStanding, SelfReferralPolicy
 from domain.conversions import avatars, customers
 from domain.imports import rows, words
 from domain.imports.rows import ConversionRow
