@@ -4118,6 +4118,7 @@ export interface WrittenProgram {
   customDomainVerified: boolean;
   /** Who may find the program. */
   networkVisibility: "Private" | "Networked" | "InviteOnly";
+  /** What the operator said of listing it in the creator network; null while nobody asked. */
   networkReview: NetworkReview | null;
   /** What the program is about: where affiliates look for it in the network. Null: the brand has not said. */
   category: "Software" | "Shopping" | "Finance" | "Education" | "Health" | "Travel" | "Media" | "Games" | "Food" | "Home" | "Services" | "Other" | null;

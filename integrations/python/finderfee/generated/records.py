@@ -5917,6 +5917,7 @@ class WrittenProgram(TypedDict):
     """Who may find the program."""
 
     networkReview: NetworkReview | None
+    """What the operator said of listing it in the creator network; null while nobody asked."""
 
     category: Literal["Software", "Shopping", "Finance", "Education", "Health", "Travel", "Media", "Games", "Food", "Home", "Services", "Other"] | None
     """What the program is about: where affiliates look for it in the network. Null: the brand has
