@@ -82,14 +82,14 @@ class Listing(Generic[Row]):
     """The list of one tenant table in the order (created_at, id), newest first.
 
     `kind` is a NamedTuple of the columns to show; what it calls a `str` is brought as text, ids too. `condition` is SQL
-    that holds for every row of the list.
+    that holds for every row of the list, `instead` the SQL of what is no column.
     """
 
-    def __init__(self, table: str, kind: type[Row], *, condition: str) -> None:
+    def __init__(self, table: str, kind: type[Row], *, condition: str, **instead: str) -> None:
         self._table = table
         self._rows = Rows(kind)
         texts = {name: f"{name}::text" for name, type_ in kind.__annotations__.items() if type_ in _TEXT}
-        self._shown = columns(kind, **texts)
+        self._shown = columns(kind, **texts | instead)
         self._condition = condition
 
     def page(

@@ -11,7 +11,9 @@ from datetime import datetime
 from uuid import UUID
 
 from domain import jobs, statuses
+from domain.attribution import self_referrals
 from domain.conversions.override import RecruiterShare
+from domain.statuses import ConversionStatus
 from domain.webhooks import events
 from models.conversions import conversions, revenue
 from models.conversions.conversions import Conversion
@@ -90,6 +92,11 @@ def _stage_what_follows(written: Sequence[Conversion], now: datetime) -> None:
         data=map(_created, written),
         at=now,
     )
+    denied = [one for one in written if one.self_referral and one.status == ConversionStatus.Denied]
+    if denied:
+        emit.events_of_type(
+            organization_id=denied[0].organization_id, type="conversion.denied", data=map(_denied, denied), at=now
+        )
     revenue.stage_all(written)
 
 
@@ -102,6 +109,21 @@ def _first_line(conversion: Conversion) -> conversions.NewLine:
         amount_cents=conversion.amount_cents,
         commission_cents=conversion.commission_cents,
         occurred_at=conversion.occurred_at,
+    )
+
+
+def _denied(conversion: Conversion) -> dict[str, object]:
+    return events.conversion_reviewed(
+        conversion_id=conversion.id,
+        affiliate_id=conversion.affiliate_id,
+        program_id=conversion.program_id,
+        amount_cents=conversion.amount_cents,
+        currency=conversion.currency,
+        commission_cents=conversion.commission_cents,
+        status=conversion.status,
+        previous_status=ConversionStatus.Pending,
+        reason=self_referrals.REASON,
+        attribution_method=conversion.attribution_method,
     )
 
 

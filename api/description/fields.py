@@ -170,10 +170,11 @@ def _constant(self: OpenAPIConverter, field: fields.Field[Any], **_: Any) -> Des
     if not isinstance(field, fields.Constant):
         return {}
     value = str(field.constant) if isinstance(field.constant, str) else field.constant  # a state is its word
+    # What an answer always says is no default of something that may be left out.
     if value is None:
-        return {"type": ["string", "null"]}
+        return {"type": ["string", "null"], "default": None}
     is_word = isinstance(value, str) and _WORD.fullmatch(value)
-    return {"type": _TYPES[type(value)]} | ({"enum": [value]} if is_word else {})
+    return {"type": _TYPES[type(value)], "default": None} | ({"enum": [value]} if is_word else {})
 
 
 def _tidied(described: Any) -> Any:

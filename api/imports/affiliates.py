@@ -18,7 +18,13 @@ from domain.organization import plans
 from domain.organization.access import Role
 from pipelines.imports import affiliates
 from pipelines.imports.affiliates import AffiliateImporter
-from schemas.imports.affiliates import AffiliateImport, AffiliateImportPreview, AffiliatePreview, ImportRecord
+from schemas.imports.affiliates import (
+    AffiliateImport,
+    AffiliateImportPreview,
+    AffiliatePreview,
+    ImportRecord,
+    ImportTally,
+)
 
 blueprint = Blueprint("affiliate_import", __name__)
 
@@ -32,6 +38,7 @@ _IMPORT = Guard(
 )
 _PREVIEW = AffiliateImportPreview()
 _RECORD = ImportRecord()
+_TALLY = ImportTally()
 _MAY_NOTIFY = (plans.Tier.Growth, plans.Tier.Pro)
 
 
@@ -69,5 +76,5 @@ def _import(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     )
     job = affiliates.run(asked, wanted, now=now)
     shown: Mapping[str, object] = _RECORD.dump(job)
-    audit.record("import_job.completed", job.id, after=shown, now=now)
+    audit.record("import_job.completed", job.id, after=_TALLY.dump(job), now=now)
     return 200, shown

@@ -15,6 +15,7 @@ from api.edge import answers, audit, body
 from api.edge.operations import one, operation
 from domain.organization import plans
 from domain.organization.access import Role
+from domain.statuses import ConversionStatus
 from pipelines.imports import conversions
 from pipelines.imports.conversions import ConversionImporter, ImportedConversions
 from schemas.imports.conversions import (
@@ -72,7 +73,9 @@ def _import(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     outcome = conversions.run(_asked(), wanted, now=now)
     shown = _shown(outcome, wanted)
-    audit.record("import_job.completed", outcome.job.id, after=shown, now=now)
+    # Who made it knows which rows had warnings: they are kept with the import.
+    audited = {name: value for name, value in shown.items() if name != "warnings"}
+    audit.record("import_job.completed", outcome.job.id, after=audited, now=now)
     return 200, shown
 
 
@@ -84,10 +87,11 @@ def _asked() -> ConversionImporter:
 
 
 def _shown(outcome: ImportedConversions, wanted: Mapping[str, Any]) -> Mapping[str, object]:
-    payable = conversions.balances(row for row in outcome.rows if not row.payout_locked)
+    payable = conversions.balances(row for row in outcome.rows if row.status == ConversionStatus.Approved)
     shown: Mapping[str, object] = _RECORD.dump(
         {
             **{name: getattr(outcome.job, name) for name in outcome.job.__dataclass_fields__},
+            "warning_count": outcome.job.warning_count,
             "unpaid_confirmed": payable,
             "unpaid_confirmed_currency": payable[0]["currency"] if len(payable) == 1 else None,
             "unpaid_confirmed_cents": sum(balance["commission_cents"] for balance in payable),

@@ -19,7 +19,7 @@ from domain.refused import not_found
 from models import db
 from models.imports import imports
 from pipelines.imports import undo
-from schemas.imports.affiliates import ImportsQuery, ImportUndoPreview, PastImport, UndoneImport
+from schemas.imports.affiliates import DetailedImport, ImportsQuery, ImportUndoPreview, PastImport, UndoneImport
 
 blueprint = Blueprint("imports", __name__)
 
@@ -27,6 +27,7 @@ _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _LOOK = Guard(audience="dashboard", role=Role.Admin)
 _UNDO = Guard(audience="dashboard", scope="read_write", role=Role.Admin)
 _RECORD = PastImport()
+_DETAIL = DetailedImport()
 _UNDONE = UndoneImport()
 _UNDO_PREVIEW = ImportUndoPreview()
 
@@ -49,7 +50,7 @@ def list_imports() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/v1/imports/<import_id>")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, one(_DETAIL), refuses=("404 not_found",))
 def get_import(import_id: str) -> Mapping[str, object]:
     """Show one import."""
     wanted_id, organization_id = path.uuid(import_id, "import"), guards.organization_id()
@@ -57,7 +58,7 @@ def get_import(import_id: str) -> Mapping[str, object]:
         found = imports.find(organization_id=organization_id, job_id=wanted_id)
     if found is None:
         raise not_found("import", wanted_id)
-    shown: Mapping[str, object] = _RECORD.dump(found)
+    shown: Mapping[str, object] = _DETAIL.dump(found)
     return shown
 
 

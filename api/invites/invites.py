@@ -69,7 +69,6 @@ _RECORD = InviteRecord()
 _CONFLICTS = SlugConflict(many=True)
 _CREATE_REFUSALS = (
     "400 validation_failed",
-    "404 not_found",
     "409 program_inactive",
     "409 pending_invites_limit_reached",
 )

@@ -33,8 +33,10 @@ NOT_NOW = "409 program_inactive"
 @blueprint.get("/api/affiliate-invites/by-token/<token>")
 @operation(_PUBLIC, one(_PREVIEW), refuses=GONE)
 def preview_invite(token: str) -> Mapping[str, object]:
-    """Show what an invite is about."""
+    """Show what an invite is about that waits to be accepted."""
     found = preview(token)
+    if found.standing is not None:
+        raise acceptance.unknown_invite()
     occasion = found.occasion
     terms = ("default_commission_type", "default_commission_value", "default_commission_model")
     shown: Mapping[str, object] = _PREVIEW.dump(

@@ -1,4 +1,6 @@
-"""A run's payouts as a list for a payment by hand: a CSV file that mass-payment forms of banks and wallets can be fed.
+"""A run's payouts as a list for a payment by hand: a CSV file for people.
+
+Upload forms of banks and wallets have columns of their own, which it does not have.
 
 What is listed is never sent by a rail, so nothing is paid twice. It is the one answer that shows where affiliates are
 paid, so only an Owner who logged in gets it.

@@ -19,9 +19,17 @@ from domain.organization import plans
 from domain.organization.access import Role
 from models import db
 from models.programs import programs
+from models.programs.programs import Program
 from pipelines.host_proofs import naming
-from pipelines.programs import changing, lifecycle
-from schemas.programs.program import ProgramBody, ProgramChanges, ProgramRecord, ProgramsQuery
+from pipelines.programs import changing, lifecycle, rewards
+from schemas.programs.program import (
+    ProgramBody,
+    ProgramChanges,
+    ProgramRecord,
+    ProgramsQuery,
+    ProgramWarning,
+    WrittenProgram,
+)
 
 blueprint = Blueprint("programs", __name__)
 
@@ -31,6 +39,8 @@ _WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter, ma
 _ARCHIVE = Guard(audience="brand", scope="read_write", role=Role.Owner, plan=plans.Tier.Starter)
 
 _RECORD = ProgramRecord()
+_WRITTEN = WrittenProgram()
+_WARNING = ProgramWarning()
 _TERM_REFUSALS = (
     "400 invalid_commission_type",
     "400 percentage_out_of_range",
@@ -40,6 +50,7 @@ _TERM_REFUSALS = (
     "400 lead_bounty_out_of_range",
     "400 click_reward_out_of_range",
     "400 budget_out_of_range",
+    "400 delay_without_renewals",
     "400 invalid_hosted_checkout_door_mode",
     "400 invalid_hosted_checkout_thank_you_url",
     "400 hero_image_not_found",
@@ -47,7 +58,7 @@ _TERM_REFUSALS = (
 
 
 @blueprint.post("/api/v1/programs")
-@operation(_WRITE, one(_RECORD), status=201, takes=ProgramBody(), refuses=(*_TERM_REFUSALS, "409 slug_already_taken"))
+@operation(_WRITE, one(_WRITTEN), status=201, takes=ProgramBody(), refuses=(*_TERM_REFUSALS, "409 slug_already_taken"))
 def create_program() -> Response:
     """Create a program. 201 with it."""
     wanted = body.load()
@@ -59,7 +70,7 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     created = lifecycle.create(organization_id=guards.organization_id(), wanted=wanted, now=now)
     shown = _RECORD.dump(created)
     audit.record("program.created", created.id, after=shown, now=now)
-    return 201, shown
+    return 201, shown | _warnings(created, wanted)
 
 
 @blueprint.get("/api/v1/programs")
@@ -92,7 +103,7 @@ def get_program(program_id: str) -> Mapping[str, object]:
 @blueprint.patch("/api/v1/programs/<program_id>")
 @operation(
     _WRITE,
-    one(_RECORD),
+    one(_WRITTEN),
     takes=ProgramChanges(),
     refuses=(
         *_TERM_REFUSALS,
@@ -117,10 +128,15 @@ def _change(program_id: UUID, sent: Mapping[str, Any]) -> tuple[int, Mapping[str
     now = clock.now()
     before = changing.lock(organization_id=guards.organization_id(), program_id=program_id, sent=sent)
     after = changing.change(program=before, sent=sent, now=now)
-    shown: Mapping[str, object] = _RECORD.dump(after)
+    shown: dict[str, object] = _RECORD.dump(after)
     if after != before:
         audit.record("program.updated", program_id, before=_RECORD.dump(before), after=shown, now=now)
-    return 200, shown
+    return 200, shown | _warnings(after, sent)
+
+
+def _warnings(program: Program, sent: Mapping[str, Any]) -> dict[str, object]:
+    warnings = rewards.warnings(program, sent)
+    return {"warnings": _WARNING.dump(warnings, many=True)} if warnings else {}
 
 
 def _check_domain(host: str) -> None:

@@ -159,7 +159,7 @@ def _rotate(endpoint_id: str) -> _Answer:
     _WRITE,
     one(TestAnswer()),
     takes=EndpointTest(),
-    refuses=("400 unknown_event", "400 event_not_subscribed", "404 not_found"),
+    refuses=("400 unknown_event", "400 sample_not_available", "400 event_not_subscribed", "404 not_found"),
 )
 def test_webhook_endpoint(endpoint_id: str) -> Response:
     """Send a sample event to this endpoint alone. 200 with the delivery to look for in the history."""

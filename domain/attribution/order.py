@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from domain.attribution import (
+    beside_coupon,
     carried_referral,
     coupon,
     coupon_override,
     customer_history,
     email_match,
     platform_lookup,
+    self_referrals,
 )
 from domain.attribution.facts import Facts, Lead, NamedAffiliate
 from domain.attribution.outcome import Matched, Outcome, Skipped
@@ -22,6 +24,7 @@ from domain.statuses import AffiliateStatus
 STEPS = (coupon_override, carried_referral, customer_history, coupon, email_match, platform_lookup)
 DECIDED_EARLIER = "decided_earlier"
 NOT_ACTIVE = "affiliate_not_active"
+_BY_CODE = (*coupon_override.MATCHES, *coupon.MATCHES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,19 @@ def _combined(facts: Facts, steps: tuple[Outcome, ...], match: Matched | None) -
     return Decision(
         steps,
         affiliate_id=winner.id,
-        method=match.method,
+        method=_method(facts, match),
         sub_id=facts.sub_id or (lead.sub_id if lead else None),
         lead_id=lead.id if lead else None,
     )
+
+
+def _method(facts: Facts, match: Matched) -> str | None:
+    """Return the method of a match: self_referral at a gateway where the buyer is the affiliate and no code decides."""
+    is_by_code = match.code in _BY_CODE or match.method == beside_coupon.WITH_OWN_CODE
+    if facts.gateway is None or is_by_code:
+        return match.method
+    is_own = self_referrals.is_self_referral(buyer_email=facts.buyer_email, affiliate_email=match.affiliate.email)
+    return self_referrals.METHOD if is_own else match.method
 
 
 def _lead_of(facts: Facts, winner: NamedAffiliate) -> Lead | None:

@@ -40,6 +40,8 @@ class EarningFacts:
     payout_locked: bool
     is_on_its_way: bool
     is_disputed: bool
+    self_referral: bool
+    needs_approval: bool
     hold_until: datetime
     attribution_method: str | None
     attribution_log: Sequence[str] | None
@@ -64,12 +66,17 @@ def state(facts: EarningFacts, *, now: datetime) -> EarningState:
         return EarningState.NotPayable
     if facts.is_disputed:
         return EarningState.Disputed
-    is_held = facts.status == ConversionStatus.Pending and facts.hold_until > now
+    is_held = facts.status == ConversionStatus.Pending and (facts.needs_approval or facts.hold_until > now)
     return EarningState.Held if is_held else EarningState.Payable
 
 
 def payable_at(facts: EarningFacts, found: EarningState) -> datetime | None:
-    """Return from when on the money can be in a payout; None where it never can, or not while a dispute goes on."""
+    """Return from when on the money can be in a payout.
+
+    None where it never can, while a dispute goes on, and until the brand has approved what needs its approval.
+    """
+    if found == EarningState.Held and facts.needs_approval:
+        return None
     return facts.hold_until if found in (EarningState.Held, EarningState.Payable, EarningState.OnItsWay) else None
 
 
@@ -77,8 +84,8 @@ def reasons(facts: EarningFacts, found: EarningState) -> list[str]:
     """Return why a conversion is the affiliate's, by which rate, and what became of it: sentences in this order."""
     if facts.attribution_method == _RESTORE:
         return [_credited(facts)]
-    told = [_credited(facts), _by_rate(facts), _taken_back(facts), _STATES.get(found)]
-    return [sentence for sentence in told if sentence]
+    sentences = [_credited(facts), _own_purchase(facts), _by_rate(facts), _taken_back(facts), _where(facts, found)]
+    return [sentence for sentence in sentences if sentence]
 
 
 _STEPS = {
@@ -116,6 +123,25 @@ _STATES = {
     EarningState.Invalidated: "It was found invalid; the brand can still validate it.",
     EarningState.NotPayable: "It is counted here and never paid here.",
 }
+_LOCKED = (
+    "The brand imported it as history: it was settled outside this service, so it is counted here and never paid here."
+)
+_PAID_BEFORE = "It was paid to you outside this service before the brand imported it, and is not paid here again."
+_AWAITS_APPROVAL = "It is paid only after the brand has approved it."
+
+
+def _where(facts: EarningFacts, found: EarningState) -> str | None:
+    if found == EarningState.Paid and facts.payout_locked:
+        return _PAID_BEFORE
+    if found == EarningState.NotPayable and facts.payout_locked:
+        return _LOCKED
+    if found == EarningState.Held and facts.needs_approval:
+        return _AWAITS_APPROVAL
+    return _STATES.get(found)
+
+
+def _own_purchase(facts: EarningFacts) -> str | None:
+    return "The buyer's email address is your own." if facts.self_referral else None
 
 
 def _credited(facts: EarningFacts) -> str:

@@ -1,6 +1,7 @@
-"""Reads a file of an import: comma or semicolon separated values, with the names of the interface's fields on top.
+"""Reads a file of an import: cells divided by commas, semicolons or tabs, below the names of the interface's fields.
 
-A row is known by its line in the file, the header being line 1; empty lines count and are passed over. Amounts come in
+A row is known by its line in the file; empty lines count and are passed over. Spreadsheet programs write a line such as
+`sep=;` above the header, and empty columns to the right of the last one: both are read and ignored. Amounts come in
 minor units (`amountCents`) or in major units (`amount`), by the name of their column.
 
 Reading takes time in proportion to the length of the file and checks the request's deadline. It ends at the first line
@@ -21,6 +22,10 @@ from domain.imports.rows import BadRow
 from domain.money import currencies
 
 Kind = Literal["Affiliates", "Conversions"]
+Separator = Literal[",", ";", "\t"]
+
+#: What may divide cells; of two that a header has equally often the first counts.
+SEPARATORS: tuple[Separator, ...] = (",", ";", "\t")
 
 #: The maximum number of rows of one import.
 MAX_ROWS = 1000
@@ -57,6 +62,8 @@ _SALES = (
     "externalId",
 )
 _LINE_END = re.compile(r"[\r\n]")
+# What tells a spreadsheet program how the cells below are divided.
+_SEPARATOR_LINE = re.compile(r'"?sep=([,;\t])"?[,;\t ]{0,100}(?:\r\n|\r|\n)', re.IGNORECASE)
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
 # Without thousands apart: of 1,234 nobody can tell whether it is one or a thousand. A comma is a point where cells are
 # not divided by it.
@@ -70,12 +77,25 @@ class UnreadableFile(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class FileForm:
-    """How a file was understood. `amounts` is the column that holds them, None in a file of affiliates."""
+    """How a file was understood. `amounts` is the column that holds them, None in a file of affiliates.
 
-    separator: Literal[",", ";"]
+    `columns` are those with a name. `has_separator_line`: a line such as `sep=;` comes before the header.
+    """
+
+    separator: Separator
     amounts: Literal["amount", "amountCents"] | None
     has_byte_order_mark: bool
     columns: tuple[str, ...]
+    has_separator_line: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """The names of the columns, what divides cells, and whether a line above says so."""
+
+    names: tuple[str, ...]
+    separator: Separator
+    has_separator_line: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +119,7 @@ def kind(text: str) -> Kind:
 
     Raises UnreadableFile for one without a header.
     """
-    return "Affiliates" if "email" in {name.lower() for name in _header(text)[0]} else "Conversions"
+    return "Affiliates" if "email" in {name.lower() for name in _header(text).names} else "Conversions"
 
 
 def sales(text: str) -> ImportFile:
@@ -116,30 +136,44 @@ def people(text: str) -> ImportFile:
     return ImportFile(form, _rows(text, form, lambda cells: cells))
 
 
-def _header(text: str) -> tuple[tuple[str, ...], Literal[",", ";"]]:
-    first = _LINE_END.split(text.removeprefix(_BYTE_ORDER_MARK), 1)[0].strip()
-    if not first:
+def _header(text: str) -> _Header:
+    content = text.removeprefix(_BYTE_ORDER_MARK)
+    said = _SEPARATOR_LINE.match(content)
+    start = said.end() if said else 0
+    end = _LINE_END.search(content, start)
+    line = content[start : end.start() if end else len(content)]
+    separator: Separator = max(SEPARATORS, key=line.count)
+    if said:
+        separator = next(one for one in SEPARATORS if one == said[1])
+    named = line.rstrip(f'{separator} \t"')
+    if not named:
         raise UnreadableFile("Its first line must name the columns.")
-    separator: Literal[",", ";"] = ";" if first.count(";") > first.count(",") else ","
-    if first.count(separator) >= _MAX_COLUMNS:
+    if named.count(separator) >= _MAX_COLUMNS:
         raise UnreadableFile(f"It has more than {_MAX_COLUMNS} columns. Leave out those that are not imported.")
-    return tuple(name.strip().strip('"').strip() for name in first.split(separator)), separator
+    names = tuple(name.strip().strip('"').strip() for name in named.split(separator))
+    return _Header(names, separator, has_separator_line=said is not None)
 
 
 def _form(text: str, known: Sequence[str]) -> FileForm:
-    names, separator = _header(text)
+    header = _header(text)
     by_lower = {name.lower(): name for name in known}
-    if unknown := [name for name in names if name.lower() not in by_lower]:
+    if unknown := [name for name in header.names if name.lower() not in by_lower]:
         quoted = ", ".join(repr(name[:_QUOTED_CHARACTERS]) for name in unknown[:5])
         raise UnreadableFile(f"No field is called {quoted}. Columns may be: {', '.join(known)}.")
-    columns = tuple(by_lower[name.lower()] for name in names)
+    columns = tuple(by_lower[name.lower()] for name in header.names)
     if twice := sorted({name for name in columns if columns.count(name) > 1}):
         raise UnreadableFile(f"The column {twice[0]} stands there twice.")
     has_major = any(name in columns for name in _MAJOR)
     amounts: Literal["amount", "amountCents"] | None = None
     if known is _SALES:
         amounts = "amount" if has_major else "amountCents"
-    return FileForm(separator, amounts, text.startswith(_BYTE_ORDER_MARK), columns)
+    return FileForm(
+        separator=header.separator,
+        amounts=amounts,
+        has_byte_order_mark=text.startswith(_BYTE_ORDER_MARK),
+        columns=columns,
+        has_separator_line=header.has_separator_line,
+    )
 
 
 def _rows(text: str, form: FileForm, read: Callable[[Mapping[str, str]], Mapping[str, object]]) -> Sequence[FileRow]:
@@ -152,7 +186,8 @@ def _filled_lines(text: str, form: FileForm) -> Iterator[tuple[int, Sequence[str
     records = csv.reader(_lines(text, form.separator), delimiter=form.separator, strict=True)
     line, empty = 1, 0
     try:
-        next(records)
+        for _ in range(2 if form.has_separator_line else 1):
+            next(records)
         line = records.line_num + 1
         for cells in records:
             if any(cells) and "".join(cells).strip():
@@ -185,9 +220,10 @@ def _lines(text: str, separator: str) -> Iterator[str]:
 def _read(
     cells: Sequence[str], form: FileForm, read: Callable[[Mapping[str, str]], Mapping[str, object]]
 ) -> Mapping[str, object] | BadRow:
-    if len(cells) != len(form.columns):
+    count = len(form.columns)
+    if len(cells) < count or any(cell.strip() for cell in cells[count:]):
         return BadRow("wrong_cell_count")
-    filled = {name: cell.strip() for name, cell in zip(form.columns, cells, strict=True) if cell.strip()}
+    filled = {name: cell.strip() for name, cell in zip(form.columns, cells, strict=False) if cell.strip()}
     try:
         return read(filled)
     except BadRow as bad:
@@ -213,7 +249,7 @@ def _minor(said: str, currency: str, form: FileForm, *, code: str) -> int:
     known = currencies.normalize(currency)
     if known is None:
         raise BadRow("unsupported_currency")
-    plain = said.replace(",", ".") if form.separator == ";" else said
+    plain = said if form.separator == "," else said.replace(",", ".")
     if not _DECIMAL.fullmatch(plain):
         raise BadRow(code)
     minor = Decimal(plain).scaleb(currencies.exponent(known))

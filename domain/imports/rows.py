@@ -5,6 +5,7 @@ Source: core spec, "Conversions" (rows of the conversion import).
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +17,11 @@ from domain.money import currencies, money
 
 _LONGEST = {"externalId": 512, "affiliateEmail": 320, "customerEmail": 320}
 _LONGEST_TEXT = 255
+_MAX_TIME_CHARACTERS = 64
+# As ISO 8601 has it and as databases and programs print it: 14:00:00Z, 14:00:00 Z, 14:00:00 UTC.
+_UTC = re.compile(r" ?(?:Z|UTC|GMT)\Z", re.IGNORECASE)
+# 14:00:00 +0200
+_SPACED_OFFSET = re.compile(r" ([+-][0-9]{2}:?[0-9]{2})\Z")
 _TYPES = (statuses.ConversionType.OneTime.value, statuses.ConversionType.Recurring.value)
 
 
@@ -79,10 +85,11 @@ def read(sent: object, *, now: datetime) -> ConversionRow:
     )
 
 
-def identity(row: ConversionRow, *, program_id: UUID, affiliate_id: UUID) -> str:
+def identity(row: ConversionRow, *, program_id: UUID, affiliate_id: UUID, occurrence: int = 1) -> str:
     """Return what the row is known by when it comes again: its external id, else a hash of what it says.
 
-    Whether it was paid out and the customer's name don't count: both may be mended between two exports.
+    Whether it was paid out and the customer's name don't count: both may be mended between two exports. `occurrence`
+    numbers the rows of one import that say the same and have no external id, from 1.
     """
     if row.external_id is not None:
         return row.external_id
@@ -98,7 +105,8 @@ def identity(row: ConversionRow, *, program_id: UUID, affiliate_id: UUID) -> str
         row.processor_customer_id,
         row.processor_subscription_id,
     ]
-    return f"sha256:{hashlib.sha256(json.dumps(content).encode()).hexdigest()}"
+    digest = f"sha256:{hashlib.sha256(json.dumps(content).encode()).hexdigest()}"
+    return digest if occurrence == 1 else f"{digest}#{occurrence}"
 
 
 def _text(sent: Mapping[str, Any], name: str) -> str | None:
@@ -139,8 +147,10 @@ def _moment(value: object, now: datetime) -> datetime:
         raise BadRow("occurred_at_required")
     if not isinstance(value, str):
         raise BadRow("invalid_occurred_at")
+    if len(value) > _MAX_TIME_CHARACTERS:
+        raise BadRow("invalid_occurred_at")
     try:
-        moment = datetime.fromisoformat(value)
+        moment = datetime.fromisoformat(_SPACED_OFFSET.sub(r"\1", _UTC.sub("+00:00", value.strip())))
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
         raise BadRow("invalid_occurred_at") from error

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from domain.imports.warnings import RowWarning, shorten
+
 Outcome = Literal["new", "known", "wrong", "leftOut"]
 
 _SENTENCES: Mapping[str, str] = MappingProxyType(
@@ -38,11 +40,15 @@ _LEFT_OUT = frozenset({"excluded_paid", "status_excluded"})
 
 @dataclass(frozen=True, slots=True)
 class RowVerdict:
-    """What an import does with a row, by its place from 0 and its line in a file; without a `reason` it is taken."""
+    """What an import does with a row, by its place from 0 and its line in a file; without a `reason` it is taken.
+
+    `warnings` are of a row that is taken.
+    """
 
     index: int
     line: int | None
     reason: str | None
+    warnings: Sequence[RowWarning] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -57,9 +63,36 @@ class RowVerdict:
         return None if self.reason is None else said(self.reason)
 
 
-def verdicts(total: int, *, lines: Sequence[int] | None, reasons: Mapping[int, str]) -> list[RowVerdict]:
+def verdicts(
+    total: int,
+    *,
+    lines: Sequence[int] | None,
+    reasons: Mapping[int, str],
+    warnings: Mapping[int, Sequence[RowWarning]] = MappingProxyType({}),
+) -> list[RowVerdict]:
     """Return what becomes of each of so many rows, by the reason why one is not taken; `lines` are a file's."""
-    return [RowVerdict(place, lines[place] if lines else None, reasons.get(place)) for place in range(total)]
+    return [
+        RowVerdict(place, lines[place] if lines else None, reasons.get(place), warnings.get(place, ()))
+        for place in range(total)
+    ]
+
+
+def stored_warnings(
+    warnings: Mapping[int, Sequence[RowWarning]], *, lines: Sequence[int] | None
+) -> list[dict[str, object]]:
+    """Return the warnings of an import as its job keeps them, by row."""
+    return [
+        {
+            "index": place,
+            "line": lines[place] if lines else None,
+            "code": one.code,
+            "message": one.message,
+            "value": shorten(one.value),
+            "replacement": one.replacement,
+        }
+        for place in sorted(warnings)
+        for one in warnings[place]
+    ]
 
 
 def said(reason: str) -> str:

@@ -15,6 +15,7 @@ from domain.programs import ceilings, terms
 from domain.refused import Refused
 
 _MODEL = "default_commission_model"
+_RENEWALS = ("recurring_months", "recurring_delay_invoices")
 _SALE_PAIR = ("sale_commission_type", "sale_commission_value")
 
 
@@ -32,6 +33,8 @@ def settle(
     if model != current[_MODEL] and model not in terms.OFFERED_MODELS:
         message = f"{model} stays with the programs that have it and is not offered to others."
         raise Refused(400, "invalid_commission_model", message, field="defaultCommissionModel")
+    if any(merged.get(column) != current.get(column) for column in _RENEWALS):
+        terms.check_renewals(merged.get("recurring_months"), merged.get("recurring_delay_invoices"))
     merged |= _currencies(current, sent, merged, home)
     merged |= _measured(current, merged, home)
     for amount, currency in terms.CURRENCY_OF.items():

@@ -40,7 +40,7 @@ def settle(wanted: Mapping[str, Any], *, home: ceilings.Home, may_list: bool = F
     brand has what listing in the network needs.
     Raises Refused 400: invalid_commission_type, percentage_out_of_range, fixed_commission_out_of_range,
     unit_fee_out_of_range, sale_commission_incomplete, lead_bounty_out_of_range, click_reward_out_of_range,
-    budget_out_of_range.
+    budget_out_of_range, delay_without_renewals.
     """
     model = wanted["default_commission_model"]
     check_rate(
@@ -51,6 +51,7 @@ def settle(wanted: Mapping[str, Any], *, home: ceilings.Home, may_list: bool = F
         prefix="default",
     )
     check_budget(wanted.get("budget_cents"), home)
+    check_renewals(wanted.get("recurring_months"), wanted.get("recurring_delay_invoices"))
     terms = dict(wanted)
     terms["sale_commission_type"], terms["sale_commission_value"] = sale_leg(
         wanted.get("sale_commission_type"), wanted.get("sale_commission_value"), model, home
@@ -118,6 +119,19 @@ def check_budget(cents: int | None, home: ceilings.Home) -> None:
         ceilings.check_cents(
             home, cents, least_usd=0, most_usd=_MOST_BUDGET_USD, code="budget_out_of_range", field="budgetCents"
         )
+
+
+def check_renewals(months: int | None, delay_invoices: int | None) -> None:
+    """Refuse a delay where only a customer's first payment earns: then no payment would ever earn.
+
+    Raises Refused 400 delay_without_renewals.
+    """
+    if months == 0 and delay_invoices:
+        message = (
+            "With recurringMonths 0 only a customer's first payment earns, and recurringDelayInvoices passes over it:"
+            " nothing would ever be earned. Set one of the two otherwise."
+        )
+        raise Refused(400, "delay_without_renewals", message, field="recurringDelayInvoices")
 
 
 def sale_leg(

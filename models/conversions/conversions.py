@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
+from domain.statuses import ConversionStatus
 from models.db import db
 from models.hot import Hot, Lookup
 from models.ids import new_id
@@ -23,6 +24,8 @@ class Conversion:
     `refunded_from` is the status that a full refund found, `restored_at` when refunded money last came back;
     `unreported_cents` is what the brand refunded that its gateway has not reported, None for nothing.
     `email_normalized` is the inbox of the buyer of an imported or manual sale; other sales keep theirs elsewhere.
+    `self_referral`: its buyer is the affiliate. `needs_approval`: while Pending it enters no payout until a Manager
+    approves it.
     """
 
     id: UUID
@@ -65,6 +68,8 @@ class Conversion:
     restored_at: datetime | None = None
     email_normalized: str | None = None
     unreported_cents: int | None = None
+    self_referral: bool = False
+    needs_approval: bool = False
 
     @property
     def is_disputed(self) -> bool:
@@ -77,9 +82,14 @@ class Conversion:
         return self.commission_cents - self.reversed_cents
 
     @property
+    def awaits_approval(self) -> bool:
+        """Whether it enters no payout before a Manager approves it."""
+        return self.needs_approval and self.status == ConversionStatus.Pending
+
+    @property
     def payable_at(self) -> datetime | None:
-        """From when it is payable, if it is by then; None: never, it is locked history."""
-        return None if self.payout_locked else self.hold_until
+        """From when it is payable, if it is by then; None for locked history and for what awaits an approval."""
+        return None if self.payout_locked or self.awaits_approval else self.hold_until
 
 
 _ROWS = Rows(Conversion)

@@ -36,6 +36,8 @@ class Earning(NamedTuple):
     status: str
     payability: str
     payout_locked: bool
+    self_referral: bool
+    needs_approval: bool
     is_on_its_way: bool
     disputed_at: datetime | None
     hold_until: datetime

@@ -20,8 +20,8 @@ Row = TypeVar("Row")
 class ListedConversion(NamedTuple):
     """A conversion as a page shows it, with whom and what it belongs to. Ids are texts.
 
-    `payable_at` None: never, it is locked history. `payout_id` is the last payout that holds or paid it. `moment` is
-    its place in the list.
+    `payable_at` None: locked history, or it waits for an approval. `payout_id` is the last payout that holds or paid
+    it. `moment` is its place in the list.
     """
 
     id: str
@@ -58,6 +58,8 @@ class ListedConversion(NamedTuple):
     affiliate_name: str
     affiliate_email: str
     program_name: str
+    self_referral: bool
+    awaits_approval: bool
     payable_at: datetime | None
     payout_id: str | None
     moment: datetime
@@ -102,6 +104,7 @@ _PROGRAM = "(select p.name from program p where p.organization_id = c.organizati
 _PAYOUT = """(select l.payout_id::text from payout_line l
   where l.organization_id = c.organization_id and l.conversion_id = c.id and l.released_at is null
   order by l.id desc limit 1)"""
+_AWAITS_APPROVAL = "(c.needs_approval and c.status = 'Pending')"
 _LISTED = {
     **_IDS,
     "affiliate_coupon_id": "c.affiliate_coupon_id::text",
@@ -111,7 +114,8 @@ _LISTED = {
     "affiliate_name": _AFFILIATE.format("full_name"),
     "affiliate_email": _AFFILIATE.format("email"),
     "program_name": _PROGRAM,
-    "payable_at": "case when not c.payout_locked then c.hold_until end",
+    "awaits_approval": _AWAITS_APPROVAL,
+    "payable_at": f"case when not c.payout_locked and not {_AWAITS_APPROVAL} then c.hold_until end",
     "payout_id": _PAYOUT,
 }
 _MOMENT = "to_char({} at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"

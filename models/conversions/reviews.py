@@ -7,12 +7,23 @@ from domain.conversions.review import Reached
 from models.db import db
 from models.table import Rows
 
-_STATUS = "update conversion set status = %s where organization_id = %s and id = %s"
+_STATUS = """
+update conversion set status = %(status)s, needs_approval = needs_approval and %(status)s <> 'Approved'
+where organization_id = %(org)s and id = %(id)s
+"""
 
 
 def stage_status(*, organization_id: UUID, conversion_id: UUID, status: str) -> None:
-    """Stage another status of a conversion that was locked in this transaction."""
-    db.stage(_STATUS, (status, organization_id, conversion_id))
+    """Stage another status of a conversion that was locked in this transaction; once Approved, it needs no approval."""
+    db.stage(_STATUS, {"status": status, "org": organization_id, "id": conversion_id})
+
+
+_APPROVAL_GIVEN = "update conversion set needs_approval = false where organization_id = %s and id = %s"
+
+
+def stage_approval_given(*, organization_id: UUID, conversion_id: UUID) -> None:
+    """Stage that a locked conversion no longer needs an approval; its status and its hold stay."""
+    db.stage(_APPROVAL_GIVEN, (organization_id, conversion_id))
 
 
 _VALIDATED = """
@@ -64,6 +75,7 @@ _RELEASE = """
 update conversion set status = 'Approved'
 where (organization_id, id) in (
   select organization_id, id from conversion where status = 'Pending' and not payout_locked and hold_until <= %s
+    and not needs_approval
   order by hold_until limit %s for no key update skip locked
 )
 returning 1
@@ -73,6 +85,7 @@ returning 1
 def any_org_release(*, now: datetime, limit: int) -> int:
     """Approve up to `limit` Pending conversions whose hold has passed; returns how many.
 
-    Locked history stays. What somebody is at work on waits for the next time.
+    Locked history stays, and so does what needs a Manager's approval. What somebody is at work on waits for the next
+    time.
     """
     return len(db.run(_RELEASE, (now, limit)))

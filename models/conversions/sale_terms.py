@@ -13,7 +13,8 @@ from models.table import columns
 class SaleTerms:
     """What an affiliate's sales earn. Rates are Decimal; both of a pair are None where it is not set.
 
-    `override_percent` and `recruiter_id` are the recruiter's, None where no recruiter has a share.
+    `override_percent` and `recruiter_id` are the recruiter's, None where no recruiter has a share. The affiliate's
+    email and `self_referrals` decide what becomes of a sale whose buyer is the affiliate.
     """
 
     commission_model: str
@@ -31,6 +32,8 @@ class SaleTerms:
     override_percent: Decimal | None
     recruiter_id: UUID | None
     grace_days: int
+    affiliate_email_normalized: str
+    self_referrals: str
 
     @property
     def recruiter_share(self) -> RecruiterShare | None:
@@ -59,6 +62,8 @@ COLUMNS = columns(
     override_percent="case when p.sub_affiliate_enabled then p.sub_affiliate_percent end",
     recruiter_id="r.id",
     grace_days="o.payout_grace_days",
+    affiliate_email_normalized="a.email_normalized",
+    self_referrals="o.self_referrals",
 )
 JOINS = """join organization o on o.id = a.organization_id
 join program p on p.id = a.program_id

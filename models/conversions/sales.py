@@ -155,7 +155,6 @@ class SaleFacts:
     customer_ordinal: int
     first_paid_at: datetime
     terms: SaleTerms
-    affiliate_email_normalized: str | None = None
     lead: LeadOfBuyer | None = None
 
 
@@ -166,7 +165,6 @@ _SHOWN = columns(
     sale_id="s.id",
     first_paid_at="coalesce(c.first_paid_at, s.accepted_at)",
     terms=sale_terms.COLUMNS,
-    affiliate_email_normalized="a.email_normalized",
     lead=columns(LeadOfBuyer, "lead"),
 )
 # However many leads a person has, the newest are read, in the order of their index: with an order of its own a plan

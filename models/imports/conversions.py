@@ -7,6 +7,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from domain.conversions.customers import CustomerNames
+from models import conditions
 from models.db import db
 from models.imports.imports import ImportJob
 from models.ledger import entries
@@ -35,29 +36,41 @@ class ImportedConversion:
     processor_subscription_id: str | None
     occurred_at: datetime
     email_normalized: str | None
+    self_referral: bool
+    needs_approval: bool
     customer: CustomerNames
+
+
+class RowAffiliate(NamedTuple):
+    """An affiliate whom a row names, and what the organization does with purchases of their own (`self_referrals`)."""
+
+    id: UUID
+    email_normalized: str
+    self_referrals: str
 
 
 @dataclass(frozen=True, slots=True)
 class NamedAffiliates:
     """Affiliates of a program by email and by slug."""
 
-    by_email: dict[str, UUID]
-    by_slug: dict[str, UUID]
+    by_email: dict[str, RowAffiliate]
+    by_slug: dict[str, RowAffiliate]
 
 
 class _Name(NamedTuple):
     email: str | None
     slug: str | None
-    affiliate_id: UUID
+    affiliate: RowAffiliate
 
 
 _NAMES = Rows(_Name)
 _NAMED = """
-select a.email, null, a.id from affiliate a
+select a.email, null, a.id, a.email_normalized, o.self_referrals
+from affiliate a join organization o on o.id = a.organization_id
 where a.organization_id = %(org)s and a.program_id = %(program)s and a.email = any(%(emails)s) and a.deleted_at is null
 union all
-select null, l.slug, l.affiliate_id from tracking_link l join affiliate a on a.id = l.affiliate_id
+select null, l.slug, a.id, a.email_normalized, o.self_referrals
+from tracking_link l join affiliate a on a.id = l.affiliate_id join organization o on o.id = l.organization_id
 where l.organization_id = %(org)s and l.program_id = %(program)s and l.slug = any(%(slugs)s)
   and l.deleted_at is null and a.deleted_at is null
 """
@@ -71,8 +84,8 @@ def affiliates_named(
         _NAMED, {"org": organization_id, "program": program_id, "emails": list(emails), "slugs": list(slugs)}
     )
     return NamedAffiliates(
-        by_email={row.email: row.affiliate_id for row in rows if row.email is not None},
-        by_slug={row.slug: row.affiliate_id for row in rows if row.slug is not None},
+        by_email={row.email: row.affiliate for row in rows if row.email is not None},
+        by_slug={row.slug: row.affiliate for row in rows if row.slug is not None},
     )
 
 
@@ -90,8 +103,9 @@ def known(*, organization_id: UUID, external_event_ids: Sequence[str]) -> set[st
 _COLUMNS = tuple(field.name for field in fields(ImportedConversion) if field.name != "customer")
 _INSERT = f"""
 insert into conversion (organization_id, program_id, import_job_id, source, attribution_method, rate_source, is_test,
-  created_at, hold_until, {", ".join(_COLUMNS)})
-select o.id, %s, %s, '{SOURCE}', %s, '{SOURCE}', %s, %s, r.occurred_at + make_interval(days => o.payout_grace_days), r.*
+  created_at, hold_until, born_owing_nothing, {", ".join(_COLUMNS)})
+select o.id, %s, %s, '{SOURCE}', %s, '{SOURCE}', %s, %s, r.occurred_at + make_interval(days => o.payout_grace_days),
+  r.status in {conditions.EARNS_NOTHING}, r.*
 from organization o, {unnest(ImportedConversion, _COLUMNS)} as r ({", ".join(_COLUMNS)})
 where o.id = %s
 """
@@ -109,6 +123,7 @@ _EARNED = f"""
 {entries.insertion(kind="'earn'", cents="c.commission_cents", cause="c.id", at="c.created_at")}
 from conversion c
 where c.organization_id = %s and c.import_job_id = %s and not c.payout_locked and c.commission_cents > 0
+  and c.status not in {conditions.EARNS_NOTHING}
 """
 
 _REVENUE = """

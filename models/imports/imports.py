@@ -1,6 +1,6 @@
 """Imports from another service: one row per run, and one run at a time; their history."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -15,7 +15,10 @@ UNDONE = "Undone"
 
 @dataclass(frozen=True, slots=True)
 class ImportJob:
-    """What an import came to: rows by outcome, and how often each reason turned one away."""
+    """What an import came to: rows by outcome, and how often each reason turned one away.
+
+    `warnings` as `domain.imports.words.stored_warnings` has them; `source` is the service that conversions came from.
+    """
 
     id: UUID
     organization_id: UUID
@@ -28,10 +31,17 @@ class ImportJob:
     created_by: UUID | None
     created_at: datetime
     status: str = COMPLETED
+    warnings: Sequence[Mapping[str, object]] = ()
+    source: str | None = None
+
+    @property
+    def warning_count(self) -> int:
+        """How many warnings it has."""
+        return len(self.warnings)
 
 
 class ListedImport(NamedTuple):
-    """An import as its history shows it: with its id as a text."""
+    """An import as its history shows it: with its id as a text. In lists `warnings` are only counted."""
 
     id: str
     kind: str
@@ -41,11 +51,16 @@ class ListedImport(NamedTuple):
     skipped: int
     errored: int
     reasons: Mapping[str, int]
+    warnings: Sequence[Mapping[str, object]]
+    warning_count: int
+    source: str | None
     created_at: datetime
     undone_at: datetime | None
 
 
-_HISTORY = Listing("import_job", ListedImport, condition="true")
+_COUNT = "jsonb_array_length(warnings)"
+_HISTORY = Listing("import_job", ListedImport, condition="true", warnings="'[]'::jsonb", warning_count=_COUNT)
+_ONE = Listing("import_job", ListedImport, condition="true", warning_count=_COUNT)
 
 
 def page(
@@ -57,8 +72,8 @@ def page(
 
 
 def find(*, organization_id: UUID, job_id: UUID) -> ListedImport | None:
-    """Return one import as the list has it, or None."""
-    rows = _HISTORY.page(organization_id=organization_id, where={"id": job_id}, limit=1)
+    """Return one import with its warnings, or None."""
+    rows = _ONE.page(organization_id=organization_id, where={"id": job_id}, limit=1)
     return rows[0] if rows else None
 
 
@@ -72,12 +87,12 @@ def stage_undone(*, organization_id: UUID, job_id: UUID, at: datetime) -> None:
 
 _INSERT = """
 insert into import_job (id, organization_id, kind, status, total, imported, skipped, errored, reasons, created_by,
-  created_at, finished_at)
+  created_at, warnings, source, finished_at)
 values (%(id)s, %(organization_id)s, %(kind)s, %(status)s, %(total)s, %(imported)s, %(skipped)s, %(errored)s,
-  %(reasons)s, %(created_by)s, %(created_at)s, clock_timestamp())
+  %(reasons)s, %(created_by)s, %(created_at)s, %(warnings)s, %(source)s, clock_timestamp())
 """
 
 
 def stage(job: ImportJob) -> None:
     """Stage the row of an import that is done."""
-    db.stage(_INSERT, asdict(job) | {"reasons": Json(dict(job.reasons))})
+    db.stage(_INSERT, asdict(job) | {"reasons": Json(dict(job.reasons)), "warnings": Json(list(job.warnings))})

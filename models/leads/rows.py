@@ -23,6 +23,7 @@ class LeadReferral:
     pays_leads: bool
     currency: str
     grace_days: int
+    self_referrals: str
 
 
 _REFERRALS = Rows(LeadReferral)
@@ -37,6 +38,7 @@ _REFERRAL = columns(
     pays_leads="p.default_commission_model = 'Cpl' or p.lead_bounty_cents is not null",
     currency="o.home_currency",
     grace_days="o.payout_grace_days",
+    self_referrals="o.self_referrals",
 )
 _BY_ID = Lookup(f"""
 select {_REFERRAL}

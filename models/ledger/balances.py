@@ -25,9 +25,9 @@ _LEFT = f"{conditions.earned('c')} - c.paid_cents"
 class CurrencyBalance:
     """What somebody has in one currency, in its minor units.
 
-    `on_hold_cents` waits for its day or for the end of a dispute, `on_its_way_cents` stands in payouts that are not
-    Paid; `payable_cents` is the rest of what the ledger owes, less than 0 where more was paid than was earned.
-    `paid_cents` was paid, less what later payouts held back.
+    `on_hold_cents` waits for its day, for an approval or for the end of a dispute, `on_its_way_cents` stands in payouts
+    that are not Paid; `payable_cents` is the rest of what the ledger owes, less than 0 where more was paid than was
+    earned. `paid_cents` was paid, less what later payouts held back.
     """
 
     currency: str
@@ -58,7 +58,8 @@ part (id, currency, owed, held, sent, paid) as (
   where l.kind in ('reverse', 'restore') and c.payout_locked and not l.is_test group by mine.id, l.currency
   union all
   select mine.id, c.currency, 0, sum({_LEFT}), 0, 0 from mine join conversion c {_OF_CONVERSION}
-  where {_UNPAID} and (c.status = 'Pending' and c.hold_until > %(now)s or c.disputed_at is not null) and {_FREE}
+  where {_UNPAID} and {_FREE}
+    and (c.status = 'Pending' and (c.hold_until > %(now)s or c.needs_approval) or c.disputed_at is not null)
   group by mine.id, c.currency
   union all
   select mine.id, l.native_currency, 0, 0, sum(l.native_amount_cents), 0
@@ -131,7 +132,8 @@ balance as (
 coming (day, currency, cents, payable_at) as (
   select (c.hold_until at time zone 'UTC')::date::text, c.currency, sum({_LEFT})::bigint, max(c.hold_until)
   from mine join conversion c {_OF_CONVERSION}
-  where {_UNPAID} and c.status = 'Pending' and c.hold_until > %(now)s and c.disputed_at is null and {_FREE}
+  where {_UNPAID} and c.status = 'Pending' and c.hold_until > %(now)s and c.disputed_at is null
+    and not c.needs_approval and {_FREE}
   group by 1, 2 having sum({_LEFT}) <> 0 order by 1, 2 limit %(days)s
 )
 select b.*, null as day, null as of_day, null::bigint, null::timestamptz from balance b

@@ -56,8 +56,8 @@ from (
     from (
       select c.organization_id, c.program_id, (c.occurred_at at time zone 'UTC')::date as day, c.currency,
         {earned} - c.paid_cents as cents,
-        case when c.status = 'Pending' and {earned} > c.paid_cents then (c.hold_until at time zone 'UTC')::date
-          else '-infinity' end as hold
+        case when c.status <> 'Pending' or {earned} <= c.paid_cents then '-infinity'
+          when c.needs_approval then 'infinity' else (c.hold_until at time zone 'UTC')::date end as hold
       from conversion c where {org:c} and not c.is_test and not c.payout_locked
         and (c.status in ('Pending', 'Approved') or c.paid_cents > {earned})
     ) c left join (

@@ -63,6 +63,7 @@ class Organization:
     tracking_domain_verified: bool
     sandbox_rail: str | None
     commission_basis: str
+    self_referrals: str
     verification_state: str
     identity_required: bool | None
     identity_threshold: int

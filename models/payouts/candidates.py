@@ -1,7 +1,8 @@
 """What is due to be paid, read by previews and claimed by runs.
 
-Due is a conversion that earned (Approved, or Pending and past its hold) more than was paid for it, and one for which
-more was paid than it earned since (a debt). What stands in an open line of a payout is neither.
+Due is a conversion that earned (Approved, or Pending, past its hold and without need of an approval) more than was paid
+for it, and one for which more was paid than it earned since (a debt). What stands in an open line of a payout is
+neither.
 Source: core spec, "Payouts"; a conversion's payability never depends on a job having run.
 """
 
@@ -38,8 +39,8 @@ select c.affiliate_id, c.currency, c.id, c.occurred_at,
   c.commission_cents - c.reversed_cents - c.paid_cents as cents
 from conversion c
 where c.organization_id = %(org)s and c.status in {conditions.UNPAID}
-  and (c.status = 'Approved' or c.hold_until <= %(now)s) and not c.payout_locked and not c.is_test
-  and c.disputed_at is null
+  and (c.status = 'Approved' or c.hold_until <= %(now)s and not c.needs_approval)
+  and not c.payout_locked and not c.is_test and c.disputed_at is null
   and c.commission_cents - c.reversed_cents > c.paid_cents and {{which}} and {_FREE}
 union all
 select c.affiliate_id, c.currency, c.id, c.occurred_at, {_EARNED} - c.paid_cents
@@ -169,7 +170,7 @@ select (hold_until at time zone 'UTC')::date::text, currency,
   sum(commission_cents - reversed_cents - paid_cents)::bigint, count(*)
 from conversion
 where organization_id = %(org)s and status = 'Pending' and hold_until > %(now)s and not payout_locked and not is_test
-  and disputed_at is null and commission_cents - reversed_cents > paid_cents
+  and disputed_at is null and not needs_approval and commission_cents - reversed_cents > paid_cents
 group by 1, 2 order by 1, 2
 """
 _held = Rows(DayOfHold)

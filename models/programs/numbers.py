@@ -137,7 +137,7 @@ class _Summed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What a program's tracking brought in: the last click and conversion of all, and the numbers since a moment.
+    """What a program's tracking brought in: the last click and tracked conversion, and the numbers since a moment.
 
     `is_installed`: a page was seen to carry the program's tag.
     """
@@ -151,17 +151,29 @@ class Traffic:
     script_origin: str | None
 
     @property
+    def verified_by(self) -> list[str]:
+        """What showed that tracking works: a page with the tag, a click, a tracked conversion."""
+        seen = {
+            "tag": self.is_installed,
+            "click": self.last_click_at is not None,
+            "conversion": self.last_conversion_at is not None,
+        }
+        return [name for name, is_seen in seen.items() if is_seen]
+
+    @property
     def is_verified(self) -> bool:
         """Whether tracking was ever seen to work."""
-        return self.is_installed or self.last_click_at is not None or self.last_conversion_at is not None
+        return bool(self.verified_by)
 
 
-#: The moment of a program's last click, the forgotten ones too, and of its last conversion.
+#: The moment of a program's last click, the forgotten ones too, and of its last tracked conversion: what was imported,
+#: recorded by hand or restored shows nothing of tracking.
 LAST_CLICK = """greatest(
     (select max(occurred_at) from click where organization_id = %(org)s and program_id = %(program)s),
     (select max(last_at) from click_hour where organization_id = %(org)s and program_id = %(program)s))"""
 LAST_CONVERSION = """(select max(occurred_at) from conversion
-   where organization_id = %(org)s and program_id = %(program)s and parent_id is null)"""
+   where organization_id = %(org)s and program_id = %(program)s and parent_id is null
+     and source not in ('import', 'manual', 'restore'))"""
 _TRAFFIC_ROWS = Rows(Traffic)
 _TRAFFIC = f"""
 select

@@ -49,6 +49,7 @@ _WORDS = {
     EarningState.Denied: "Denied",
     EarningState.Invalidated: "Not valid",
     EarningState.NotPayable: "Not paid",
+    "locked": "History from another service, not paid here",
     PayoutStatus.Pending: "About to be sent",
     PayoutStatus.Processing: "On its way",
     PayoutStatus.Failed: "It did not go through",

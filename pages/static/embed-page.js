@@ -194,7 +194,7 @@
     list('conversions', one => [
       day(one.occurredAt),
       cell(word(one.type)),
-      made('td', {}, word(one.state), ...(one.state === 'Held' && one.payableAt ? [made('small', { textContent: fill('from', day(one.payableAt)) })] : [])),
+      made('td', {}, word(one.state), ...(one.locked ? [made('small', { textContent: word('locked') })] : []), ...(one.state === 'Held' && one.payableAt ? [made('small', { textContent: fill('from', day(one.payableAt)) })] : [])),
       amount(money(one.commissionCents, one.currency)),
     ]);
     list('payouts', one => [

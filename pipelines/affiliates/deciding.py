@@ -40,7 +40,9 @@ def lock(*, organization_id: UUID, affiliate_id: UUID) -> Affiliate:
 
 def lock_for(*, seen: Affiliate, changes: Mapping[str, Any]) -> Affiliate:
     """Lock an affiliate for these changes; their program first where its terms or groups matter, as everybody does."""
-    if changes.get("partner_group_id") or changes.get("custom_commission_type"):
+    if any(changes.get(name) for name in ("partner_group_id", "custom_commission_type")) or (
+        "custom_commission_value" in changes
+    ):
         affiliates.stage_steady_program(organization_id=seen.organization_id, program_id=seen.program_id)
     return lock(organization_id=seen.organization_id, affiliate_id=seen.id)
 

@@ -32,7 +32,7 @@ def of_sale(facts: SaleFacts) -> Decision | None:
     """
     if facts.lead is None:
         return None
-    named = NamedAffiliate(facts.affiliate_id, AffiliateStatus.Approved, email=facts.affiliate_email_normalized)
+    named = NamedAffiliate(facts.affiliate_id, AffiliateStatus.Approved, email=facts.terms.affiliate_email_normalized)
     lead = facts.lead
     # Somebody else is not credited here: what they are by now says nothing.
     whose = named if lead.affiliate_id == named.id else NamedAffiliate(lead.affiliate_id, AffiliateStatus.Approved)

@@ -92,6 +92,7 @@ def _row(parent: conversions.Conversion | None, share: OwedShare, now: datetime)
         sub_id=parent.sub_id,
         parent_id=parent.id,
         disputed_at=parent.disputed_at,
+        needs_approval=parent.awaits_approval,
     )
 
 

@@ -63,13 +63,16 @@ def lock(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Subjec
 def decide(subject: Subject, *, action: Action, reason: str | None, now: datetime) -> Conversion:
     """Take an action on a locked conversion and on its override; return the conversion as it is then.
 
-    An override that is not written yet is born with its parent's status.
+    An override that is not written yet is born with its parent's status. One that waits for its sale's approval is
+    released by it, and stays Pending until its own hold has passed.
     Raises Refused 409 invalid_status_transition, also for what the other of two at once has done.
     """
     conversion, parent = subject.conversion, subject.parent
     status = _next_status(action, conversion, parent)
     word = _Word(ids.new_id(), action, reason, now)
     after = _apply(word, conversion, status, parent or conversion)
+    if action == Action.approve:
+        after = dataclasses.replace(after, needs_approval=False)
     if parent is None:
         _apply_to_override(word, conversion)
     return after
@@ -92,6 +95,8 @@ def _apply_to_override(word: _Word, parent: Conversion) -> None:
     override = conversions.lock_override(organization_id=parent.organization_id, parent_id=parent.id)
     if override is None:
         return
+    if word.action == Action.approve and override.needs_approval:
+        reviews.stage_approval_given(organization_id=override.organization_id, conversion_id=override.id)
     status = review.override_status(word.action, override.status)
     if status is not None:
         _apply(word, override, status, parent)

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from domain import emails
-from domain.attribution import Decision, log
+from domain.attribution import Decision, log, self_referrals
 from domain.conversions import recurring
-from domain.statuses import ConversionStatus
+from domain.statuses import ConversionType
 from models.conversions import sales
 from models.conversions.conversions import Conversion
 from models.conversions.sales import SaleFacts
@@ -126,10 +126,16 @@ def sought_if_waiting(*, organization_id: UUID, id: UUID | None, external_event_
 def conversion_of(
     facts: SaleFacts, priced: Price, *, type: str, source: str, decision: Decision | None = None
 ) -> Conversion:
-    """Return the Pending conversion of a sale, under the sale's id; it is created when the sale was accepted.
+    """Return the conversion of a sale, Pending as a rule, under the sale's id and created when the sale was accepted.
 
-    `decision` is why its affiliate is credited, where the sale alone does not say it.
+    `decision` is why its affiliate is credited, where the sale alone does not say it. One whose buyer is the affiliate
+    may be Denied, or await an approval.
     """
+    standing = self_referrals.standing(
+        buyer_email=None if type == ConversionType.Bonus else facts.customer_email,
+        affiliate_email=facts.terms.affiliate_email_normalized,
+        policy=facts.terms.self_referrals,
+    )
     return Conversion(
         id=facts.sale_id,
         organization_id=facts.organization_id,
@@ -140,7 +146,7 @@ def conversion_of(
         amount_cents=facts.amount_cents,
         currency=facts.currency,
         commission_cents=priced.commission_cents,
-        status=ConversionStatus.Pending.value,
+        status=standing.status.value,
         type=type,
         rate_source=priced.rate.source if priced.rate else source,
         rate_type=priced.rate.type.value if priced.rate else None,
@@ -156,4 +162,6 @@ def conversion_of(
         customer_name=facts.customer_name,
         customer_email=facts.customer_email,
         customer_avatar_url=facts.customer_avatar_url,
+        self_referral=standing.is_self_referral,
+        needs_approval=standing.needs_approval,
     )

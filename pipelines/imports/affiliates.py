@@ -4,14 +4,15 @@ Source: core spec, "Affiliates" (import body) and "Shared import safeguards".
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from domain import emails, slugs
+from domain import emails
 from domain.imports import words
+from domain.imports.warnings import RowWarning
 from domain.refused import Refused
 from domain.statuses import AffiliateSource, AffiliateStatus
 from models import ids, turns
@@ -19,8 +20,8 @@ from models.affiliates import affiliates, sets, tracking_links
 from models.imports import imports
 from models.imports.imports import ImportJob
 from models.programs import programs
-from pipelines.affiliates import joining
-from pipelines.imports import letter
+from pipelines.imports import choosing_slugs, letter
+from pipelines.imports.choosing_slugs import ChosenSlugs
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +37,20 @@ class AffiliateImporter:
 def preview(organization_id: UUID, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an import of these rows would come to, as `AffiliateImportPreview` shows it.
 
-    Writes nothing. Raises Refused: 404 program_not_found. Budget: 2 round trips for any number of rows.
+    Writes nothing. Raises Refused: 404 program_not_found. Budget: 4 to 6 round trips for any number of rows.
     """
     program = _program(organization_id, wanted)
     reasons = _turned_away(program, wanted)
     total = len(wanted["affiliates"])
+    taken = _taken(wanted, reasons)
+    warnings = _warnings(taken, choosing_slugs.choose(organization_id, list(taken.values())))
     return {
         "rows_total": total,
         "would_import": total - len(reasons),
         "would_skip": len(reasons),
         "skip_reasons": dict(Counter(reasons.values())),
         "form": wanted["form"],
-        "rows": words.verdicts(total, lines=wanted["lines"], reasons=reasons),
+        "rows": words.verdicts(total, lines=wanted["lines"], reasons=reasons, warnings=warnings),
     }
 
 
@@ -56,7 +59,7 @@ def run(asked: AffiliateImporter, wanted: Mapping[str, Any], *, now: datetime) -
 
     A row that cannot be taken is counted and skipped. No event is sent.
     Raises Refused: 404 program_not_found; 409 migration_already_in_progress.
-    Budget: 7 round trips for any number of rows.
+    Budget: 6 round trips for any number of rows; one more where rows bring no slug, and one where a slug cannot be had.
     """
     organization_id = asked.organization_id
     program = _program(organization_id, wanted)
@@ -64,7 +67,9 @@ def run(asked: AffiliateImporter, wanted: Mapping[str, Any], *, now: datetime) -
         raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
     turns.stage_everybody(organization_id)
     reasons = _turned_away(program, wanted)
-    rows = [row for place, row in enumerate(wanted["affiliates"]) if place not in reasons]
+    taken = _taken(wanted, reasons)
+    rows = list(taken.values())
+    chosen = choosing_slugs.choose(organization_id, rows) if rows else []
     job = ImportJob(
         id=ids.new_id(),
         organization_id=organization_id,
@@ -76,9 +81,10 @@ def run(asked: AffiliateImporter, wanted: Mapping[str, Any], *, now: datetime) -
         reasons=dict(Counter(reasons.values())),
         created_by=asked.member_id,
         created_at=now,
+        warnings=words.stored_warnings(_warnings(taken, chosen), lines=wanted["lines"]),
     )
     imports.stage(job)
-    _write(asked, job, program, rows)
+    _write(asked, job, program, list(zip(rows, chosen, strict=True)))
     if rows and wanted["notify_affiliates"] and asked.may_notify:
         letter.ask(job, program_id=program.id, message=wanted["notification_message_html"] or "")
     return job
@@ -119,8 +125,24 @@ def _why_not(row: Mapping[str, Any], included: set[str] | None, seen: set[str], 
     return "already_exists" if row["email"] in known else None
 
 
+def _taken(wanted: Mapping[str, Any], reasons: Mapping[int, str]) -> dict[int, Mapping[str, Any]]:
+    return {place: row for place, row in enumerate(wanted["affiliates"]) if place not in reasons}
+
+
+def _warnings(taken: Mapping[int, Mapping[str, Any]], chosen: Sequence[ChosenSlugs]) -> dict[int, Sequence[RowWarning]]:
+    """Return what rows get otherwise than they say, by their place."""
+    found = {
+        place: [*row["warnings"], *([slugs.warning] if slugs.warning else [])]
+        for (place, row), slugs in zip(taken.items(), chosen, strict=True)
+    }
+    return {place: warnings for place, warnings in found.items() if warnings}
+
+
 def _write(
-    asked: AffiliateImporter, job: ImportJob, program: programs.Program, rows: Sequence[Mapping[str, Any]]
+    asked: AffiliateImporter,
+    job: ImportJob,
+    program: programs.Program,
+    rows: Sequence[tuple[Mapping[str, Any], ChosenSlugs]],
 ) -> None:
     if not rows:
         return
@@ -141,42 +163,15 @@ def _write(
             "email_normalized": emails.normalize(row["email"]),
             "approved_at": job.created_at if row["status"] == AffiliateStatus.Approved else None,
         }
-        for row in rows
+        for row, _ in rows
     ]
     links = [
         _link(affiliate, slug, is_default=number == 0, is_alias=slug == row["slug"])
-        for affiliate, row, held in zip(joined, rows, _slugs(asked.organization_id, rows), strict=True)
-        for number, slug in enumerate(held)
+        for affiliate, (row, chosen) in zip(joined, rows, strict=True)
+        for number, slug in enumerate(chosen.slugs)
     ]
     affiliates.stage_all(joined)
     tracking_links.stage_all(links)
-
-
-def _slugs(organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
-    """Yield each row's slugs, the default one first: the person's known one, the one they bring, or a fresh one."""
-    known = tracking_links.slugs_of(organization_id=organization_id, emails=[row["email"] for row in rows])
-    brought = [row["slug"] for row in rows if _is_usable(row["slug"])]
-    fresh = iter(_fresh(organization_id, len(rows), besides=set(brought)))
-    owners = tracking_links.owners(organization_id=organization_id, slugs=brought)
-    for row in rows:
-        slug = row["slug"] if _is_usable(row["slug"]) and owners.get(row["slug"], set()) <= {row["email"]} else None
-        if slug:
-            owners.setdefault(slug, set()).add(row["email"])
-        default = known.get(row["email"]) or slug or next(fresh)
-        yield [default] if slug in (None, default) else [default, slug]
-
-
-def _is_usable(slug: str | None) -> bool:
-    return slug is not None and slugs.is_valid(slug) and not slugs.is_reserved(slug)
-
-
-def _fresh(organization_id: UUID, count: int, *, besides: set[str]) -> list[str]:
-    # Drawn for all at once; of 31 to the power of 8 hardly one is taken, and then they are drawn again.
-    drawn: set[str] = set()
-    while len(drawn) < count:
-        more = {joining.random_slug() for _ in range(count - len(drawn))} - besides
-        drawn |= more - tracking_links.owners(organization_id=organization_id, slugs=list(more)).keys()
-    return list(drawn)
 
 
 def _link(affiliate: Mapping[str, Any], slug: str, *, is_default: bool, is_alias: bool) -> dict[str, Any]:

@@ -10,19 +10,23 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from domain.attribution import self_referrals
+from domain.attribution.self_referrals import InitialStanding, SelfReferralPolicy
 from domain.conversions import avatars, customers
 from domain.imports import rows, words
 from domain.imports.rows import ConversionRow
+from domain.imports.warnings import RowWarning
 from domain.refused import Refused
 from domain.statuses import ConversionStatus
 from models import ids, turns
 from models.gateways import payments
 from models.imports import conversions, imports
-from models.imports.conversions import ImportedConversion
+from models.imports.conversions import ImportedConversion, RowAffiliate
 from models.imports.imports import ImportJob
 from models.programs import programs
 
-METHOD = "historical_import:api"
+_METHOD = "historical_import"
+_PAYABLE = ConversionStatus.Approved
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,13 @@ class ImportedConversions:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A row that is new, with its place, whose it is and what it is known by."""
+    """A row with its place, whose it is and what it is known by; `equals_index`: an earlier row that says the same."""
 
     index: int
     row: ConversionRow
-    affiliate_id: UUID
+    affiliate: RowAffiliate
     identity: str
+    equals_index: int | None
 
 
 def preview(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
@@ -60,6 +65,7 @@ def preview(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: dateti
     program = _program(asked, wanted)
     found, wrong = _read(wanted["conversions"], now)
     taken, skipped = _chosen(program, found, exclude_paid=wanted["exclude_paid"])
+    warnings = _warnings(taken, wanted)
     return {
         "rows_total": len(wanted["conversions"]),
         "would_import": len(taken),
@@ -67,9 +73,13 @@ def preview(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: dateti
         "would_error": len(wrong),
         "skip_reasons": dict(Counter(skipped.values())),
         "paid_balance": balances(one.row for one in taken if one.row.is_paid),
-        "unpaid_balance": balances(one.row for one in taken if not one.row.is_paid),
+        "unpaid_balance": balances(
+            one.row for one in taken if not one.row.is_paid and _standing(one, is_confirmed=True).status == _PAYABLE
+        ),
         "form": wanted["form"],
-        "rows": words.verdicts(len(wanted["conversions"]), lines=wanted["lines"], reasons=skipped | wrong),
+        "rows": words.verdicts(
+            len(wanted["conversions"]), lines=wanted["lines"], reasons=skipped | wrong, warnings=warnings
+        ),
     }
 
 
@@ -99,10 +109,13 @@ def run(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: datetime) 
         reasons=dict(Counter((skipped | wrong).values())),
         created_by=asked.member_id,
         created_at=now,
+        warnings=words.stored_warnings(_warnings(taken, wanted), lines=wanted["lines"]),
+        source=wanted["source"],
     )
     imports.stage(job)
     imported = [_imported(one, wanted, is_test=asked.is_test) for one in taken]
-    conversions.stage(job, imported, program_id=program.id, method=METHOD, is_test=asked.is_test)
+    method = f"{_METHOD}:{wanted['source']}"
+    conversions.stage(job, imported, program_id=program.id, method=method, is_test=asked.is_test)
     payments.stage_reopening(
         [(_payer(one), one.occurred_at) for one in imported],
         organization_id=asked.organization_id,
@@ -162,8 +175,11 @@ def _chosen(
     program: programs.Program, found: Mapping[int, ConversionRow], *, exclude_paid: bool
 ) -> tuple[list[_Taken], dict[int, str]]:
     """Return the rows to take, and what turned the others away by their place."""
-    skipped = {index: "excluded_paid" for index, row in found.items() if exclude_paid and row.is_paid}
-    candidates = _of_affiliates(program, {index: row for index, row in found.items() if index not in skipped}, skipped)
+    skipped: dict[int, str] = {}
+    # All are numbered, so that a row has the same number whether or not paid ones are left out.
+    numbered = _of_affiliates(program, found, skipped)
+    skipped |= {index: "excluded_paid" for index, row in found.items() if exclude_paid and row.is_paid}
+    candidates = [one for one in numbered if one.index not in skipped]
     known = conversions.known(
         organization_id=program.organization_id, external_event_ids=[one.identity for one in candidates]
     )
@@ -188,30 +204,59 @@ def _of_affiliates(
         slugs=[row.affiliate_slug for row in found.values() if row.affiliate_slug],
     )
     known = []
+    equal: dict[str, list[int]] = {}
     for index, row in found.items():
-        affiliate_id = named.by_email.get(row.affiliate_email or "") or named.by_slug.get(row.affiliate_slug or "")
-        if affiliate_id is None:
+        affiliate = named.by_email.get(row.affiliate_email or "") or named.by_slug.get(row.affiliate_slug or "")
+        if affiliate is None:
             skipped[index] = "affiliate_not_found"
-        else:
-            identity = rows.identity(row, program_id=program.id, affiliate_id=affiliate_id)
-            known.append(_Taken(index, row, affiliate_id, identity))
+            continue
+        identity = rows.identity(row, program_id=program.id, affiliate_id=affiliate.id)
+        earlier = equal.setdefault(identity, [])
+        if row.external_id is None and earlier:
+            occurrence = len(earlier) + 1
+            identity = rows.identity(row, program_id=program.id, affiliate_id=affiliate.id, occurrence=occurrence)
+        known.append(_Taken(index, row, affiliate, identity, earlier[0] if earlier and not row.external_id else None))
+        earlier.append(index)
     return known
+
+
+def _warnings(taken: Sequence[_Taken], wanted: Mapping[str, Any]) -> dict[int, Sequence[RowWarning]]:
+    """Return what rows get otherwise than they say, by their place. A preview does not know what will be confirmed."""
+    found: dict[int, Sequence[RowWarning]] = {}
+    lines = wanted["lines"]
+    for one in taken:
+        warnings = []
+        if one.equals_index is not None:
+            warnings.append(RowWarning("equal_row", str(lines[one.equals_index] if lines else one.equals_index)))
+        standing = _standing(one, is_confirmed=wanted.get("confirm_unpaid_payout", True))
+        if standing.is_self_referral:
+            warnings.append(RowWarning(_self_referral_code(standing)))
+        if warnings:
+            found[one.index] = warnings
+    return found
+
+
+def _self_referral_code(standing: InitialStanding) -> str:
+    if standing.needs_approval:
+        return "self_referral_held"
+    return "self_referral_denied" if standing.status == ConversionStatus.Denied else "self_referral"
 
 
 def _imported(one: _Taken, wanted: Mapping[str, Any], *, is_test: bool) -> ImportedConversion:
     row = one.row
-    status = _status(is_paid=row.is_paid, is_confirmed=wanted["confirm_unpaid_payout"])
+    is_confirmed = not row.is_paid and wanted["confirm_unpaid_payout"]
+    standing = _standing(one, is_confirmed=is_confirmed)
     customer = customers.names(customer_id=row.processor_customer_id, email=row.customer_email, is_test=is_test)
     return ImportedConversion(
         id=ids.new_id(),
-        affiliate_id=one.affiliate_id,
+        affiliate_id=one.affiliate.id,
         external_event_id=one.identity,
         amount_cents=row.amount_cents,
         currency=row.currency,
         commission_cents=row.commission_cents,
-        status=status.value,
+        status=standing.status.value,
         type=row.type,
-        payout_locked=status != ConversionStatus.Approved,
+        payout_locked=not is_confirmed,
         customer_email=row.customer_email,
         customer_name=row.customer_name,
         customer_avatar_url=avatars.of(row.customer_email),
@@ -219,7 +264,20 @@ def _imported(one: _Taken, wanted: Mapping[str, Any], *, is_test: bool) -> Impor
         processor_subscription_id=row.processor_subscription_id,
         occurred_at=row.occurred_at,
         email_normalized=customer.inbox,
+        self_referral=standing.is_self_referral,
+        needs_approval=standing.needs_approval,
         customer=customer,
+    )
+
+
+def _standing(one: _Taken, *, is_confirmed: bool) -> InitialStanding:
+    """Return how a row starts. The organization's policy applies to what would become payable, not to history."""
+    status = _status(is_paid=one.row.is_paid, is_confirmed=is_confirmed)
+    return self_referrals.standing(
+        buyer_email=one.row.customer_email,
+        affiliate_email=one.affiliate.email_normalized,
+        policy=one.affiliate.self_referrals if status == _PAYABLE else SelfReferralPolicy.Earn,
+        status=status,
     )
 
 

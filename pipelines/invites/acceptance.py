@@ -61,7 +61,7 @@ def any_org_organization(token_hash: bytes) -> UUID:
     """Return whose invite a token opens. Raises Refused 404 not_found, alike for every token that opens none."""
     organization_id = invites.any_org_owner(token_hash)
     if organization_id is None:
-        raise _unknown()
+        raise unknown_invite()
     return organization_id
 
 
@@ -72,7 +72,7 @@ def preview(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Opene
     """
     invite = invites.find_by_token(organization_id=organization_id, token_hash=token_hash)
     if invite is None:
-        raise _unknown()
+        raise unknown_invite()
     state = _check_good(invite, now)
     organization = organizations.find(organization_id)
     program = programs.find(organization_id=organization_id, program_id=invite.program_id)
@@ -93,7 +93,7 @@ def accept(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Accept
     """
     invite = invites.lock_by_token(organization_id=organization_id, token_hash=token_hash)
     if invite is None:
-        raise _unknown()
+        raise unknown_invite()
     if _check_good(invite, now) == InviteState.Accepted:
         return AcceptedInvite(invite=invite, standing=_standing(invite), before=None)
     program = inviting.open_program(organization_id, invite.program_id)
@@ -102,7 +102,8 @@ def accept(*, organization_id: UUID, token_hash: bytes, now: datetime) -> Accept
     return AcceptedInvite(invite=accepted, standing=_standing(accepted), before=invite)
 
 
-def _unknown() -> Refused:
+def unknown_invite() -> Refused:
+    """Return the refusal for a token that opens nothing."""
     return Refused(404, "not_found", "There is no such invite.")
 
 

@@ -38,8 +38,8 @@ class InvitesSent:
 def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> InvitesSent:
     """Invite one person. `wanted` is `schemas.invite.InviteBody` loaded.
 
-    Raises Refused: 404 not_found for the program; 400 slug_reserved and what `terms.check_rate` raises;
-    409 program_inactive, affiliate_already_exists, slug_already_taken, pending_invites_limit_reached.
+    Raises Refused: 400 validation_failed for the program, slug_reserved and what `terms.check_rate` raises; 409
+     program_inactive, affiliate_already_exists, slug_already_taken, pending_invites_limit_reached.
     """
     if wanted["custom_commission_type"] is not None:
         affiliates.stage_steady_program(organization_id=organization_id, program_id=wanted["program_id"])
@@ -62,8 +62,8 @@ def create_many(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: In
     """Invite many. `wanted` is `schemas.invite.BulkInviteBody` loaded.
 
     People who are in the batch twice or in the program already are skipped; a slug that cannot be had is a conflict.
-    Raises Refused: 404 not_found for the program; 409 program_inactive, pending_invites_limit_reached for the whole
-    batch.
+    Raises Refused: 400 validation_failed for the program; 409 program_inactive, pending_invites_limit_reached for the
+    whole batch.
     """
     program = _program(organization_id, wanted["program_id"])
     first_of = {recipient["email"]: recipient for recipient in reversed(wanted["recipients"])}
@@ -123,7 +123,8 @@ def any_org_expire(*, now: datetime) -> None:
 
 def _program(organization_id: UUID, program_id: UUID) -> programs.Program:
     if programs.find(organization_id=organization_id, program_id=program_id) is None:
-        raise not_found("program", program_id)
+        message = "programId names no program of this organization."
+        raise Refused(400, "validation_failed", message, field="programId")
     return open_program(organization_id, program_id)
 
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from domain import emails, jobs, leads
+from domain.attribution import self_referrals
 from domain.conversions import avatars
 from domain.leads import LeadMethod
 from domain.programs.rewards import Reward
@@ -141,6 +142,12 @@ def _lead(organization_id: UUID, referral: LeadReferral, signup: NewLead, status
 def _conversion(
     lead: LeadRow, referral: LeadReferral, reward: Reward | None, status: ConversionStatus, now: datetime
 ) -> Conversion:
+    standing = self_referrals.standing(
+        buyer_email=lead.email,
+        affiliate_email=referral.affiliate_email,
+        policy=referral.self_referrals,
+        status=status,
+    )
     return Conversion(
         id=lead.id,
         organization_id=lead.organization_id,
@@ -151,7 +158,7 @@ def _conversion(
         amount_cents=0,
         currency=reward.fee.currency if reward else referral.currency,
         commission_cents=reward.fee.cents if reward else 0,
-        status=status.value,
+        status=standing.status.value,
         type=ConversionType.LeadReward.value,
         payability=leads.payability(is_paid=reward is not None, pays_leads=referral.pays_leads).value,
         attribution_method=lead.method,
@@ -166,4 +173,6 @@ def _conversion(
         customer_name=lead.name,
         customer_email=lead.email,
         customer_avatar_url=avatars.of(lead.email),
+        self_referral=standing.is_self_referral,
+        needs_approval=standing.needs_approval,
     )

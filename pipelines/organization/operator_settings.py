@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from domain import slugs
+from domain.attribution.self_referrals import SelfReferralPolicy
 from domain.fraud import Strictness
 from domain.gateways.basis import CommissionBasis
 from domain.gateways.names import Gateway
@@ -179,6 +180,7 @@ _SETTERS: Mapping[str, Setter] = {
     "leadPreview": _switch("lead_preview"),
     "pixelPublicKey": _pixel_public_key,
     "commissionBasis": _choice("commission_basis", list(CommissionBasis)),
+    "selfReferrals": _choice("self_referrals", list(SelfReferralPolicy)),
     "sandboxRail": _choice_or_none("sandbox_rail", list(sandbox_rail.MODES)),
     "verified": _meaning("verification_state", {"on": "verified", "off": "unverified", "pending": "pending"}),
     "identityRequired": _meaning("identity_required", {"on": True, "off": False, "auto": None}),

@@ -5,16 +5,38 @@ Source: core spec, "Program" (clickRewardCents, leadBountyCents, budgetCents; Cp
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from domain.programs import rewards
 from domain.programs.fees import Fee
 from domain.programs.rewards import Kind, Level, Purse, Reward
+from domain.statuses import CommissionModel
+from models.fraud import fraud_settings
 from models.money import fx_rates
 from models.programs import budgets
+from models.programs.programs import Program
 from pipelines.programs import standing
 
-__all__ = ["Fee", "Purse", "Reward", "fee_by", "fee_for", "purse"]
+__all__ = ["Fee", "Purse", "Reward", "fee_by", "fee_for", "purse", "warnings"]
+
+_NO_PAID_LEADS = (
+    "Paid leads are off for this organization, so no lead is paid until the operator of the service turns them on."
+)
+
+
+def warnings(program: Program, sent: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return which terms that were sent have no effect now: pay for leads while the organization has no paid leads.
+
+    Budget: 1 round trip where pay for leads was sent, else none.
+    """
+    is_per_lead = program.default_commission_model == CommissionModel.Cpl
+    paying = {"default_commission_model": is_per_lead, "lead_bounty_cents": bool(program.lead_bounty_cents)}
+    fields = {"default_commission_model": "defaultCommissionModel", "lead_bounty_cents": "leadBountyCents"}
+    named = [fields[column] for column, pays in paying.items() if pays and column in sent]
+    if not named or fraud_settings.of(program.organization_id).lead_preview:
+        return []
+    return [{"code": "paid_leads_off", "field": field, "message": _NO_PAID_LEADS} for field in named]
 
 
 def fee_for(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID, kind: Kind) -> Reward | None:

@@ -129,7 +129,7 @@ def rotate_secret(*, endpoint: WebhookEndpoint, now: datetime) -> WithSecret:
 def send_test(*, endpoint: WebhookEndpoint, type: str, now: datetime) -> SentTest:
     """Queue a sample event to this endpoint alone.
 
-    Raises Refused 400: unknown_event for a type without a sample, event_not_subscribed. A hook is told of its event
+    Raises Refused 400: unknown_event, sample_not_available, event_not_subscribed. A hook is told of its event
     alone: a workflow can do nothing with the generic test.
     """
     _check_testable(endpoint, type)
@@ -194,8 +194,11 @@ def _update(endpoint: WebhookEndpoint, changes: Mapping[str, Any]) -> WebhookEnd
 def _check_testable(endpoint: WebhookEndpoint, type: str) -> None:
     if type == _GENERIC_TEST and endpoint.managed_by is None:
         return
+    if type in events.TYPES and type not in events.TESTABLE:
+        message = f"There is no sample of {type}. Send the generic test: `test`."
+        raise Refused(400, "sample_not_available", message, field="type", valid=[_GENERIC_TEST, *events.TESTABLE])
     if type not in (_GENERIC_TEST, *events.TESTABLE):
-        message = f"There is no sample of {type!r}; send `test`, or one of: {', '.join(events.TESTABLE)}."
+        message = f"There is no event {type!r}. Send `test`, or one of: {', '.join(events.TESTABLE)}."
         raise Refused(
             400, "unknown_event", message, field="type", invalid=[type], valid=[_GENERIC_TEST, *events.TESTABLE]
         )

@@ -3,7 +3,7 @@
 Source: core spec, "Affiliate" (what a key never sees: the application, auth ids, payout accounts).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
@@ -19,6 +19,7 @@ _MOST_TAGS = 50
 _LONGEST_TAG = 50
 _CLEARED_BY_NULL = ("custom_commission_type", "custom_commission_value", "partner_group_id")
 _PAIR = "customCommissionType and customCommissionValue are sent together."
+_NO_TYPE = "The affiliate has no customCommissionType yet. Send it together with customCommissionValue."
 
 #: In which orders affiliates are listed, the usual one first.
 ORDERS = ("newest", "oldest", "name")
@@ -94,7 +95,10 @@ class AffiliateBody(Wire):
 
 
 class AffiliateChanges(Wire):
-    """Changes of an affiliate. Loads to the columns that were sent; null leaves them, where it does not clear them."""
+    """Changes of an affiliate. Loads to the columns that were sent; null leaves them, where it does not clear them.
+
+    A customCommissionValue alone is the new value of the type that the affiliate has.
+    """
 
     full_name = line(longest=200, allow_none=True)
     status = one_of(statuses.AffiliateStatus, allow_none=True)
@@ -106,6 +110,8 @@ class AffiliateChanges(Wire):
 
     @validates_schema
     def _check_pair(self, sent: dict[str, Any], **_: object) -> None:
+        if "custom_commission_type" not in sent and sent.get("custom_commission_value") is not None:
+            return  # what type it is of is the affiliate's to say
         if ("custom_commission_type" in sent) != ("custom_commission_value" in sent):
             missing = "customCommissionValue" if "custom_commission_type" in sent else "customCommissionType"
             raise ValidationError(_PAIR, missing)
@@ -119,6 +125,18 @@ class AffiliateChanges(Wire):
         if "tags" in changes:
             changes["tags"] = tuple(dict.fromkeys(changes["tags"]))
         return changes
+
+
+def with_kept_type(changes: Mapping[str, Any], *, kept: str | None) -> dict[str, Any]:
+    """Return changes with the type that belongs to a customCommissionValue that is sent alone.
+
+    Raises ValidationError where the affiliate has none.
+    """
+    if "custom_commission_value" not in changes or "custom_commission_type" in changes:
+        return dict(changes)
+    if kept is None:
+        raise ValidationError(_NO_TYPE, "customCommissionType")
+    return {**changes, "custom_commission_type": kept}
 
 
 class Rejection(Wire):

@@ -84,6 +84,8 @@ class ConversionRecord(Wire):
     locked = fields.Boolean(attribute="payout_locked")
     is_test = fields.Boolean()
     disputed = fields.Boolean(attribute="is_disputed")
+    self_referral = fields.Boolean()
+    awaits_approval = fields.Boolean()
     customer_name = fields.String(allow_none=True)
     customer_avatar_url = fields.String(allow_none=True)
     payable_at = Instant(allow_none=True)

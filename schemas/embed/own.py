@@ -119,6 +119,7 @@ class EmbedConversionRecord(Wire):
     currency = fields.String()
     occurred_at = Instant()
     payable_at = Instant(allow_none=True)
+    locked = fields.Boolean()
     why = fields.List(fields.String())
 
 

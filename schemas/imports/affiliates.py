@@ -11,6 +11,7 @@ from marshmallow import ValidationError, fields, post_load
 
 from domain.imports import files
 from domain.imports.rows import BadRow
+from domain.imports.warnings import RowWarning
 from domain.refused import Refused
 from domain.statuses import AffiliateStatus
 from schemas.base import CleanedLine, Email, Flag, Instant, Wire, one_of, text
@@ -18,6 +19,7 @@ from schemas.bounded import Items
 from schemas.imports.sent import (
     CommissionBalance,
     ImportPreview,
+    ImportWarning,
     import_file,
     import_rows,
     rows_of,
@@ -37,7 +39,7 @@ def _loose(**options: Any) -> fields.String:
 
 
 class ImportRow(Wire):
-    """An affiliate. Loads to `email` or to the `problem` with it, and what is kept of the rest.
+    """An affiliate. Loads to `email` or to the `problem` with it, what is kept of the rest, and `warnings`.
 
     A malformed wallet address is dropped: nobody can be paid there.
     """
@@ -60,6 +62,7 @@ class ImportRow(Wire):
             "status": _status(row["status"]),
             "wallet_email": _address(row["wallet_email"] or ""),
             "slug": (row["slug"] or "").strip().lower() or None,
+            "warnings": _warnings(row),
         }
 
 
@@ -103,10 +106,10 @@ class AffiliateImportPreview(ImportPreview):
     """What an import of these rows would come to. `wouldSkip` counts wrong rows too: they hold back no others."""
 
 
-class ImportRecord(Wire):
-    """What an import came to; `reasons` counts why rows were skipped."""
+class ImportTally(Wire):
+    """What an import came to; `reasons` counts why rows were skipped. `source` is the service of conversions."""
 
-    wire_name = "ImportResult"
+    wire_name = "ImportTally"
 
     job_id = fields.UUID(attribute="id")
     status = one_of(("Completed", "Undone"))
@@ -116,13 +119,31 @@ class ImportRecord(Wire):
     skipped = fields.Integer()
     errored = fields.Integer()
     reasons = fields.Dict(keys=fields.String(), values=fields.Integer())
+    warning_count = fields.Integer()
+    source = fields.String(allow_none=True)
 
 
-class PastImport(ImportRecord):
+class ImportRecord(ImportTally):
+    """What an import came to, with what it did otherwise than its rows say."""
+
+    wire_name = "ImportResult"
+
+    warnings = fields.List(fields.Nested(ImportWarning))
+
+
+class PastImport(ImportTally):
     """An import in the history; Undone ones keep their numbers."""
 
     created_at = Instant()
     undone_at = Instant(allow_none=True)
+
+
+class DetailedImport(PastImport):
+    """An import in the history, with its warnings."""
+
+    wire_name = "ImportDetail"
+
+    warnings = fields.List(fields.Nested(ImportWarning))
 
 
 class ImportsQuery(PageQuery):
@@ -181,6 +202,15 @@ def _status(sent: str | None) -> str:
     if sent is None:
         return AffiliateStatus.Approved.value
     return _STATUSES.get(sent.strip().lower(), AffiliateStatus.Pending.value)
+
+
+def _warnings(row: Mapping[str, Any]) -> list[RowWarning]:
+    found = []
+    if row["status"] is not None and row["status"].strip().lower() not in _STATUSES:
+        found.append(RowWarning("unknown_status", row["status"].strip(), _status(row["status"])))
+    if (row["wallet_email"] or "").strip() and _address(row["wallet_email"]) is None:
+        found.append(RowWarning("invalid_wallet_email"))
+    return found
 
 
 def _known_status(sent: str, place: int) -> str:

@@ -4,9 +4,10 @@ Rows are described here and read in `domain.imports.rows`: a wrong row is named 
 Source: core spec, "Conversions" (conversion import) and "Shared import safeguards".
 """
 
+import re
 from typing import Any
 
-from marshmallow import fields, post_load
+from marshmallow import ValidationError, fields, post_load
 
 from domain import statuses
 from domain.imports import files
@@ -21,6 +22,13 @@ from schemas.imports.sent import (
     rows_of,
     too_many_rows,
 )
+
+_SOURCE = re.compile(r"[a-z0-9-]{1,40}")
+
+
+def _source(value: str) -> None:
+    if not _SOURCE.fullmatch(value):
+        raise ValidationError("It may have a to z, 0 to 9 and hyphens, at most 40 of them.")
 
 
 class HistoricalRow(Wire):
@@ -51,13 +59,15 @@ class _Unread(fields.Nested):
 class ConversionPreview(Wire):
     """Up to 1,000 sales of one program, in `conversions` or in the text of a `file`, to be looked at.
 
-    A file loads to its rows, with `lines` and its `form`. Raises Refused 400: row_cap_exceeded.
+    A file loads to its rows, with `lines` and its `form`. `source` is the service that they come from.
+    Raises Refused 400: row_cap_exceeded.
     """
 
     program_id = fields.UUID(required=True)
     conversions = import_rows(_Unread(HistoricalRow, allow_none=True), "conversions")
     file = import_file()
     exclude_paid = Flag(load_default=False)
+    source = text(longest=40, load_default="api", validate=[_source])
 
     def too_many_items(self, max_count: int) -> Refused | None:
         return too_many_rows("conversions") if max_count > files.MAX_ROWS else None

@@ -7,6 +7,7 @@ from marshmallow import ValidationError, fields
 
 from domain.imports import files
 from domain.imports.files import ImportFile
+from domain.imports.warnings import CODES
 from domain.refused import Refused
 from schemas.base import Wire, one_of, text
 from schemas.bounded import Items
@@ -57,14 +58,26 @@ def rows_of(sent: Mapping[str, Any], name: str, read: Callable[[str], ImportFile
 class UnderstoodFile(Wire):
     """How a file was read: what stands between cells, and whether amounts are in major or in minor units."""
 
-    separator = one_of((",", ";"))
+    separator = one_of(files.SEPARATORS)
     amounts = one_of(("amount", "amountCents"), allow_none=True)
     has_byte_order_mark = fields.Boolean()
+    has_separator_line = fields.Boolean()
     columns = fields.List(fields.String())
 
 
+class RowWarningRecord(Wire):
+    """What a row gets otherwise than it says: `value` is what it says, `replacement` what it gets."""
+
+    wire_name = "ImportRowWarning"
+
+    code = one_of(CODES)
+    message = fields.String()
+    value = fields.String(allow_none=True)
+    replacement = fields.String(allow_none=True)
+
+
 class PreviewedRow(Wire):
-    """What would become of a row: `line` is its line in a file, the header being 1."""
+    """What would become of a row: `line` is its line in a file. One that is new may have warnings."""
 
     wire_name = "ImportPreviewRow"
 
@@ -73,6 +86,16 @@ class PreviewedRow(Wire):
     outcome = one_of(("new", "known", "wrong", "leftOut"))
     reason = fields.String(allow_none=True)
     message = fields.String(allow_none=True)
+    warnings = fields.List(fields.Nested(RowWarningRecord))
+
+
+class ImportWarning(RowWarningRecord):
+    """A warning of an import, with its row: its place from 0, and its line in a file."""
+
+    wire_name = "ImportWarning"
+
+    index = fields.Integer()
+    line = fields.Integer(allow_none=True)
 
 
 class CommissionBalance(Wire):

@@ -39,7 +39,8 @@ class OwnExportQuery(_EarningFilters):
 class OwnConversionRecord(Wire):
     """A conversion that credits the affiliate; `state` is where its money stands, `why` says it in sentences.
 
-    It can be in a payout from `payableAt` on; null where it never can, or while a dispute goes on.
+    It can be in a payout from `payableAt` on; null where it never can, while a dispute goes on, and until the brand has
+    approved what needs its approval.
     """
 
     wire_name = "OwnConversion"
@@ -59,6 +60,8 @@ class OwnConversionRecord(Wire):
     paid_cents = fields.Integer()
     status = one_of(statuses.ConversionStatus)
     state = one_of(EarningState)
+    self_referral = fields.Boolean()
+    locked = fields.Boolean(attribute="payout_locked")
     payable_at = Instant(allow_none=True)
     coupon_code = fields.String(allow_none=True)
     sub_id = fields.String(allow_none=True)

@@ -5,6 +5,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load, validate
 
 from domain import slugs
+from domain.attribution.self_referrals import SelfReferralPolicy
 from domain.gateways.basis import CommissionBasis
 from domain.money import money
 from domain.organization import plans, time_zones
@@ -42,6 +43,7 @@ class ProfileChanges(Wire):
     min_payout_cents = whole(validate=validate.Range(min=0, max=money.MAX_AMOUNT_CENTS), allow_none=True)
     white_label_enabled = Flag()
     commission_basis = one_of(tuple(CommissionBasis))
+    self_referrals = one_of(tuple(SelfReferralPolicy))
 
     @post_load
     def _settle(self, changes: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -86,6 +88,7 @@ class ProfileRecord(Wire):
     default_attribution_params = fields.List(fields.String())
     effective_attribution_params = fields.List(fields.String())
     commission_basis = one_of(tuple(CommissionBasis))
+    self_referrals = one_of(tuple(SelfReferralPolicy))
     max_custom_attribution_params = fields.Integer()
     max_attribution_params_chars = fields.Integer()
     created_at = Instant()

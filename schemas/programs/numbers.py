@@ -46,10 +46,12 @@ class ProgramStats(Wire):
 class TrackingStatus(Wire):
     """Whether tracking was seen to work, and what it brought in the last 30 days.
 
+    Conversions that were imported or recorded by hand do not count as seen. `totalConversions30d` has them.
     `scriptSeenAt` is when the script last ran on a page of the program, to five minutes; `scriptOrigin` where that was.
     """
 
     verified = fields.Boolean(attribute="is_verified")
+    verified_by = fields.List(one_of(("tag", "click", "conversion")))
     last_click_at = Instant(allow_none=True)
     last_conversion_at = Instant(allow_none=True)
     script_seen_at = Instant(allow_none=True)

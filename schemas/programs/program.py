@@ -15,7 +15,7 @@ from domain.money import money
 from domain.organization import host_names
 from domain.programs import terms
 from domain.refused import Refused
-from schemas.base import Amount, Flag, Instant, Wire, http_url, line, not_blank, one_of, rate, text, whole
+from schemas.base import MAY_LACK, Amount, Flag, Instant, Wire, http_url, line, not_blank, one_of, rate, text, whole
 from schemas.host_proof import host_name
 from schemas.paging import PageQuery, QueryFlag
 from schemas.programs.application_form import ApplicationFormBody, ApplicationFormRecord
@@ -221,6 +221,20 @@ class ProgramRecord(Wire):
     created_at = Instant()
     updated_at = Instant()
     archived_at = Instant(allow_none=True)
+
+
+class ProgramWarning(Wire):
+    """A term that was set and has no effect now."""
+
+    code = one_of(("paid_leads_off",))
+    field = fields.String()
+    message = fields.String()
+
+
+class WrittenProgram(ProgramRecord):
+    """A program as it is after it was created or changed, with what of that has no effect now."""
+
+    warnings = fields.List(fields.Nested(ProgramWarning), metadata=MAY_LACK)
 
 
 class ProgramsQuery(PageQuery):

@@ -22,6 +22,17 @@ def test_a_thousand_rows_cost_as_many_round_trips_as_one(brand):
 
     trips = trips_of(lambda: _import(brand, rows))
 
-    assert "Budget: 7 round trips" in (affiliates.run.__doc__ or "")
-    assert trips == trips_of(lambda: _import(brand, [{"email": "one@example.com", "slug": "one"}])) == 7
+    assert "Budget: 6 round trips" in (affiliates.run.__doc__ or "")
+    assert trips == trips_of(lambda: _import(brand, [{"email": "one@example.com", "slug": "one"}])) == 6
     assert brand.rows("select count(*) from affiliate") == [(1001,)]
+
+
+def test_new_slugs_cost_one_round_trip_more_however_many(brand):
+    brand.program()
+    rows = [{"email": f"number-{number}@example.com", "slug": f"slug_{number}"} for number in range(500)]
+    rows += [{"email": f"other-{number}@example.com"} for number in range(500)]
+
+    assert "one more where rows bring no slug, and one where a slug cannot be had" in (affiliates.run.__doc__ or "")
+    assert trips_of(lambda: _import(brand, rows)) == 8
+    assert trips_of(lambda: _import(brand, [{"email": "one@example.com", "slug": "one_"}])) == 7
+    assert trips_of(lambda: _import(brand, [{"email": "two@example.com"}])) == 7

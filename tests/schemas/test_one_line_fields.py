@@ -21,7 +21,9 @@ _SEVERAL_LINES = {
 _OWN_FORM = {
     **dict.fromkeys(("headline", "title"), "joined to one line; LandingPageBody refuses the rest"),
     **dict.fromkeys(("slug", "customAlias", "subdomain", "key", "code", "timezone"), "a grammar with its own refusal"),
-    **dict.fromkeys(("customDomain", "trackingDomain", "allowedOrigins", "custom"), "a grammar with its own refusal"),
+    **dict.fromkeys(
+        ("customDomain", "trackingDomain", "allowedOrigins", "custom", "source"), "a grammar with its own refusal"
+    ),
     **dict.fromkeys(("currency", "discountCurrency", "homeCurrency", "method", "event", "type"), "one of a list"),
     **dict.fromkeys(("includeStatuses", "status", "contentType", "jsonrpc", "queue", "events"), "one of a list"),
     **dict.fromkeys(("url", "urls", "targetUrl", "termsUrl", "referralDestinationUrl"), "an http(s) address"),

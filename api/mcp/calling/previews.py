@@ -69,9 +69,12 @@ class NothingToShow(Exception):
 
 #: What an operation calls an id in its body that leads nowhere, where that is not `not_found`.
 _NO_PROGRAM = ("program_not_found", "There is no such program in this organization.")
+_NO_PROGRAM_TO_INVITE_TO = ("validation_failed", "programId names no program of this organization.")
 _UNKNOWN_IDS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("import_affiliates", "programId"): _NO_PROGRAM,
     ("import_conversions", "programId"): _NO_PROGRAM,
+    ("invite_affiliate", "programId"): _NO_PROGRAM_TO_INVITE_TO,
+    ("bulk_invite_affiliates", "programId"): _NO_PROGRAM_TO_INVITE_TO,
     ("create_conversion", "affiliateId"): (
         "affiliate_not_in_program",
         "The campaign has no affiliate with this id.",

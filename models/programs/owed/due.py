@@ -16,8 +16,10 @@ CENTS = f"{_EARNED} - c.paid_cents"
 IS_OWED = f"(c.status in {conditions.UNPAID} or c.paid_cents > {_EARNED})"
 #: Whether a conversion `c` may be due anything.
 IS_COUNTED = "not c.is_test and not c.payout_locked"
-#: Until when what a conversion `c` is due is held; null where nobody holds it, as a debt.
-HELD_UNTIL = f"case when c.status = 'Pending' and c.paid_cents < {_EARNED} then c.hold_until end"
+#: Until when what a conversion `c` is due is held; null where nothing holds it, as for a debt. Without end for one that
+#: needs an approval.
+HELD_UNTIL = f"""case when c.status = 'Pending' and c.paid_cents < {_EARNED}
+    then case when c.needs_approval then 'infinity' else c.hold_until end end"""
 
 #: A table `rate` of the fractions of days, to begin a `with`; takes `fx_sums.table_params`.
 RATES = f"rate as materialized (select * from {fx_sums.TABLE})"

@@ -27,6 +27,8 @@ _USES = (list_programs, preview_affiliate_import, import_affiliates, preview_con
 #: So many wrong rows are named on the page; whoever has more has something to mend in all of them.
 _MOST_NAMED = 100
 _NAMES = {"programId": "program"}
+#: What conversions of a file come from where the form does not say it.
+_SOURCE = "file"
 _WAIT = "There were many imports in this minute. Wait a moment, then press the button again."
 
 
@@ -55,8 +57,10 @@ def send_new_import() -> Response:
 
 
 def _looked_at(kind: files.Kind, text: str) -> Response:
-    view = preview_affiliate_import if kind == "Affiliates" else preview_conversion_import
-    answer = calls.call(view, body=_body(text))
+    if kind == "Affiliates":
+        answer = calls.call(preview_affiliate_import, body=_body(text))
+    else:
+        answer = calls.call(preview_conversion_import, body=_sales_body(text))
     if answer.refusal is not None:
         return _page(_refused(answer), status=answer.status)
     return _page(forms.sent(), look=_look(kind, answer.data), again=_carried(text))
@@ -66,7 +70,7 @@ def _import(kind: files.Kind, text: str) -> CallAnswer:
     if kind == "Affiliates":
         body = _body(text) | {"notifyAffiliates": "notify" in request.form}
         return calls.call(import_affiliates, body=body, key=forms.key())
-    body = _body(text) | {
+    body = _sales_body(text) | {
         "confirmUnpaidPayout": request.form.get("then") == "payable",
         "skipInvalid": "skip" in request.form,
     }
@@ -77,16 +81,21 @@ def _body(text: str) -> dict[str, Any]:
     return {"programId": request.form.get("program", ""), "file": text}
 
 
+def _sales_body(text: str) -> dict[str, Any]:
+    return _body(text) | {"source": request.form.get("source", "").strip().lower() or _SOURCE}
+
+
 def _carried(text: str) -> Mapping[str, str]:
     """Return the hidden fields by which the next form brings the same file."""
-    kept = {name: request.form[name] for name in ("program", "skip") if name in request.form}
+    kept = {name: request.form[name] for name in ("program", "skip", "source") if name in request.form}
     return kept | {"packed": upload.packed(text)}
 
 
 def _look(kind: files.Kind, found: Mapping[str, Any]) -> Mapping[str, object]:
-    """Return what the page says of a preview: counts, the first wrong rows, and what is paid and unpaid by currency."""
+    """Return what the page says of a preview: counts, the first wrong rows and warnings, and money by currency."""
     counts = Counter(row["outcome"] for row in found["rows"])
     wrong = [row for row in found["rows"] if row["outcome"] == "wrong"]
+    warnings = [(row["line"], warning) for row in found["rows"] for warning in row["warnings"]]
     is_left_out = "skip" in request.form
     return {
         "kind": kind,
@@ -96,6 +105,8 @@ def _look(kind: files.Kind, found: Mapping[str, Any]) -> Mapping[str, object]:
         "left_out": counts["leftOut"] + (len(wrong) if is_left_out else 0),
         "named": wrong[:_MOST_NAMED],
         "unnamed": max(0, len(wrong) - _MOST_NAMED),
+        "warnings": warnings[:_MOST_NAMED],
+        "more_warnings": max(0, len(warnings) - _MOST_NAMED),
         "understood": found["understood"],
         "paid": _by_currency(found.get("paidBalance", ())),
         "unpaid": _by_currency(found.get("unpaidBalance", ())),
@@ -110,7 +121,7 @@ def _refused(answer: CallAnswer) -> FormState:
     """Return what was sent with what the API found wrong; what is wrong with rows stands below the file."""
     assert answer.refusal is not None
     errors = {_NAMES.get(name, name): said for name, said in answer.refusal.fields.items()}
-    known = {name: said for name, said in errors.items() if name in ("program", "file")}
+    known = {name: said for name, said in errors.items() if name in ("program", "file", "source")}
     said = _WAIT if answer.status == 429 else answer.refusal.message or " ".join(errors.values())
     return FormState(forms.sent().values, known, None if known else said)
 

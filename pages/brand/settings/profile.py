@@ -34,6 +34,7 @@ _MAY = (
 )
 _USES = (*_SHOWS, *_MAY)
 _MOST_BYTES = 1_100_000
+_PAYOUT_CHOICES = ("payoutGraceDays", "automaticPayoutCadence", "commissionBasis", "selfReferrals")
 _TEXTS = ("description", "billingEmail", "industryCategory", "primaryBrandColor")
 _DONE = ("profile", "payouts", "currency", "attribution", "logo", "team")
 
@@ -67,6 +68,7 @@ def send_payout_settings() -> Response:
         "automaticPayoutCadence": request.form.get("automaticPayoutCadence", ""),
         "automaticPayoutEnabled": "automaticPayoutEnabled" in request.form,
         "commissionBasis": request.form.get("commissionBasis", ""),
+        "selfReferrals": request.form.get("selfReferrals", ""),
     }
     return _changed("payouts", wanted)
 
@@ -155,7 +157,7 @@ def _page(form: FormState | None = None, *, status: int = 200) -> Response:
 def _cards(holds: Mapping[str, Any]) -> dict[str, FormState]:
     """Return each card's form as things are."""
     told = {name: holds[name] for name in ("name", "timezone", "subdomain", *_TEXTS)}
-    pays = {name: holds[name] for name in ("payoutGraceDays", "automaticPayoutCadence", "commissionBasis")}
+    pays = {name: holds[name] for name in _PAYOUT_CHOICES}
     minimum = typed.major(holds["minPayoutCents"], holds["minPayoutCurrency"])
     is_automatic = "on" if holds["automaticPayoutEnabled"] else None
     return {

@@ -33,6 +33,8 @@ def test_a_sale_is_shown_with_its_history(campaign, drain):
         "id": sale.json["conversionId"],
         "affiliateId": str(campaign.rows("select id from affiliate")[0][0]),
         "programId": str(campaign.programs[-1]),
+        "selfReferral": False,
+        "awaitsApproval": False,
         "amountCents": 10_000,
         "currency": "USD",
         "commissionCents": 2_000,

@@ -82,6 +82,7 @@ def test_conversions_say_nothing_of_who_bought(ann):
         "type",
         "status",
         "state",
+        "locked",
         "commissionCents",
         "currency",
         "occurredAt",

@@ -228,7 +228,7 @@ def test_a_program_of_somebody_else_is_like_one_that_nobody_has(campaign, rival)
     for program_id in (rival.program(), uuid4()):
         answer = _bulk(campaign, {"email": someone()}, programId=str(program_id))
 
-        assert (answer.status_code, answer.json["error"]) == (404, "not_found")
+        assert (answer.status_code, answer.json["error"]) == (400, "validation_failed")
 
 
 @pytest.mark.parametrize(

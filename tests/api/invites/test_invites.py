@@ -214,8 +214,8 @@ def test_a_percentage_of_a_click_is_refused(brand):
 def test_a_program_of_somebody_else_is_like_one_that_nobody_has(campaign, rival):
     theirs, nobodys = invite(campaign, programId=str(rival.program())), invite(campaign, programId=str(uuid4()))
 
-    assert (theirs.status_code, theirs.json["error"]) == (404, "not_found")
-    assert (nobodys.status_code, nobodys.json["error"]) == (404, "not_found")
+    assert (theirs.status_code, theirs.json["error"]) == (400, "validation_failed")
+    assert (nobodys.status_code, nobodys.json["error"]) == (400, "validation_failed")
 
 
 @pytest.mark.parametrize("column", ["archived_at = now()", "suspended_at = now()", "is_active = false"])

@@ -9,6 +9,7 @@ import pytest
 
 from models import db
 from tests.support.api.deciding import adjust
+from tests.support.api.importing import import_sales, past_sale
 from tests.support.draining import drain
 from tests.support.rows.brands import Partner
 
@@ -184,3 +185,17 @@ def test_adjusted_commission_is_explained_without_its_rate_and_without_the_note(
     assert earning["why"][1] == "The brand set by hand what you earn for it."
     assert "Between us" not in json.dumps(earning)
     assert "fraud" not in json.dumps(earning)
+
+
+def test_locked_history_says_in_words_that_it_is_never_paid_here(rita):
+    brand = rita.first.brand
+    ((slug,),) = brand.rows("select slug from tracking_link where is_default limit 1")
+    rows = [past_sale(affiliateSlug=slug, paid=paid, externalId=str(paid)) for paid in (True, False)]
+    assert import_sales(brand, *rows).status_code == 200
+
+    found = {item["status"]: item for item in rita.get(URL)["items"] if item["locked"]}
+
+    assert found["Pending"]["state"] == "NotPayable"
+    assert any("imported it as history" in sentence for sentence in found["Pending"]["why"])
+    assert found["Paid"]["state"] == "Paid"
+    assert any("outside this service" in sentence for sentence in found["Paid"]["why"])

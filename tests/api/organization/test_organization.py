@@ -61,6 +61,7 @@ def test_every_field_is_shown(brand):
         "lastAutomaticPayoutAt": None,
         "customAttributionParams": None,
         "commissionBasis": "gross",
+        "selfReferrals": "earn",
         "maxCustomAttributionParams": 10,
         "maxAttributionParamsChars": 256,
     }
@@ -99,6 +100,7 @@ CHANGES = {
     "minPayoutCents": 5000,
     "whiteLabelEnabled": True,
     "commissionBasis": "net",
+    "selfReferrals": "hold",
 }
 
 
@@ -243,6 +245,8 @@ def test_a_field_that_is_not_the_owners_is_ignored(owner, field):
         {"automaticPayoutCadence": None},
         {"commissionBasis": "Net"},
         {"commissionBasis": None},
+        {"selfReferrals": "Hold"},
+        {"selfReferrals": None},
         {"minPayoutCents": -1},
         {"minPayoutCents": 10**12 + 1},
         {"minPayoutCents": 10**18},

@@ -29,7 +29,7 @@ def _change(brand, program_id, **fields):
 
 
 def _differences(before, after):
-    return {name: after[name] for name in after if after[name] != before[name]}
+    return {name: after[name] for name in after if name != "warnings" and after[name] != before[name]}
 
 
 def _currency_of(field, code):
@@ -82,7 +82,8 @@ def test_a_field_that_is_sent_alone_changes_alone(brand, base, field, value):
         **_currency_of(field, "USD"),
     }
     assert answer.json["updatedAt"] > before["updatedAt"]
-    assert brand.get(f"{URL}/{before['id']}").json == answer.json
+    shown = {name: value for name, value in answer.json.items() if name != "warnings"}
+    assert brand.get(f"{URL}/{before['id']}").json == shown
 
 
 NULLABLE = {

@@ -5,6 +5,8 @@ from uuid import uuid4
 import pytest
 
 from models import db
+from tests.support.api.importing import import_sales, past_sale
+from tests.support.draining import drain
 from tests.support.rows.program_rows import ago, click, conversion
 from tests.support.running.hours import began
 
@@ -34,6 +36,7 @@ def _wire(moment):
 def test_nothing_recorded_is_not_verified(brand, ben):
     assert _status(brand) == {
         "verified": False,
+        "verifiedBy": [],
         "lastClickAt": None,
         "lastConversionAt": None,
         "totalClicks30d": 0,
@@ -52,6 +55,7 @@ def test_the_last_click_and_conversion_are_shown_with_the_numbers_of_thirty_days
 
     assert _status(brand) == {
         "verified": True,
+        "verifiedBy": ["click", "conversion"],
         "lastClickAt": _wire(clicked),
         "lastConversionAt": _wire(converted),
         "totalClicks30d": 1,
@@ -187,3 +191,24 @@ def test_an_archived_program_is_still_readable(brand, ben, what):
     brand.rows("update program set archived_at = %s where id = %s", began(), brand.programs[-1])
 
     assert _get(brand, what).status_code == 200
+
+
+@pytest.mark.parametrize("source", ["import", "manual", "restore"])
+def test_conversion_that_was_not_tracked_does_not_verify(brand, ben, source):
+    conversion(brand, ben, source=source)
+
+    found = _status(brand)
+
+    assert (found["verified"], found["verifiedBy"], found["lastConversionAt"]) == (False, [], None)
+
+
+def test_import_and_manual_sale_do_not_verify_and_a_signed_sale_does(brand, ben):
+    import_sales(brand, past_sale())
+    body = {"programId": str(brand.programs[-1]), "affiliateId": str(ben), "amountCents": 100}
+    assert brand.post("/api/v1/conversions", body).status_code == 201
+    assert _status(brand)["verified"] is False
+
+    brand.sale()
+    drain()
+
+    assert _status(brand)["verifiedBy"] == ["conversion"]

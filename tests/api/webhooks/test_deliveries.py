@@ -68,8 +68,8 @@ def test_a_trigger_event_has_a_sample(brand, receiver, drain, type):
     ("type", "code"),
     [
         ("payout.paid", "event_not_subscribed"),
-        ("conversion.denied", "unknown_event"),
-        ("deal.funded", "unknown_event"),
+        ("conversion.denied", "sample_not_available"),
+        ("deal.funded", "sample_not_available"),
         ("*", "unknown_event"),
         ("nope", "unknown_event"),
     ],
@@ -219,3 +219,19 @@ def _is_signed(received, secret):
     return hmac.compare_digest(
         v1, hmac.new(secret.encode(), f"{t}.".encode() + received.body, hashlib.sha256).hexdigest()
     )
+
+
+def test_every_known_event_without_a_sample_names_the_generic_test(brand):
+    endpoint_id = _create(brand, events=["*"]).json["id"]
+
+    refused = {
+        type: brand.post(f"{URL}/{endpoint_id}/test", {"type": type})
+        for type in events.TYPES
+        if type not in events.TESTABLE
+    }
+
+    assert len(refused) == 15
+    for type, answer in refused.items():
+        assert (answer.status_code, answer.json["error"]) == (400, "sample_not_available"), type
+        assert "`test`" in answer.json["message"]
+        assert answer.json["valid"][0] == "test"

@@ -140,7 +140,8 @@ def test_a_setting_is_changed_and_audited(flask, brand, assignment, column, valu
             "billingProvider, commissionBasis, currency, dealFundingSource, fraudScore, fraudStrictness, "
             "fundingFrozen, fundingMode, gateways, highRiskThreshold, identityRequired, identityThreshold, "
             "leadPreview, leadsPerDay, needsReview, "
-            "payoutGraceDays, payoutHold, pixelPublicKey, plan, portalHost, sandboxRail, status, subdomain, "
+            "payoutGraceDays, payoutHold, pixelPublicKey, plan, portalHost, sandboxRail, selfReferrals, "
+            "status, subdomain, "
             "taxFormRequired, trackingDomain, trackingDomainVerified, trialEndsAt, verified",
         ),
         ("plan=Gold", "'Gold' must be one of: Free, Starter, Growth, Pro"),

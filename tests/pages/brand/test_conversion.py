@@ -3,11 +3,14 @@
 Source: the pages' interface, "Conversion".
 """
 
+import html
 import re
 
 import pytest
 
 from pages.chips import colour
+from tests.support.api.importing import import_sales, past_sale
+from tests.support.recruits import Recruits
 from tests.support.rows.paying import Payroll
 from tests.support.rows.program_rows import conversion
 
@@ -292,3 +295,51 @@ def test_bonus_has_no_field_for_an_amount(campaign, people):
 
     assert "only be refunded as a whole" in shown
     assert 'id="refund-amount"' not in shown
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ("earn", ["What happens to self-referrals is chosen under Settings."]),
+        ("hold", ["It enters no payout until a Manager approves it.", "waits for approval"]),
+        ("deny", ["It is denied and earns nothing."]),
+    ],
+)
+def test_self_referral_says_so_and_what_became_of_it(campaign, drain, people, policy, words):
+    campaign.set(selfReferrals=policy)
+    sold = campaign.sale(affiliateSlug="ada", customerEmail="ada@example.com").json["conversionId"]
+    other = campaign.sale(affiliateSlug="ada", customerEmail="cleo@example.com").json["conversionId"]
+    drain()
+
+    visitor = people("Manager")
+    shown = html.unescape(visitor.open(f"{_HERE}/{sold}").text)
+
+    assert "Self-referral: the buyer's email address is the affiliate's own." in shown
+    assert [one for one in words if one not in shown] == []
+    assert "Self-referral" not in visitor.open(f"{_HERE}/{other}").text
+    assert visitor.open(_HERE).text.count("Self-referral") == 1
+    if policy == "hold":
+        assert "waits for approval" in visitor.open(_HERE).text
+        visitor.send(f"{_HERE}/{sold}", {"action": "approve"})
+        assert "payable with the next run" in visitor.open(f"{_HERE}/{sold}").text
+
+
+def test_share_in_a_held_self_referral_says_what_it_waits_for(brand, drain, people):
+    brand.set(selfReferrals="hold")
+    recruits = Recruits.create(brand)
+    recruits.sell(customerEmail="ben@example.com")
+    drain()
+
+    ((share,),) = recruits.overrides("id")
+
+    assert "or the sale that it is a share of" in people("Manager").open(f"{_HERE}/{share}").text
+
+
+def test_locked_history_says_so_in_the_list_and_on_its_page(campaign, people):
+    import_sales(campaign, past_sale(affiliateSlug="ada"))
+    ((found,),) = campaign.rows("select id from conversion")
+
+    visitor = people("Viewer")
+
+    assert "locked history, never paid" in visitor.open(_HERE).text
+    assert "locked history, never paid" in visitor.open(f"{_HERE}/{found}").text

@@ -283,3 +283,41 @@ def _cost(act):
         act()
         costs.append(time.thread_time() - began)
     return min(costs)
+
+
+def test_warnings_are_shown_before_and_after_an_import_of_affiliates(campaign, owner):
+    text = "sep=;\r\nemail;fullName;slug;status;;\r\nann@x.test;Ann;jane_doe;actve;;\r\nbea@x.test;Bea;ben;;;\r\n"
+
+    look = _choose(owner, campaign, text)
+    led = owner.send(NEW, _next(look))
+    shown = owner.open(led.headers["Location"])
+
+    for page in (look, shown):
+        said = html.unescape(page.text)
+        assert "<b>row 3</b> The status actve is not known. The affiliate is Pending." in said
+        assert "jane_doe cannot be a main slug here. The new one is jane-doe; jane_doe still works as an alias." in said
+        assert "<b>row 4</b> The slug ben belongs to another affiliate" in said
+        assert "The new slug is ben-2." in said
+    assert "Cells are divided by semicolons." in look.text
+
+
+def test_equal_rows_and_the_source_are_shown(campaign, owner):
+    text = f"{_HEADER}\nben,10000,2000,USD,2024-01-31\nben,10000,2000,USD,2024-01-31\n".replace(",", "\t")
+
+    look = _choose(owner, campaign, text, source=" Rewardful ")
+    led = owner.send(NEW, _next(look))
+    shown = owner.open(led.headers["Location"])
+
+    assert "Import 2 rows" in _buttons(look)
+    assert "<b>row 3</b> It says the same as row 2." in look.text
+    assert "<b>row 3</b> It says the same as row 2." in shown.text
+    assert "rewardful" in shown.text
+    assert "Cells are divided by tabs." in look.text
+    assert campaign.rows("select distinct attribution_method from conversion") == [("historical_import:rewardful",)]
+
+
+def test_malformed_source_is_refused_beside_its_field(campaign, owner):
+    look = _choose(owner, campaign, _GOOD, source="my service")
+
+    assert look.status_code == 400
+    assert "a to z, 0 to 9 and hyphens, at most 40" in look.text

@@ -194,7 +194,7 @@ def test_another_brands_invite_and_program_are_not_there(rival, people, program)
     for wanted in (invite, "x", ""):
         assert visitor.send(_HERE, {"do": "again", "invite": wanted}).status_code == 404
         assert visitor.send(_HERE, {"do": "revoke", "invite": wanted}).status_code == 404
-    assert visitor.send(_HERE, {"do": "one", **body}).status_code == 404
+    assert visitor.send(_HERE, {"do": "one", **body}).status_code == 400
 
 
 def test_a_form_for_nothing_is_the_page(people):

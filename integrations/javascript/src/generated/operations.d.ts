@@ -66,9 +66,9 @@ export declare class Clicks {
 export declare class Programs {
   /**
    * Create a program.
-   * Scope read_write. Plan Starter or higher. Refused with budget_out_of_range, click_reward_out_of_range, fixed_commission_out_of_range, hero_image_not_found, invalid_commission_type, invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url, lead_bounty_out_of_range, percentage_out_of_range, sale_commission_incomplete, slug_already_taken, unit_fee_out_of_range.
+   * Scope read_write. Plan Starter or higher. Refused with budget_out_of_range, click_reward_out_of_range, delay_without_renewals, fixed_commission_out_of_range, hero_image_not_found, invalid_commission_type, invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url, lead_bounty_out_of_range, percentage_out_of_range, sale_commission_incomplete, slug_already_taken, unit_fee_out_of_range.
    */
-  createProgram(body: records.ProgramBody, options?: WriteOptions): Promise<records.Program>;
+  createProgram(body: records.ProgramBody, options?: WriteOptions): Promise<records.WrittenProgram>;
 
   /**
    * List programs, newest first.
@@ -100,10 +100,10 @@ export declare class Programs {
 
   /**
    * Change what is sent of a program.
-   * Scope read_write. Plan Starter or higher. Refused with budget_out_of_range, click_reward_out_of_range, fixed_commission_out_of_range, hero_image_not_found, invalid_commission_model, invalid_commission_type, invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url, invalid_status_transition, lead_bounty_out_of_range, not_found, percentage_out_of_range, sale_commission_incomplete, slug_already_taken, unit_fee_out_of_range.
+   * Scope read_write. Plan Starter or higher. Refused with budget_out_of_range, click_reward_out_of_range, delay_without_renewals, fixed_commission_out_of_range, hero_image_not_found, invalid_commission_model, invalid_commission_type, invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url, invalid_status_transition, lead_bounty_out_of_range, not_found, percentage_out_of_range, sale_commission_incomplete, slug_already_taken, unit_fee_out_of_range.
    * @param programId The program's id.
    */
-  changeProgram(programId: string, body?: records.ProgramChanges, options?: WriteOptions): Promise<records.Program>;
+  changeProgram(programId: string, body?: records.ProgramChanges, options?: WriteOptions): Promise<records.WrittenProgram>;
 
   /**
    * Archive a program: it stays readable and earns nothing from now on.
@@ -672,20 +672,20 @@ export declare class Imports {
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param importId The import's id.
    */
-  getImport(importId: string, options?: CallOptions): Promise<records.PastImport>;
+  getImport(importId: string, options?: CallOptions): Promise<records.ImportDetail>;
 }
 
 /** Who is asked to join, by mail. */
 export declare class Invites {
   /**
    * Invite somebody by mail.
-   * Scope read_write. Refused with affiliate_already_exists, fixed_commission_out_of_range, invalid_commission_type, not_found, pending_invites_limit_reached, percentage_out_of_range, program_inactive, slug_already_taken, slug_reserved, unit_fee_out_of_range, validation_failed.
+   * Scope read_write. Refused with affiliate_already_exists, fixed_commission_out_of_range, invalid_commission_type, pending_invites_limit_reached, percentage_out_of_range, program_inactive, slug_already_taken, slug_reserved, unit_fee_out_of_range, validation_failed.
    */
   createInvite(body: records.InviteBody, options?: WriteOptions): Promise<records.NewInvite>;
 
   /**
    * Invite up to 50 people by mail.
-   * Scope read_write. Plan Starter or higher. Refused with not_found, pending_invites_limit_reached, program_inactive, validation_failed.
+   * Scope read_write. Plan Starter or higher. Refused with pending_invites_limit_reached, program_inactive, validation_failed.
    */
   createInvites(body: records.BulkInviteBody, options?: WriteOptions): Promise<records.InvitesAnswer>;
 }
@@ -1269,7 +1269,7 @@ export declare class Webhooks {
 
   /**
    * Send a sample event to this endpoint alone.
-   * Scope read_write. Plan Starter or higher. Refused with event_not_subscribed, not_found, unknown_event.
+   * Scope read_write. Plan Starter or higher. Refused with event_not_subscribed, not_found, sample_not_available, unknown_event.
    * @param endpointId The webhook endpoint's id.
    */
   testWebhookEndpoint(endpointId: string, body?: records.EndpointTest, options?: WriteOptions): Promise<records.WebhookTestAnswer>;

@@ -1117,6 +1117,10 @@ export interface Conversion {
   isTest: boolean;
   /** Whether the buyer's bank asks for the money back; it is held out of payouts. */
   disputed: boolean;
+  /** Whether the buyer's email address is the affiliate's own. */
+  selfReferral: boolean;
+  /** Whether it is in no payout until a Manager approves it: a self-referral while the organization holds those, or a share in one. */
+  awaitsApproval: boolean;
   /** The customer's name. */
   customerName: string | null;
   /** A picture of the customer; null without one. */
@@ -1311,6 +1315,10 @@ export interface ConversionDetail {
   isTest: boolean;
   /** Whether the buyer's bank asks for the money back; it is held out of payouts. */
   disputed: boolean;
+  /** Whether the buyer's email address is the affiliate's own. */
+  selfReferral: boolean;
+  /** Whether it is in no payout until a Manager approves it: a self-referral while the organization holds those, or a share in one. */
+  awaitsApproval: boolean;
   /** The customer's name. */
   customerName: string | null;
   /** A picture of the customer; null without one. */
@@ -1365,6 +1373,8 @@ export interface ConversionImport {
   file?: string | null;
   /** Whether rows that were paid elsewhere are left out. */
   excludePaid?: boolean;
+  /** The service that the sales come from: a to z, 0 to 9 and hyphens, at most 40. It becomes a part of their attributionMethod. */
+  source?: string;
   /** Whether rows that were not paid yet become payable here. */
   confirmUnpaidPayout?: boolean;
   /** Whether wrong rows are left out and counted as errored. Without it one of them refuses all. */
@@ -1411,6 +1421,12 @@ export interface ConversionImportResult {
   errored: number;
   /** Why rows were skipped, and how many. */
   reasons: Record<string, number>;
+  /** How many warnings there are. */
+  warningCount: number;
+  /** The service that the sales come from. */
+  source: string | null;
+  /** What rows get otherwise than they say; they are imported all the same. */
+  warnings: ImportWarning[];
   /** What became payable, by currency. */
   unpaidConfirmed: CommissionBalance[];
   /** The one currency of what became payable; null when there are none or several. */
@@ -1456,6 +1472,8 @@ export interface ConversionPreview {
   file?: string | null;
   /** Whether rows that were paid elsewhere are left out. */
   excludePaid?: boolean;
+  /** The service that the sales come from, as the import takes it. */
+  source?: string;
 }
 
 /** A refund of a conversion. */
@@ -2161,7 +2179,37 @@ export interface HookBody {
   targetUrl: string;
 }
 
-/** What would become of a row: `line` is its line in a file, the header being 1. */
+/** An import in the history, with its warnings. */
+export interface ImportDetail {
+  /** The import. */
+  jobId: string;
+  /** Where the import stands. */
+  status: "Completed" | "Undone";
+  /** What was imported. */
+  kind: "Affiliates" | "Conversions";
+  /** How many there are in all. */
+  total: number;
+  /** Rows that were taken. */
+  imported: number;
+  /** How many were left alone. */
+  skipped: number;
+  /** Rows that could not be taken. */
+  errored: number;
+  /** Why rows were skipped, and how many. */
+  reasons: Record<string, number>;
+  /** How many warnings there are. */
+  warningCount: number;
+  /** The service that conversions come from; null for affiliates. */
+  source: string | null;
+  /** When it was made. */
+  createdAt: string;
+  /** When it was taken back; null while it was not. */
+  undoneAt: string | null;
+  /** What rows get otherwise than they say; they are imported all the same. */
+  warnings: ImportWarning[];
+}
+
+/** What would become of a row: `line` is its line in a file. */
 export interface ImportPreviewRow {
   /** The place of the row, from 0. */
   index: number;
@@ -2173,9 +2221,11 @@ export interface ImportPreviewRow {
   reason: string | null;
   /** The reason in a sentence. */
   message: string | null;
+  /** What rows get otherwise than they say; they are imported all the same. */
+  warnings: ImportRowWarning[];
 }
 
-/** What an import came to; `reasons` counts why rows were skipped. */
+/** What an import came to, with what it did otherwise than its rows say. */
 export interface ImportResult {
   /** The import. */
   jobId: string;
@@ -2193,6 +2243,12 @@ export interface ImportResult {
   errored: number;
   /** Why rows were skipped, and how many. */
   reasons: Record<string, number>;
+  /** How many warnings there are. */
+  warningCount: number;
+  /** The service that conversions come from; null for affiliates. */
+  source: string | null;
+  /** What rows get otherwise than they say; they are imported all the same. */
+  warnings: ImportWarning[];
 }
 
 /** An affiliate. */
@@ -2207,6 +2263,34 @@ export interface ImportRow {
   walletEmail?: string | null;
   /** The word in the link's address. */
   slug?: string | null;
+}
+
+/** What a row gets otherwise than it says: `value` is what it says, `replacement` what it gets. */
+export interface ImportRowWarning {
+  /** What the warning is about, for machines. */
+  code: "equal_row" | "self_referral" | "self_referral_held" | "self_referral_denied" | "slug_invalid" | "slug_is_alias" | "slug_reserved" | "slug_taken" | "unknown_status" | "invalid_wallet_email";
+  /** For people; it may change. */
+  message: string;
+  /** What the row says; null where that is in no one field. */
+  value: string | null;
+  /** What the row gets instead; null for a warning that changes no value. */
+  replacement: string | null;
+}
+
+/** A warning of an import, with its row: its place from 0, and its line in a file. */
+export interface ImportWarning {
+  /** What the warning is about, for machines. */
+  code: "equal_row" | "self_referral" | "self_referral_held" | "self_referral_denied" | "slug_invalid" | "slug_is_alias" | "slug_reserved" | "slug_taken" | "unknown_status" | "invalid_wallet_email";
+  /** For people; it may change. */
+  message: string;
+  /** What the row says; null where that is in no one field. */
+  value: string | null;
+  /** What the row gets instead; null for a warning that changes no value. */
+  replacement: string | null;
+  /** The place of the row, from 0. */
+  index: number;
+  /** The line of the file where the row begins, the header being 1. Null without a file. */
+  line: number | null;
 }
 
 /** What the page that was checked last carried; the directives are those that would let the script in. */
@@ -2707,6 +2791,8 @@ export interface OrganizationProfile {
   effectiveAttributionParams: string[];
   /** What a sale of a connected gateway counts: gross, all that was paid, or net, without tax and shipping. */
   commissionBasis: "gross" | "net";
+  /** What becomes of new conversions whose buyer is the affiliate: earn commission, hold them until a Manager approves them, or deny them. */
+  selfReferrals: "earn" | "hold" | "deny";
   /** How many custom parameters there may be. */
   maxCustomAttributionParams: number;
   /** How many characters custom parameters may have together. */
@@ -2771,6 +2857,10 @@ export interface PastImport {
   errored: number;
   /** Why rows were skipped, and how many. */
   reasons: Record<string, number>;
+  /** How many warnings there are. */
+  warningCount: number;
+  /** The service that conversions come from; null for affiliates. */
+  source: string | null;
   /** When it was made. */
   createdAt: string;
   /** When it was taken back; null while it was not. */
@@ -3555,6 +3645,16 @@ export interface ProgramStats {
   settlingUnconvertibleByCurrency: Record<string, number> | null;
 }
 
+/** A term that was set and has no effect now. */
+export interface ProgramWarning {
+  /** What the warning is about, for machines. */
+  code: "paid_leads_off";
+  /** The field that has no effect now. */
+  field: string;
+  /** For people; it may change. */
+  message: string;
+}
+
 /** A click or a conversion, without the fields of the other kind. */
 export interface RecentEvent {
   /** A click or a conversion. */
@@ -3811,6 +3911,8 @@ export interface TrackingDomainBody {
 export interface TrackingStatus {
   /** Whether a click or a conversion was seen. */
   verified: boolean;
+  /** What showed that tracking works: a page with the tag, a click, a tracked conversion. */
+  verifiedBy: ("tag" | "click" | "conversion")[];
   /** When the last click came; null without one. */
   lastClickAt: string | null;
   /** When the last conversion came; null without one. */
@@ -3872,11 +3974,13 @@ export interface UncreditedSummary {
 /** How a file was read: what stands between cells, and whether amounts are in major or in minor units. */
 export interface UnderstoodFile {
   /** What stands between cells. */
-  separator: "," | ";";
+  separator: "," | ";" | "\t";
   /** The column that holds amounts: `amount` in major units, `amountCents` in minor ones. Null in a file of affiliates. */
   amounts: "amount" | "amountCents" | null;
   /** Whether the file begins with a byte order mark. */
   hasByteOrderMark: boolean;
+  /** Whether a line such as `sep=;` comes before the header. */
+  hasSeparatorLine: boolean;
   /** The fields of its header, in order. */
   columns: string[];
 }
@@ -4030,6 +4134,94 @@ export interface WebhookTestAnswer {
   eventType: "test" | "conversion.created" | "conversion.refunded" | "affiliate.created" | "affiliate.approved" | "payout.created" | "payout.paid" | "payout.failed" | "campaign_coupon.created" | "affiliate_coupon.created";
   /** Where it stands. */
   status: "Pending" | "Delivered" | "Failed";
+}
+
+/** A program as it is after it was created or changed, with what of that has no effect now. */
+export interface WrittenProgram {
+  /** Its id. */
+  id: string;
+  /** Its name. */
+  name: string;
+  /** The word in the link's address. */
+  slug: string;
+  /** What it is about, for people. */
+  description: string | null;
+  /** Where the terms are; null without any. */
+  termsUrl: string | null;
+  /** Whether the program takes visits and sales. */
+  isActive: boolean;
+  /** How the program's rate is counted: percent of the sale, or a fixed fee. */
+  defaultCommissionType: "Percentage" | "Fixed";
+  /** The program's rate: percent, or whole units of currency. */
+  defaultCommissionValue: number;
+  /** The currency of a fixed fee per click or lead; null for percent and sales. */
+  feeCurrency: string | null;
+  /** What the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc). */
+  defaultCommissionModel: "Cps" | "Cpc" | "Cpl" | "Cpa" | "RevShare" | "Hybrid";
+  /** How a sale is rewarded by a program that pays leads or clicks; null when it is not. */
+  saleCommissionType: "Percentage" | "Fixed" | null;
+  /** What a sale earns there; null when it earns nothing. */
+  saleCommissionValue: number | null;
+  /** For how many days a visit counts. */
+  cookieWindowDays: number;
+  /** For how many months a subscription earns; null for ever. */
+  recurringMonths: number | null;
+  /** How many invoices of a subscription earn nothing before it begins to. */
+  recurringDelayInvoices: number;
+  /** Which visit is credited: the first or the last. */
+  attributionModel: "FirstTouch" | "LastTouch";
+  /** Whether who applies or accepts is approved at once. */
+  autoApprove: boolean;
+  /** The storefront's own host name; null without one. */
+  customDomain: string | null;
+  /** Whether DNS, or the operator, has proved that the host name is the brand's. */
+  customDomainVerified: boolean;
+  /** Who may find the program. */
+  networkVisibility: "Private" | "Networked" | "InviteOnly";
+  /** What the operator said of listing it in the creator network; null while nobody asked. */
+  networkReview: NetworkReview | null;
+  /** What the program is about: where affiliates look for it in the network. Null: the brand has not said. */
+  category: "Software" | "Shopping" | "Finance" | "Education" | "Health" | "Travel" | "Media" | "Games" | "Food" | "Home" | "Services" | "Other" | null;
+  /** Whether the storefront shows it. */
+  isPubliclyDiscoverable: boolean;
+  /** What may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no limit. */
+  budgetCents: number | null;
+  /** The currency of the budget; null without one. */
+  budgetCurrency: string | null;
+  /** Where a short link leads to; null without one. */
+  referralDestinationUrl: string | null;
+  /** What must be due before anything is paid, in minor units of `minPayoutCurrency`; null is the default. */
+  minPayoutCents: number | null;
+  /** The currency of the minimum; null without one. */
+  minPayoutCurrency: string | null;
+  /** Whether the hosted checkout is used. */
+  hostedCheckoutDoorEnabled: boolean;
+  /** What the hosted checkout does: `redirect` or `email`. */
+  hostedCheckoutDoorMode: "redirect" | "email";
+  /** Where the hosted checkout leads to; null without one. */
+  hostedCheckoutThankYouUrl: string | null;
+  /** The fee for a lead, in minor units of `leadBountyCurrency`; null without one. */
+  leadBountyCents: number | null;
+  /** The currency of the fee for a lead; null without one. */
+  leadBountyCurrency: string | null;
+  /** The fee for a click, in minor units of `clickRewardCurrency`; null without one. */
+  clickRewardCents: number | null;
+  /** The currency of the fee for a click; null without one. */
+  clickRewardCurrency: string | null;
+  /** Whether it is the storefront's main campaign. */
+  isPrimary: boolean;
+  /** What those who apply are asked beside their email; null where it is nothing more. To strangers the first step alone. */
+  applicationForm: ApplicationForm | null;
+  /** What the landing page says; null: what the program itself says. A change replaces all of it. */
+  landingPageConfig: LandingPage | null;
+  /** When it was made. */
+  createdAt: string;
+  /** When it was last changed. */
+  updatedAt: string;
+  /** When it was archived; null while it is not. */
+  archivedAt: string | null;
+  /** What was set and has no effect now. There only when there is something. */
+  warnings?: ProgramWarning[];
 }
 
 /** What a webhook carries: `type` tells which. */

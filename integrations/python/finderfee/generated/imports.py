@@ -126,7 +126,7 @@ class Imports:
             if cursor is None:
                 return
 
-    def get_import(self, import_id: str) -> records.PastImport:
+    def get_import(self, import_id: str) -> records.ImportDetail:
         """Show one import.
 
         Scope read. Plan Starter or higher. Refused with not_found.

@@ -21,9 +21,9 @@ class Invites:
         """Invite somebody by mail.
 
         Scope read_write. Refused with affiliate_already_exists, fixed_commission_out_of_range,
-        invalid_commission_type, not_found, pending_invites_limit_reached,
-        percentage_out_of_range, program_inactive, slug_already_taken, slug_reserved,
-        unit_fee_out_of_range, validation_failed.
+        invalid_commission_type, pending_invites_limit_reached, percentage_out_of_range,
+        program_inactive, slug_already_taken, slug_reserved, unit_fee_out_of_range,
+        validation_failed.
         """
         return self._transport.call(
             "POST",
@@ -40,8 +40,8 @@ class Invites:
     ) -> records.InvitesAnswer:
         """Invite up to 50 people by mail.
 
-        Scope read_write. Plan Starter or higher. Refused with not_found,
-        pending_invites_limit_reached, program_inactive, validation_failed.
+        Scope read_write. Plan Starter or higher. Refused with pending_invites_limit_reached,
+        program_inactive, validation_failed.
         """
         return self._transport.call(
             "POST",

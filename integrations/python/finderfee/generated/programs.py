@@ -22,12 +22,12 @@ class Programs:
         body: records.ProgramBody,
         *,
         idempotency_key: str | None = None,
-    ) -> records.Program:
+    ) -> records.WrittenProgram:
         """Create a program.
 
         Scope read_write. Plan Starter or higher. Refused with budget_out_of_range,
-        click_reward_out_of_range, fixed_commission_out_of_range, hero_image_not_found,
-        invalid_commission_type, invalid_hosted_checkout_door_mode,
+        click_reward_out_of_range, delay_without_renewals, fixed_commission_out_of_range,
+        hero_image_not_found, invalid_commission_type, invalid_hosted_checkout_door_mode,
         invalid_hosted_checkout_thank_you_url, lead_bounty_out_of_range, percentage_out_of_range,
         sale_commission_incomplete, slug_already_taken, unit_fee_out_of_range.
         """
@@ -93,15 +93,15 @@ class Programs:
         body: records.ProgramChanges | None = None,
         *,
         idempotency_key: str | None = None,
-    ) -> records.Program:
+    ) -> records.WrittenProgram:
         """Change what is sent of a program.
 
         Scope read_write. Plan Starter or higher. Refused with budget_out_of_range,
-        click_reward_out_of_range, fixed_commission_out_of_range, hero_image_not_found,
-        invalid_commission_model, invalid_commission_type, invalid_hosted_checkout_door_mode,
-        invalid_hosted_checkout_thank_you_url, invalid_status_transition,
-        lead_bounty_out_of_range, not_found, percentage_out_of_range, sale_commission_incomplete,
-        slug_already_taken, unit_fee_out_of_range.
+        click_reward_out_of_range, delay_without_renewals, fixed_commission_out_of_range,
+        hero_image_not_found, invalid_commission_model, invalid_commission_type,
+        invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url,
+        invalid_status_transition, lead_bounty_out_of_range, not_found, percentage_out_of_range,
+        sale_commission_incomplete, slug_already_taken, unit_fee_out_of_range.
 
         program_id: The program's id.
         """

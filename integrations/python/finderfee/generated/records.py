@@ -1609,6 +1609,14 @@ class Conversion(TypedDict):
     disputed: bool
     """Whether the buyer's bank asks for the money back; it is held out of payouts."""
 
+    selfReferral: bool
+    """Whether the buyer's email address is the affiliate's own."""
+
+    awaitsApproval: bool
+    """Whether it is in no payout until a Manager approves it: a self-referral while the
+    organization holds those, or a share in one.
+    """
+
     customerName: str | None
     """The customer's name."""
 
@@ -1896,6 +1904,14 @@ class ConversionDetail(TypedDict):
     disputed: bool
     """Whether the buyer's bank asks for the money back; it is held out of payouts."""
 
+    selfReferral: bool
+    """Whether the buyer's email address is the affiliate's own."""
+
+    awaitsApproval: bool
+    """Whether it is in no payout until a Manager approves it: a self-referral while the
+    organization holds those, or a share in one.
+    """
+
     customerName: str | None
     """The customer's name."""
 
@@ -1984,6 +2000,11 @@ class ConversionImport(TypedDict):
     excludePaid: NotRequired[bool]
     """Whether rows that were paid elsewhere are left out."""
 
+    source: NotRequired[str]
+    """The service that the sales come from: a to z, 0 to 9 and hyphens, at most 40. It becomes a
+    part of their attributionMethod.
+    """
+
     confirmUnpaidPayout: NotRequired[bool]
     """Whether rows that were not paid yet become payable here."""
 
@@ -2048,6 +2069,15 @@ class ConversionImportResult(TypedDict):
 
     reasons: dict[str, int]
     """Why rows were skipped, and how many."""
+
+    warningCount: int
+    """How many warnings there are."""
+
+    source: str | None
+    """The service that the sales come from."""
+
+    warnings: list[ImportWarning]
+    """What rows get otherwise than they say; they are imported all the same."""
 
     unpaidConfirmed: list[CommissionBalance]
     """What became payable, by currency."""
@@ -2115,6 +2145,9 @@ class ConversionPreview(TypedDict):
 
     excludePaid: NotRequired[bool]
     """Whether rows that were paid elsewhere are left out."""
+
+    source: NotRequired[str]
+    """The service that the sales come from, as the import takes it."""
 
 
 class ConversionRefundBody(TypedDict):
@@ -3108,27 +3141,8 @@ class HookBody(TypedDict):
     """Where the event is posted."""
 
 
-class ImportPreviewRow(TypedDict):
-    """What would become of a row: `line` is its line in a file, the header being 1."""
-
-    index: int
-    """The place of the row, from 0."""
-
-    line: int | None
-    """The line of the file where the row begins, the header being 1. Null without a file."""
-
-    outcome: Literal["new", "known", "wrong", "leftOut"]
-    """`new` is taken, `known` is there already, `wrong` cannot be taken, `leftOut` is not wanted."""
-
-    reason: str | None
-    """Why it is not taken, as a code. Null for one that is."""
-
-    message: str | None
-    """The reason in a sentence."""
-
-
-class ImportResult(TypedDict):
-    """What an import came to; `reasons` counts why rows were skipped."""
+class ImportDetail(TypedDict):
+    """An import in the history, with its warnings."""
 
     jobId: str
     """The import."""
@@ -3154,6 +3168,80 @@ class ImportResult(TypedDict):
     reasons: dict[str, int]
     """Why rows were skipped, and how many."""
 
+    warningCount: int
+    """How many warnings there are."""
+
+    source: str | None
+    """The service that conversions come from; null for affiliates."""
+
+    createdAt: str
+    """When it was made."""
+
+    undoneAt: str | None
+    """When it was taken back; null while it was not."""
+
+    warnings: list[ImportWarning]
+    """What rows get otherwise than they say; they are imported all the same."""
+
+
+class ImportPreviewRow(TypedDict):
+    """What would become of a row: `line` is its line in a file."""
+
+    index: int
+    """The place of the row, from 0."""
+
+    line: int | None
+    """The line of the file where the row begins, the header being 1. Null without a file."""
+
+    outcome: Literal["new", "known", "wrong", "leftOut"]
+    """`new` is taken, `known` is there already, `wrong` cannot be taken, `leftOut` is not wanted."""
+
+    reason: str | None
+    """Why it is not taken, as a code. Null for one that is."""
+
+    message: str | None
+    """The reason in a sentence."""
+
+    warnings: list[ImportRowWarning]
+    """What rows get otherwise than they say; they are imported all the same."""
+
+
+class ImportResult(TypedDict):
+    """What an import came to, with what it did otherwise than its rows say."""
+
+    jobId: str
+    """The import."""
+
+    status: Literal["Completed", "Undone"]
+    """Where the import stands."""
+
+    kind: Literal["Affiliates", "Conversions"]
+    """What was imported."""
+
+    total: int
+    """How many there are in all."""
+
+    imported: int
+    """Rows that were taken."""
+
+    skipped: int
+    """How many were left alone."""
+
+    errored: int
+    """Rows that could not be taken."""
+
+    reasons: dict[str, int]
+    """Why rows were skipped, and how many."""
+
+    warningCount: int
+    """How many warnings there are."""
+
+    source: str | None
+    """The service that conversions come from; null for affiliates."""
+
+    warnings: list[ImportWarning]
+    """What rows get otherwise than they say; they are imported all the same."""
+
 
 class ImportRow(TypedDict):
     """An affiliate."""
@@ -3172,6 +3260,44 @@ class ImportRow(TypedDict):
 
     slug: NotRequired[str | None]
     """The word in the link's address."""
+
+
+class ImportRowWarning(TypedDict):
+    """What a row gets otherwise than it says: `value` is what it says, `replacement` what it gets."""
+
+    code: Literal["equal_row", "self_referral", "self_referral_held", "self_referral_denied", "slug_invalid", "slug_is_alias", "slug_reserved", "slug_taken", "unknown_status", "invalid_wallet_email"]
+    """What the warning is about, for machines."""
+
+    message: str
+    """For people; it may change."""
+
+    value: str | None
+    """What the row says; null where that is in no one field."""
+
+    replacement: str | None
+    """What the row gets instead; null for a warning that changes no value."""
+
+
+class ImportWarning(TypedDict):
+    """A warning of an import, with its row: its place from 0, and its line in a file."""
+
+    code: Literal["equal_row", "self_referral", "self_referral_held", "self_referral_denied", "slug_invalid", "slug_is_alias", "slug_reserved", "slug_taken", "unknown_status", "invalid_wallet_email"]
+    """What the warning is about, for machines."""
+
+    message: str
+    """For people; it may change."""
+
+    value: str | None
+    """What the row says; null where that is in no one field."""
+
+    replacement: str | None
+    """What the row gets instead; null for a warning that changes no value."""
+
+    index: int
+    """The place of the row, from 0."""
+
+    line: int | None
+    """The line of the file where the row begins, the header being 1. Null without a file."""
 
 
 class InstallCheck(TypedDict):
@@ -3889,6 +4015,11 @@ class OrganizationProfile(TypedDict):
     shipping.
     """
 
+    selfReferrals: Literal["earn", "hold", "deny"]
+    """What becomes of new conversions whose buyer is the affiliate: earn commission, hold them
+    until a Manager approves them, or deny them.
+    """
+
     maxCustomAttributionParams: int
     """How many custom parameters there may be."""
 
@@ -3976,6 +4107,12 @@ class PastImport(TypedDict):
 
     reasons: dict[str, int]
     """Why rows were skipped, and how many."""
+
+    warningCount: int
+    """How many warnings there are."""
+
+    source: str | None
+    """The service that conversions come from; null for affiliates."""
 
     createdAt: str
     """When it was made."""
@@ -5129,6 +5266,19 @@ class ProgramStats(TypedDict):
     """Settling commission that could not be valued, by its own currency; null when there is none."""
 
 
+class ProgramWarning(TypedDict):
+    """A term that was set and has no effect now."""
+
+    code: Literal["paid_leads_off"]
+    """What the warning is about, for machines."""
+
+    field: str
+    """The field that has no effect now."""
+
+    message: str
+    """For people; it may change."""
+
+
 class RecentEvent(TypedDict):
     """A click or a conversion, without the fields of the other kind."""
 
@@ -5487,6 +5637,9 @@ class TrackingStatus(TypedDict):
     verified: bool
     """Whether a click or a conversion was seen."""
 
+    verifiedBy: list[Literal["tag", "click", "conversion"]]
+    """What showed that tracking works: a page with the tag, a click, a tracked conversion."""
+
     lastClickAt: str | None
     """When the last click came; null without one."""
 
@@ -5571,7 +5724,7 @@ class UnderstoodFile(TypedDict):
     units.
     """
 
-    separator: Literal[",", ";"]
+    separator: Literal[",", ";", "\t"]
     """What stands between cells."""
 
     amounts: Literal["amount", "amountCents"] | None
@@ -5581,6 +5734,9 @@ class UnderstoodFile(TypedDict):
 
     hasByteOrderMark: bool
     """Whether the file begins with a byte order mark."""
+
+    hasSeparatorLine: bool
+    """Whether a line such as `sep=;` comes before the header."""
 
     columns: list[str]
     """The fields of its header, in order."""
@@ -5801,6 +5957,144 @@ class WebhookTestAnswer(TypedDict):
 
     status: Literal["Pending", "Delivered", "Failed"]
     """Where it stands."""
+
+
+class WrittenProgram(TypedDict):
+    """A program as it is after it was created or changed, with what of that has no effect now."""
+
+    id: str
+    """Its id."""
+
+    name: str
+    """Its name."""
+
+    slug: str
+    """The word in the link's address."""
+
+    description: str | None
+    """What it is about, for people."""
+
+    termsUrl: str | None
+    """Where the terms are; null without any."""
+
+    isActive: bool
+    """Whether the program takes visits and sales."""
+
+    defaultCommissionType: Literal["Percentage", "Fixed"]
+    """How the program's rate is counted: percent of the sale, or a fixed fee."""
+
+    defaultCommissionValue: float
+    """The program's rate: percent, or whole units of currency."""
+
+    feeCurrency: str | None
+    """The currency of a fixed fee per click or lead; null for percent and sales."""
+
+    defaultCommissionModel: Literal["Cps", "Cpc", "Cpl", "Cpa", "RevShare", "Hybrid"]
+    """What the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc)."""
+
+    saleCommissionType: Literal["Percentage", "Fixed"] | None
+    """How a sale is rewarded by a program that pays leads or clicks; null when it is not."""
+
+    saleCommissionValue: float | None
+    """What a sale earns there; null when it earns nothing."""
+
+    cookieWindowDays: int
+    """For how many days a visit counts."""
+
+    recurringMonths: int | None
+    """For how many months a subscription earns; null for ever."""
+
+    recurringDelayInvoices: int
+    """How many invoices of a subscription earn nothing before it begins to."""
+
+    attributionModel: Literal["FirstTouch", "LastTouch"]
+    """Which visit is credited: the first or the last."""
+
+    autoApprove: bool
+    """Whether who applies or accepts is approved at once."""
+
+    customDomain: str | None
+    """The storefront's own host name; null without one."""
+
+    customDomainVerified: bool
+    """Whether DNS, or the operator, has proved that the host name is the brand's."""
+
+    networkVisibility: Literal["Private", "Networked", "InviteOnly"]
+    """Who may find the program."""
+
+    networkReview: NetworkReview | None
+    """What the operator said of listing it in the creator network; null while nobody asked."""
+
+    category: Literal["Software", "Shopping", "Finance", "Education", "Health", "Travel", "Media", "Games", "Food", "Home", "Services", "Other"] | None
+    """What the program is about: where affiliates look for it in the network. Null: the brand has
+    not said.
+    """
+
+    isPubliclyDiscoverable: bool
+    """Whether the storefront shows it."""
+
+    budgetCents: int | None
+    """What may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no
+    limit.
+    """
+
+    budgetCurrency: str | None
+    """The currency of the budget; null without one."""
+
+    referralDestinationUrl: str | None
+    """Where a short link leads to; null without one."""
+
+    minPayoutCents: int | None
+    """What must be due before anything is paid, in minor units of `minPayoutCurrency`; null is the
+    default.
+    """
+
+    minPayoutCurrency: str | None
+    """The currency of the minimum; null without one."""
+
+    hostedCheckoutDoorEnabled: bool
+    """Whether the hosted checkout is used."""
+
+    hostedCheckoutDoorMode: Literal["redirect", "email"]
+    """What the hosted checkout does: `redirect` or `email`."""
+
+    hostedCheckoutThankYouUrl: str | None
+    """Where the hosted checkout leads to; null without one."""
+
+    leadBountyCents: int | None
+    """The fee for a lead, in minor units of `leadBountyCurrency`; null without one."""
+
+    leadBountyCurrency: str | None
+    """The currency of the fee for a lead; null without one."""
+
+    clickRewardCents: int | None
+    """The fee for a click, in minor units of `clickRewardCurrency`; null without one."""
+
+    clickRewardCurrency: str | None
+    """The currency of the fee for a click; null without one."""
+
+    isPrimary: bool
+    """Whether it is the storefront's main campaign."""
+
+    applicationForm: ApplicationForm | None
+    """What those who apply are asked beside their email; null where it is nothing more. To
+    strangers the first step alone.
+    """
+
+    landingPageConfig: LandingPage | None
+    """What the landing page says; null: what the program itself says. A change replaces all of it."""
+
+    createdAt: str
+    """When it was made."""
+
+    updatedAt: str
+    """When it was last changed."""
+
+    archivedAt: str | None
+    """When it was archived; null while it is not."""
+
+    warnings: NotRequired[list[ProgramWarning]]
+    """What was set and has no effect now. There only when there is something."""
 
 
 #: What a webhook carries: `type` tells which.

@@ -148,7 +148,7 @@ class Webhooks:
         """Send a sample event to this endpoint alone.
 
         Scope read_write. Plan Starter or higher. Refused with event_not_subscribed, not_found,
-        unknown_event.
+        sample_not_available, unknown_event.
 
         endpoint_id: The webhook endpoint's id.
         """

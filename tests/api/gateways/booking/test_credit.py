@@ -151,7 +151,7 @@ def test_an_affiliates_own_lead_credits_them_where_the_gateway_is_one_that_goes_
     shop.hear(*shop.stage.start_trial(Purchase(cents=0, email=email)))
     assert shop.brand.rows("select count(*) from lead") == [(1,)]
     shop.sell(slug=None, email=email, customer="2")
-    assert shop.conversions(_METHOD) == [("email_lead_match",)] * credited
+    assert shop.conversions(_METHOD) == [("self_referral",)] * credited
 
 
 def test_the_log_of_a_decision_shows_the_six_steps(shop):

@@ -31,6 +31,9 @@ def test_rows_become_affiliates_with_their_slugs(campaign):
         "skipped": 0,
         "errored": 0,
         "reasons": {},
+        "warningCount": 0,
+        "source": None,
+        "warnings": [],
     }
     ben, ann = campaign.get(AFFILIATES).json["items"]
     assert {ann["email"], ben["email"]} == {"ann@example.com", "ben@example.com"}
@@ -55,7 +58,7 @@ def test_an_import_is_kept_as_a_job_and_audited(campaign):
         " from import_job"
     ) == [(shown["jobId"], "Affiliates", "Completed", 3, 1, 2, 0, shown["reasons"], True)]
     assert campaign.rows("select entity_id, after from audit_entry where action = 'import_job.completed'") == [
-        (shown["jobId"], shown)
+        (shown["jobId"], {name: value for name, value in shown.items() if name != "warnings"})
     ]
     assert campaign.rows("select import_job_id::text from affiliate") == [(shown["jobId"],)]
 
@@ -151,15 +154,12 @@ def test_who_was_deleted_is_imported_again(campaign):
     assert _links(campaign) == [("ann", "ann", True)]
 
 
-@pytest.mark.parametrize("slug", ["taken", "admin", "ab", "x" * 65, "no slug", "über", "", None])
-def test_a_slug_that_cannot_be_kept_gets_a_fresh_one(campaign, slug):
-    campaign.affiliate("taken")
-
+@pytest.mark.parametrize("slug", ["", None])
+def test_row_without_slug_gets_random_one(campaign, slug):
     answer = import_people(campaign, person_row("ann", slug=slug))
 
-    assert answer.json["imported"] == 1
-    ((_, given, _),) = [link for link in _links(campaign) if link[0] == "ann"]
-    assert given != slug
+    assert (answer.json["imported"], answer.json["warnings"]) == (1, [])
+    ((_, given, _),) = _links(campaign)
     assert len(given) == 8
 
 

@@ -41,6 +41,7 @@ def test_a_preview_says_of_each_line_what_would_become_of_it(campaign):
         "separator": ",",
         "amounts": "amountCents",
         "hasByteOrderMark": False,
+        "hasSeparatorLine": False,
         "columns": ["affiliateSlug", "amountCents", "commissionCents", "currency", "occurredAt", "externalId"],
     }
 
@@ -84,7 +85,8 @@ def test_amounts_in_major_units_arrive_in_minor_ones(campaign):
     _send(campaign, text, confirmUnpaidPayout=True)
 
     assert seen["understood"] | {"columns": []} == {
-        "separator": ";", "amounts": "amount", "hasByteOrderMark": True, "columns": []
+        "separator": ";", "amounts": "amount", "hasByteOrderMark": True, "hasSeparatorLine": False,
+        "columns": [],
     }  # fmt: skip
     assert campaign.rows("select amount_cents, commission_cents, currency from conversion") == [(4_900, 980, "EUR")]
     assert seen["unpaidBalance"] == [{"currency": "EUR", "commissionCents": 980, "count": 1}]

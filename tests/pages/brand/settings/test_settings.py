@@ -16,6 +16,7 @@ _PAYOUTS = {
     "minPayoutCents": "",
     "automaticPayoutCadence": "Manual",
     "commissionBasis": "gross",
+    "selfReferrals": "earn",
 }
 
 

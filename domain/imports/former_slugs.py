@@ -1,0 +1,59 @@
+"""The slugs that an imported affiliate gets: the former one where it can be had, else a new one that resembles it.
+
+Source: core spec, "Affiliates" (import body, slug).
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from domain import slugs
+
+Problem = Literal["slug_invalid", "slug_reserved"]
+
+# What other services allow and our readers of links take, with a letter in it: an order number is nobody's slug.
+_ALIAS = re.compile(r"(?=.*[a-z])[a-z0-9][a-z0-9._-]{1,62}[a-z0-9]")
+_NUMBERED = range(2, 6)
+_FALLBACKS = 3
+_FALLBACK_CHARACTERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FormerSlug:
+    """A slug that an affiliate had elsewhere. `problem`: why it cannot be a slug here, None where it can.
+
+    `may_be_alias`: links that carry it can be read all the same.
+    """
+
+    text: str
+    problem: Problem | None
+    may_be_alias: bool
+
+
+def judge(text: str) -> FormerSlug:
+    """Return whether a slug in lower case can be one here."""
+    if slugs.is_reserved(text):
+        return FormerSlug(text, "slug_reserved", may_be_alias=False)
+    if slugs.is_valid(text):
+        return FormerSlug(text, None, may_be_alias=False)
+    return FormerSlug(text, "slug_invalid", may_be_alias=_ALIAS.fullmatch(text) is not None)
+
+
+def replacements(text: str, *, seed: str) -> list[str]:
+    """Return slugs that may take the place of one that cannot be had, the best first.
+
+    They depend on the arguments alone, so that a preview shows what the import does. `seed` tells whose it is.
+    """
+    return [one for one in _candidates(text, seed) if slugs.is_valid_strict(one) and not slugs.is_reserved(one)]
+
+
+def _candidates(text: str, seed: str) -> Iterator[str]:
+    stem = slugs.plain(text)
+    if not slugs.is_reserved(text) and re.search("[a-z]", stem):
+        yield stem
+        yield from (f"{stem}-{number}" for number in _NUMBERED)
+    for number in range(_FALLBACKS):
+        digest = hashlib.sha256(f"{seed}\0{text}\0{number}".encode()).hexdigest()
+        yield f"r{digest[: _FALLBACK_CHARACTERS - 1]}"

@@ -1,0 +1,289 @@
+"""Conversions whose buyer is the affiliate that they credit, by every way but gateways, under each policy.
+
+Source: tracking spec, "Attribution method taxonomy" (self_referral); the organization's field selfReferrals.
+"""
+
+import pytest
+
+from adapters import clock
+from models import db
+from models.conversions import reviews
+from tests.support import books
+from tests.support.api.deciding import act
+from tests.support.api.importing import import_sales, past_sale
+from tests.support.draining import drain
+from tests.support.recruits import Recruits
+from tests.support.rows.brands import Partner
+from tests.support.rows.leads import browser, signed, slug_of
+
+_OWN = "Ben+shop@Example.com"
+_WAYS = ("sale", "lead", "page_lead", "manual", "import")
+
+
+@pytest.fixture
+def campaign(brand):
+    """A brand without holds whose affiliate ben sells; in the end its money must add up."""
+    brand.set(payoutGraceDays="0")
+    brand.program()
+    ben = brand.affiliate("ben")
+    with db.unit_of_work(brand.id):
+        db.db.run(
+            "insert into tracking_link (id, organization_id, program_id, affiliate_id, slug, is_default, created_at)"
+            " select gen_random_uuid(), organization_id, program_id, affiliate_id, %s, false, created_at"
+            " from tracking_link where affiliate_id = %s returning 1",
+            (slug_of(brand), ben),
+        )
+    yield brand
+    found = books.broken(brand.id, is_finished=False)
+    imported = {id for (id,) in brand.rows("select external_event_id from conversion where source = 'import'")}
+    # Imports send no events.
+    assert [one for one in found if one.removeprefix("every conversion is announced once: ") not in imported] == []
+
+
+def _choose(brand, policy):
+    answer = brand.person("Owner").call("PATCH", "/api/organizations/me", {"selfReferrals": policy})
+    assert (answer.status_code, answer.json["selfReferrals"]) == (200, policy)
+
+
+def _convert(brand, way, email=_OWN):
+    """Let somebody with this address buy or sign up by one of `_WAYS`, and return the conversion as the API has it."""
+    if way == "sale":
+        assert brand.sale(customerEmail=email).status_code == 200
+    elif way == "lead":
+        assert signed(brand, email=email).status_code == 200
+    elif way == "page_lead":
+        assert browser(brand, email=email).status_code == 200
+    elif way == "manual":
+        ((affiliate_id,),) = brand.rows("select id from affiliate")
+        body = {"programId": str(brand.programs[-1]), "affiliateId": str(affiliate_id), "amountCents": 10_000}
+        assert brand.post("/api/v1/conversions", body | {"customerEmail": email}).status_code == 201
+    else:
+        assert import_sales(brand, past_sale(customerEmail=email), confirmUnpaidPayout=True).status_code == 200
+    drain()
+    (found,) = brand.get("/api/v1/conversions").json["items"]
+    return found
+
+
+def _release(brand):
+    with db.any_org_work():
+        reviews.any_org_release(now=clock.now(), limit=1_000)
+    return brand.get("/api/v1/conversions").json["items"][0]["status"]
+
+
+def _payable_ids(brand):
+    candidates = brand.person("Owner").post("/api/v1/payouts/preview", {}).json["candidates"]
+    return [id for candidate in candidates for id in candidate["eligibleConversionIds"]]
+
+
+def _events(brand, type):
+    return [body["data"] for (body,) in brand.rows("select body::jsonb from event where type = %s", type)]
+
+
+@pytest.mark.parametrize("way", _WAYS)
+def test_own_purchase_earns_unless_the_owner_chose_otherwise(campaign, way):
+    assert campaign.person("Owner").get("/api/organizations/me").json["selfReferrals"] == "earn"
+
+    found = _convert(campaign, way)
+
+    assert (found["selfReferral"], found["awaitsApproval"]) == (True, False)
+    assert found["status"] == ("Approved" if way == "import" else "Pending")
+    assert campaign.get(f"/api/v1/conversions/{found['id']}").json["selfReferral"] is True
+    assert _events(campaign, "conversion.denied") == []
+
+
+@pytest.mark.parametrize("policy", ["earn", "hold", "deny"])
+@pytest.mark.parametrize("way", _WAYS)
+def test_purchase_of_another_person_is_no_self_referral(campaign, way, policy):
+    _choose(campaign, policy)
+
+    found = _convert(campaign, way, email="ann@example.com")
+
+    assert (found["selfReferral"], found["awaitsApproval"]) == (False, False)
+    assert found["status"] == ("Approved" if way == "import" else "Pending")
+
+
+@pytest.mark.parametrize("way", _WAYS)
+def test_held_self_referral_enters_no_payout_until_a_manager_approves_it(campaign, way):
+    _choose(campaign, "hold")
+
+    found = _convert(campaign, way)
+
+    assert (found["selfReferral"], found["status"], found["awaitsApproval"], found["payableAt"]) == (
+        True,
+        "Pending",
+        True,
+        None,
+    )
+    assert (_release(campaign), _payable_ids(campaign)) == ("Pending", [])
+
+    approved = act(campaign.person("Manager"), "approve", found["id"])
+
+    assert (approved.status_code, approved.json["status"], approved.json["awaitsApproval"]) == (200, "Approved", False)
+    assert _payable_ids(campaign) == ([found["id"]] if found["commissionCents"] else [])
+
+
+@pytest.mark.parametrize("way", _WAYS)
+def test_denied_self_referral_earns_nothing(campaign, way):
+    _choose(campaign, "deny")
+
+    found = _convert(campaign, way)
+
+    assert (found["selfReferral"], found["status"]) == (True, "Denied")
+    assert campaign.rows("select coalesce(sum(amount_cents), 0)::int from ledger_entry") == [(0,)]
+    assert (_release(campaign), _payable_ids(campaign)) == ("Denied", [])
+    if way == "import":  # an import sends no events
+        assert _events(campaign, "conversion.denied") == []
+        return
+    (created,), (denied,) = _events(campaign, "conversion.created"), _events(campaign, "conversion.denied")
+    assert (created["conversionId"], created["status"]) == (found["id"], "Denied")
+    assert (denied["conversionId"], denied["status"], denied["previousStatus"], denied["reason"]) == (
+        found["id"],
+        "Denied",
+        "Pending",
+        "self_referral",
+    )
+
+
+def test_held_commission_counts_as_pending_until_it_is_approved(campaign):
+    _choose(campaign, "hold")
+    found = _convert(campaign, "sale")
+
+    def stats():
+        (shown,) = campaign.get("/api/v1/programs/stats").json
+        return shown["pendingCommissionCents"], shown["availableCommissionCents"]
+
+    assert stats() == (2_000, 0)
+    drain()
+    assert stats() == (2_000, 0)
+    act(campaign.person("Manager"), "approve", found["id"])
+    assert stats() == (0, 2_000)
+    drain()
+    assert stats() == (0, 2_000)
+
+
+def test_bonus_with_the_affiliates_address_is_no_self_referral(campaign):
+    _choose(campaign, "deny")
+    ((affiliate_id,),) = campaign.rows("select id from affiliate")
+    body = {"programId": str(campaign.programs[-1]), "affiliateId": str(affiliate_id), "kind": "bonus"}
+
+    answer = campaign.post("/api/v1/conversions", body | {"commissionCents": 500, "customerEmail": _OWN})
+
+    assert (answer.json["conversion"]["selfReferral"], answer.json["conversion"]["status"]) == (False, "Pending")
+
+
+def test_change_of_the_policy_leaves_earlier_conversions_as_they_are(campaign):
+    _choose(campaign, "hold")
+    found = _convert(campaign, "sale")
+
+    _choose(campaign, "earn")
+
+    assert campaign.get(f"/api/v1/conversions/{found['id']}").json["awaitsApproval"] is True
+    assert _release(campaign) == "Pending"
+
+
+def test_quarantined_and_validated_self_referral_still_needs_an_approval(campaign):
+    _choose(campaign, "hold")
+    found = _convert(campaign, "sale")
+    act(campaign, "invalidate", found["id"])
+
+    shown = act(campaign, "validate", found["id"]).json
+
+    assert (shown["status"], shown["awaitsApproval"]) == ("Pending", True)
+    assert (_release(campaign), _payable_ids(campaign)) == ("Pending", [])
+
+
+def test_override_of_a_held_sale_is_held_until_the_sale_is_approved(brand):
+    brand.set(payoutGraceDays="0", selfReferrals="hold")
+    recruits = Recruits.create(brand)
+    sale_id = recruits.sell(customerEmail="ben@example.com")
+    drain()
+    assert recruits.overrides("status, needs_approval, self_referral") == [("Pending", True, False)]
+    assert _payable_ids(brand) == []
+
+    act(brand.person("Manager"), "approve", sale_id)
+
+    assert recruits.overrides("status, needs_approval") == [("Pending", False)]
+    assert len(_payable_ids(brand)) == 2
+    assert books.broken(brand.id) == []
+
+
+def test_override_written_after_the_approval_is_not_held(brand):
+    brand.set(payoutGraceDays="0", selfReferrals="hold")
+    recruits = Recruits.create(brand)
+    sale_id = recruits.sell(customerEmail="ben@example.com")
+    recruits.settle(sale_id)
+    act(brand.person("Manager"), "approve", sale_id)
+
+    drain()
+
+    assert recruits.overrides("status, needs_approval") == [("Pending", False)]
+    assert books.broken(brand.id) == []
+
+
+def test_full_refund_of_a_held_sale_and_its_restoration_keep_the_hold(campaign):
+    _choose(campaign, "hold")
+    found = _convert(campaign, "sale")
+    campaign.refund(found["externalEventId"])
+    drain()
+
+    shown = campaign.get(f"/api/v1/conversions/{found['id']}").json
+
+    assert (shown["status"], shown["awaitsApproval"], shown["commissionCents"]) == ("Refunded", False, 0)
+
+
+@pytest.mark.parametrize(
+    ("policy", "state", "sentence"),
+    [
+        ("earn", "Payable", "The buyer's email address is your own."),
+        ("hold", "Held", "It is paid only after the brand has approved it."),
+        ("deny", "Denied", "The brand denied it."),
+    ],
+)
+def test_affiliate_reads_what_became_of_an_own_purchase(campaign, policy, state, sentence):
+    _choose(campaign, policy)
+    _convert(campaign, "sale")
+
+    ben = Partner(campaign.app, "ben@example.com")
+    (shown,) = ben.get(f"/api/me/conversions?programId={campaign.programs[-1]}").json["items"]
+
+    assert (shown["state"], shown["selfReferral"]) == (state, True)
+    assert {"The buyer's email address is your own.", sentence} <= set(shown["why"])
+    assert (shown["payableAt"] is None) == (policy != "earn")
+
+
+def test_history_that_is_imported_stays_locked_whatever_the_policy(campaign):
+    for policy in ("hold", "deny"):
+        _choose(campaign, policy)
+        rows = [past_sale(customerEmail=_OWN, paid=paid, externalId=f"{policy} {paid}") for paid in (True, False)]
+        assert import_sales(campaign, *rows).status_code == 200
+
+    found = campaign.get("/api/v1/conversions").json["items"]
+
+    assert {(one["status"], one["locked"], one["selfReferral"], one["awaitsApproval"]) for one in found} == {
+        ("Paid", True, True, False),
+        ("Pending", True, True, False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("policy", "code", "payable"),
+    [("earn", "self_referral", 4_000), ("hold", "self_referral_held", 2_000), ("deny", "self_referral_denied", 2_000)],
+)
+def test_import_warns_of_self_referrals_and_counts_only_what_becomes_payable(campaign, policy, code, payable):
+    _choose(campaign, policy)
+    rows = [past_sale(customerEmail=_OWN), past_sale(customerEmail="ann@example.com")]
+
+    seen = import_sales(campaign, *rows, url="/api/v1/conversions/import/preview").json
+    came = import_sales(campaign, *rows, confirmUnpaidPayout=True).json
+
+    assert [[warning["code"] for warning in row["warnings"]] for row in seen["rows"]] == [[code], []]
+    assert [(warning["index"], warning["code"]) for warning in came["warnings"]] == [(0, code)]
+    assert [balance["commissionCents"] for balance in seen["unpaidBalance"]] == [payable]
+    assert came["unpaidConfirmedCents"] == payable
+
+
+def test_unknown_policy_is_refused(campaign):
+    for value in ("Hold", "", None, 1):
+        answer = campaign.person("Owner").call("PATCH", "/api/organizations/me", {"selfReferrals": value})
+        assert answer.status_code == 400, value
+    assert campaign.person("Admin").call("PATCH", "/api/organizations/me", {"selfReferrals": "deny"}).status_code == 403

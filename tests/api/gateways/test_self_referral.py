@@ -1,0 +1,97 @@
+"""Payments at a gateway whose buyer is the credited affiliate. Source: tracking spec, "Attribution method taxonomy"."""
+
+import pytest
+
+from tests.support.coupons import code, coupon
+from tests.support.gateways.stage import Purchase
+
+_OWN = "jane+shop@example.com"
+_SHOWN = "attribution_method, self_referral, status, needs_approval"
+
+
+def _choose(shop, policy):
+    answer = shop.brand.person("Owner").call("PATCH", "/api/organizations/me", {"selfReferrals": policy})
+    assert answer.status_code == 200
+
+
+def _code(shop, **fields):
+    ((affiliate_id,),) = shop.brand.rows("select id from affiliate")
+    return code(shop.brand, affiliate_id, coupon(shop.brand, **fields)["id"], "SAVE-15")
+
+
+def test_link_and_customer_history_credit_by_self_referral(shop):
+    first = shop.sell(email=_OWN)
+    shop.wait()
+    shop.sell(email=_OWN, slug=None, renews=first)
+
+    assert shop.conversions(_SHOWN) == [("self_referral", True, "Pending", False)] * 2
+
+
+def test_purchase_of_another_person_keeps_its_method(shop):
+    first = shop.sell()
+    shop.wait()
+    shop.sell(slug=None, renews=first)
+
+    assert shop.conversions("attribution_method, self_referral") == [
+        ("metadata_or_customer", False),
+        ("stripe_customer_history", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "slug", "method"),
+    [(True, "jane", "coupon"), (False, None, "coupon"), (False, "jane", "coupon_with_metadata")],
+)
+def test_code_that_decides_keeps_its_method(shop, overrides, slug, method):
+    _code(shop, overridesClickAttribution=overrides)
+
+    shop.sell(email=_OWN, slug=slug, code="SAVE-15")
+
+    assert shop.conversions("attribution_method, self_referral") == [(method, True)]
+
+
+def test_code_of_another_affiliate_does_not_decide_over_the_own_link(shop):
+    _code(shop, overridesClickAttribution=False)
+    shop.brand.affiliate("ben")
+
+    shop.sell(email="ben@example.com", slug="ben", code="SAVE-15")
+
+    assert shop.conversions("attribution_method, self_referral") == [("self_referral", True)]
+
+
+def test_lead_match_credits_by_self_referral(shop):
+    shop.hear(*shop.stage.start_trial(Purchase(cents=0, email=_OWN)))
+    shop.sell(slug=None, email=_OWN, customer="2")
+
+    assert shop.conversions("attribution_method, self_referral") == [("self_referral", True)]
+    assert shop.brand.rows("select attribution_method, self_referral from conversion where source = 'lead'") == [
+        ("lead_signup", True)
+    ]
+
+
+@pytest.mark.parametrize(("policy", "status"), [("hold", "Pending"), ("deny", "Denied")])
+@pytest.mark.parametrize("stage", ["stripe", "paddle"], indirect=True)
+def test_policy_applies_to_payments_codes_and_trials(shop, policy, status):
+    _choose(shop, policy)
+    shop.hear(*shop.stage.start_trial(Purchase(cents=0, email=_OWN)))
+    sale = shop.sell(email=_OWN, customer="2")
+
+    is_held = policy == "hold"
+    assert shop.conversions(_SHOWN) == [("self_referral", True, status, is_held)]
+    assert shop.brand.rows("select status, needs_approval from conversion where source = 'lead'") == [(status, is_held)]
+    denied = [one["reason"] for one in shop.told("conversion.denied")]
+    assert denied == ([] if is_held else ["self_referral"] * 2)
+
+    shop.wait()
+    shop.hear(*shop.stage.refund(sale, 890))
+    ((refunded, reversed_cents),) = shop.conversions("refunded_cents, reversed_cents")
+    assert (refunded, reversed_cents > 0) == (890, is_held)
+
+
+def test_steps_of_the_decision_stay_as_they_were(shop):
+    shop.sell(email=_OWN)
+
+    ((id,),) = shop.conversions("id::text")
+    shown = shop.brand.get(f"/api/v1/conversions/{id}/attribution").json
+    assert shown["attributionMethod"] == "self_referral"
+    assert [step["code"] for step in shown["steps"] if step["outcome"] == "matched"] == ["referral_carried"]

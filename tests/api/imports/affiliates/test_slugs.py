@@ -1,0 +1,116 @@
+"""Slugs that affiliates bring from another service. Source: core spec, "Affiliates" (import body, slug)."""
+
+import pytest
+
+from tests.support.api.importing import AFFILIATES_IMPORT, import_people, person_row
+from tests.support.rows.leads import slug_of
+
+PREVIEW = f"{AFFILIATES_IMPORT}/preview"
+
+
+def _preview(brand, *rows):
+    body = {"programId": str(brand.programs[-1]), "affiliates": list(rows)}
+    return brand.post(PREVIEW, body).json
+
+
+def _slugs(brand, name):
+    return brand.rows(
+        "select l.slug, l.is_default, l.custom_alias from tracking_link l join affiliate a on a.id = l.affiliate_id"
+        " where a.email = %s and l.deleted_at is null order by l.is_default desc",
+        f"{name}@example.com",
+    )
+
+
+@pytest.mark.parametrize(
+    ("slug", "code", "new"),
+    [
+        ("taken", "slug_taken", "taken-2"),
+        ("admin", "slug_reserved", None),
+        ("jo", "slug_invalid", "jo-2"),
+        ("x" * 65, "slug_invalid", "x" * 48),
+        ("jane doe", "slug_invalid", "jane-doe"),
+        ("über", "slug_invalid", "uber"),
+    ],
+)
+def test_slug_that_cannot_be_had_is_warned_of_with_the_new_one(campaign, slug, code, new):
+    campaign.affiliate("taken")
+
+    seen = _preview(campaign, person_row("ann", slug=slug))
+    came = import_people(campaign, person_row("ann", slug=slug)).json
+
+    (warning,) = seen["rows"][0]["warnings"]
+    assert (warning["code"], warning["value"]) == (code, slug)
+    assert new in (None, warning["replacement"])
+    assert warning["replacement"] in warning["message"]
+    assert came["warnings"] == [warning | {"index": 0, "line": None}]
+    job = campaign.get(f"/api/v1/imports/{came['jobId']}").json
+    assert (job["warnings"], job["warningCount"]) == (came["warnings"], 1)
+    (listed,) = campaign.get("/api/v1/imports").json["items"]
+    assert (listed["warningCount"], "warnings" in listed) == (1, False)
+    assert _slugs(campaign, "ann") == [(warning["replacement"], True, None)]
+
+
+def test_slug_with_characters_of_other_services_leads_on_as_an_alias(campaign, drain):
+    former = slug_of(campaign).replace("-", "_")  # no other brand has it
+
+    (warning,) = import_people(campaign, person_row("ann", slug=former.upper())).json["warnings"]
+
+    new = former.replace("_", "-")[:48]
+    assert (warning["code"], warning["value"], warning["replacement"]) == ("slug_is_alias", former, new)
+    assert _slugs(campaign, "ann") == [(new, True, None), (former, False, former)]
+    for slug in (former, new):
+        assert campaign.sale(affiliateSlug=slug).status_code == 200
+    clicked = campaign.app.test_client().get(f"/api/v1/track/click?slug={former}&programId={campaign.programs[-1]}")
+    assert clicked.json.get("clickId"), clicked.json
+
+
+def test_alias_that_another_affiliate_has_is_taken(campaign):
+    import_people(campaign, person_row("ann", slug="jane_doe"))
+
+    (warning,) = import_people(campaign, person_row("ben", slug="jane_doe")).json["warnings"]
+
+    assert (warning["code"], warning["replacement"]) == ("slug_invalid", "jane-doe-2")
+    assert _slugs(campaign, "ben") == [("jane-doe-2", True, None)]
+
+
+def test_person_who_has_a_slug_keeps_it_and_is_warned_of_the_other(campaign):
+    campaign.affiliate("ann")
+    campaign.affiliate("taken")
+    campaign.program()
+
+    taken = import_people(campaign, person_row("ann", slug="taken")).json
+
+    assert [(one["code"], one["replacement"]) for one in taken["warnings"]] == [("slug_taken", "ann")]
+    assert [slug for slug, _, _ in _slugs(campaign, "ann")] == ["ann", "ann"]  # one in each campaign
+
+
+def test_new_slug_is_none_that_another_row_brings(campaign):
+    rows = [person_row("ann", slug="jane_doe"), person_row("ben", slug="jane-doe"), person_row("cy", slug="jane.doe")]
+
+    seen = _preview(campaign, *rows)
+    came = import_people(campaign, *rows).json
+
+    assert [_slugs(campaign, name)[0][0] for name in ("ann", "ben", "cy")] == ["jane-doe-2", "jane-doe", "jane-doe-3"]
+    shown = [warning for row in seen["rows"] for warning in row["warnings"]]
+    assert [one["replacement"] for one in shown] == [one["replacement"] for one in came["warnings"]]
+
+
+def test_rows_that_are_not_taken_have_no_warnings(campaign):
+    campaign.affiliate("ann")
+
+    seen = _preview(campaign, person_row("ann", slug="jane_doe"), {"email": "x", "slug": "jo"})
+
+    assert [row["warnings"] for row in seen["rows"]] == [[], []]
+
+
+def test_unknown_status_and_wallet_address_are_named(campaign):
+    row = person_row("ann", status="Actve", walletEmail="nowhere")
+
+    (shown,) = _preview(campaign, row)["rows"]
+    came = import_people(campaign, row, person_row("ben", status=None, walletEmail=" ")).json
+
+    assert [(one["code"], one["value"], one["replacement"]) for one in shown["warnings"]] == [
+        ("unknown_status", "Actve", "Pending"),
+        ("invalid_wallet_email", None, None),
+    ]
+    assert [one["code"] for one in came["warnings"]] == ["unknown_status", "invalid_wallet_email"]

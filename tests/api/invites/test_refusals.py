@@ -1,0 +1,48 @@
+"""What an invite refuses alike: programs that are not the organization's, and links that were used."""
+
+from uuid import uuid4
+
+import pytest
+
+from tests.support.api.inviting import URL, accept, invite, look, someone, token_of
+from tests.support.rows.brands import Brand
+
+
+@pytest.fixture
+def campaign(brand):
+    brand.program(name="Spring")
+    return brand
+
+
+def _invite_many(brand, program_id):
+    return brand.post(f"{URL}/bulk", {"programId": program_id, "recipients": [{"email": someone()}]})
+
+
+def test_unknown_program_and_another_tenants_are_one_refusal_in_both_routes(campaign):
+    rival = Brand.create(campaign.app, name="Rival")
+    rival.program()
+
+    answers = [
+        send(campaign, program_id)
+        for send in (lambda brand, id: invite(brand, programId=id), _invite_many)
+        for program_id in (str(uuid4()), str(rival.programs[-1]))
+    ]
+
+    assert {(one.status_code, one.json["error"], one.json["field"]) for one in answers} == {
+        (400, "validation_failed", "programId")
+    }
+    assert len({one.json["message"] for one in answers}) == 1
+    assert campaign.rows("select count(*) from affiliate_invite") == [(0,)]
+
+
+def test_preview_of_an_accepted_invite_returns_404_as_for_an_unknown_token(campaign):
+    token = token_of(invite(campaign))
+    assert look(campaign, token).status_code == 200
+    accepted = accept(campaign, token)
+
+    gone, unknown = look(campaign, token), look(campaign, "unknown")
+
+    assert (gone.status_code, gone.json) == (404, unknown.json | {"message": gone.json["message"]})
+    assert gone.json["message"] == unknown.json["message"]
+    assert accept(campaign, token).json == accepted.json
+    assert campaign.app.test_client().get(f"/invites/{token}").status_code == 200

@@ -1,0 +1,108 @@
+"""Files as spreadsheet programs and databases write them: separator lines, tabs, empty columns, times in UTC."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from domain.imports import files, rows
+from domain.imports.rows import BadRow
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def _people(text):
+    return [(row.line, row.values) for row in files.people(text).rows]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("line", ["sep={}", '"sep={}"', "SEP={}", "sep={0}{0}{0}"])
+def test_separator_line_above_the_header_is_read(separator, line, end):
+    text = end.join([line.format(separator), f"email{separator}fullName", f"a@x.test{separator}Ann", ""])
+
+    found = files.people(f"\ufeff{text}")
+
+    assert (found.form.separator, found.form.has_separator_line) == (separator, True)
+    assert files.kind(text) == "Affiliates"
+    assert _people(text) == [(3, {"email": "a@x.test", "fullName": "Ann"})]
+
+
+def test_separator_line_counts_before_what_the_header_has_most_of():
+    found = files.people("sep=;\nemail\na@x.test\n").form
+
+    assert (found.separator, found.columns) == (";", ("email",))
+
+
+def test_tabs_divide_cells():
+    found = files.sales("affiliateSlug\tamount\tcurrency\nben\t49,50\tEUR\n")
+
+    assert found.form.separator == "\t"
+    assert [row.values for row in found.rows] == [{"affiliateSlug": "ben", "amountCents": 4_950, "currency": "EUR"}]
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("email,fullName,,", "a@x.test,Ann,,"),
+        ("email,fullName,,", "a@x.test,Ann"),
+        ("email,fullName", "a@x.test,Ann,,, "),
+        ('email,fullName,"",""', 'a@x.test,Ann,"",""'),
+        ("email;fullName;;", "a@x.test;Ann;;"),
+        ("email\tfullName\t\t", "a@x.test\tAnn\t\t"),
+        (f"email,fullName{',' * 300}", f"a@x.test,Ann{',' * 300}"),
+    ],
+)
+def test_empty_columns_behind_the_last_one_are_ignored(header, row):
+    assert _people(f"{header}\r\n{row}\r\n") == [(2, {"email": "a@x.test", "fullName": "Ann"})]
+    assert files.people(f"{header}\r\n{row}\r\n").form.columns == ("email", "fullName")
+
+
+@pytest.mark.parametrize("row", ["a@x.test,Ann,,more", "a@x.test"])
+def test_filled_cell_without_a_column_and_a_missing_cell_are_wrong(row):
+    ((_, found),) = _people(f"email,fullName,,\n{row}\n")
+
+    assert isinstance(found, BadRow)
+    assert found.code == "wrong_cell_count"
+
+
+@pytest.mark.parametrize(
+    "text", ["email,,fullName\n", "\temail\n", ",,\n", "sep=;\n\nemail\n", "sep=;\n", "sep=|\nemail\n"]
+)
+def test_column_without_a_name_before_others_is_refused(text):
+    with pytest.raises(files.UnreadableFile):
+        files.people(text)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "2025-12-31T14:00:00Z",
+        "2025-12-31T14:00:00z",
+        "2025-12-31 14:00:00Z",
+        "2025-12-31 14:00:00 Z",
+        "2025-12-31 14:00:00 UTC",
+        "2025-12-31 14:00:00 utc",
+        "2025-12-31 14:00:00 GMT",
+        "2025-12-31 14:00:00",
+        " 2025-12-31 14:00:00 UTC ",
+        "2025-12-31 14:00:00.000000 UTC",
+        "2025-12-31 15:00:00 +0100",
+        "2025-12-31 15:00:00 +01:00",
+        "2025-12-31 15:00:00+01",
+    ],
+)
+def test_time_in_utc_or_with_an_offset_is_read(sent):
+    row = {"affiliateSlug": "ben", "amountCents": 1, "commissionCents": 1, "currency": "EUR", "occurredAt": sent}
+
+    assert rows.read(row, now=NOW).occurred_at == datetime(2025, 12, 31, 14, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    ["2025-12-31 14:00:00 CET", "2025-12-31 14:00:00 UTC UTC", "UTC", "Z", "yesterday", f"2025-12-31{' ' * 99_999}Z"],
+)
+def test_time_in_another_form_is_wrong(sent):
+    row = {"affiliateSlug": "ben", "amountCents": 1, "commissionCents": 1, "currency": "EUR", "occurredAt": sent}
+
+    with pytest.raises(BadRow, match="invalid_occurred_at"):
+        rows.read(row, now=NOW)
