@@ -14,11 +14,12 @@ from domain.conversions import growth, override
 from domain.conversions.growth import EarnedAmount
 from domain.statuses import EARNS_NOTHING
 from domain.webhooks import events
-from models.conversions import additions, conversions, revenue
-from models.conversions.additions import Addition
+from models.conversions import conversions, revenue
+from models.conversions.changes import additions
+from models.conversions.changes.additions import Addition
 from models.conversions.conversions import Conversion
 from models.ledger import entries
-from pipelines.conversions.override import stage_missing_override
+from pipelines.conversions.override import enqueue_missing_override
 from pipelines.webhooks import emit
 
 #: Why a conversion.adjusted event is sent: another payment of the order, or a higher total.
@@ -72,7 +73,7 @@ def _follow_override(before: Conversion, after: Conversion, addition: Addition) 
         return
     row = conversions.lock_override(organization_id=before.organization_id, parent_id=before.id)
     if row is None:
-        stage_missing_override(before)
+        enqueue_missing_override(before)
         return
     assert row.rate_value is not None  # an override row is a percentage of its sale
     share_cents = override.share_cents(commission_cents=after.commission_cents, percent=row.rate_value)

@@ -13,11 +13,12 @@ from domain.refused import Refused
 from domain.statuses import EARNS_NOTHING, UNPAID, ConversionStatus, ConversionType, Payability
 from domain.webhooks import events
 from models import ids
-from models.conversions import adjustments, conversions, refunds, reviews
+from models.conversions import conversions, refunds, reviews
+from models.conversions.changes import adjustments
 from models.conversions.conversions import Conversion
 from models.imports import conversions as imports
 from models.ledger import entries
-from pipelines.conversions.override import stage_missing_override
+from pipelines.conversions.override import enqueue_missing_override
 from pipelines.conversions.review import Subject
 from pipelines.payouts import take_back
 from pipelines.webhooks import emit
@@ -77,7 +78,7 @@ def _follow(word: Adjustment, before: Conversion, after: Conversion) -> None:
     if share is not None:
         _apply_share(word, share, after)
     elif after.type not in _REWARDS and after.source != imports.SOURCE:
-        stage_missing_override(before)
+        enqueue_missing_override(before)
 
 
 def _apply_share(word: Adjustment, share: Conversion, parent: Conversion) -> None:

@@ -96,8 +96,8 @@ def _row(parent: conversions.Conversion | None, share: OwedShare, now: datetime)
     )
 
 
-def stage_missing_override(before: Conversion) -> None:
-    """Stage the job that writes a sale's override, where the recruiter's share rounded to nothing until now.
+def enqueue_missing_override(before: Conversion) -> None:
+    """Queue the job that writes a sale's override, where the recruiter's share rounded to nothing until now.
 
     `before` is the sale before its commission changed: one whose share was more than nothing has its own job on the
     way, which sees the change. Budget: 1 round trip.

@@ -152,7 +152,7 @@ def test_customer_gets_a_picture_and_the_sale_counts_as_a_payment_of_theirs(camp
 
 
 def test_bonus_counts_as_no_payment_of_the_customer(campaign):
-    assert _post(campaign, customerEmail="c@x.test", kind="bonus").status_code == 201
+    assert _bonus(campaign, customerEmail="c@x.test").status_code == 201
 
     assert campaign.rows("select count(*) from program_customer") == [(0,)]
 

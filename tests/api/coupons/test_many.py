@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from domain.conversions import customers
 from domain.gateways.facts import RedeemedCode
 from models import db
 from models.gateways import creditable
@@ -40,7 +41,8 @@ def test_redeemed_code_is_found_by_index(brand, family):
     with db.unit_of_work(brand.id):
         codes = [RedeemedCode("MANY-7", "coupon", "promo_many_7")]
         here = uuid4()
-        asked = AskedOrigin("stripe", here, [], codes, None, None, None, None, is_test=False, at=datetime.now(UTC))
+        payer = customers.names(customer_id=None, email=None, is_test=False)
+        asked = AskedOrigin("stripe", here, [], codes, None, None, None, payer, is_test=False, at=datetime.now(UTC))
         creditable.named(asked, organization_id=brand.id)
         statement = creditable._NAMED
         plan = "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * len(statement._order)))

@@ -127,7 +127,7 @@ def test_an_affiliate_who_buys_for_themselves_is_credited(shop, platform):
     ((email,),) = shop.brand.rows("select email from affiliate")
     platform.know(email, slug="jane")
     shop.sell(slug=None, email=email)
-    assert shop.conversions("attribution_method") == [("crm_lookup:kit",)]
+    assert shop.conversions("attribution_method") == [("self_referral",)]
 
 
 def test_the_buyers_own_address_is_asked_for_with_its_tag(shop, platform):
