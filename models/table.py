@@ -94,6 +94,7 @@ class Table(Rows[Row]):
         self.name = name
         self.kind = kind
         self._key = key
+        self.computed = frozenset(instead or ())
         self.columns = columns(kind, **(instead or {}))
 
     def insert(self, values: Mapping[str, object], *, conflict: str = "") -> bool:

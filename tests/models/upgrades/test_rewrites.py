@@ -302,6 +302,7 @@ _WHOLE = {
     "conversions.sales._LOOK_UP": "it reports a missing link by its first columns",
     "leads.rows._BY_SLUG": "it reports a missing link by its first columns",
     "clicks.public_links._FIND_BY_PIXEL": "a pixel that is not found leaves no row",
+    "clicks.public_links._FIND_BY_TAG": "a slug without a link in the organization of the tag leaves no row",
     "clicks.public_links._FIND_BY_SLUG": "an organization that is not found leaves no row",
     "coupons.affiliate_coupons._FIND": "the gateway of its connection is only shown",
     "coupons.affiliate_coupons._LOCK": "the gateway of its connection is only shown",
