@@ -5,10 +5,12 @@ somebody recorded by hand.
 """
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from domain import emails
 from domain.conversions.recurring import window_end
+
+_LEADS_COUNT = timedelta(days=90)
 
 
 @dataclass(eq=False)
@@ -25,6 +27,7 @@ class Payment:
     type: str | None = None
     earns: int | None = None
     is_locked: bool = False
+    is_cancelled: bool = False
     affiliate: str | None = None
     commission: int | None = None
     is_refunded: bool = False
@@ -35,7 +38,16 @@ class Payment:
 
     @property
     def is_owed_nothing(self) -> bool:
-        return self.is_refunded or self.is_locked
+        return self.is_refunded or self.is_cancelled or self.is_locked
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Somebody who signed up through an affiliate."""
+
+    at: datetime
+    inbox: str
+    slug: str
 
 
 @dataclass(eq=False)
@@ -57,6 +69,7 @@ class Reference:
     delay: int
     booked: list[Payment] = field(default_factory=list)
     waiting: list[Payment] = field(default_factory=list)
+    leads: list[Lead] = field(default_factory=list)
     people: list[Person] = field(default_factory=list)
     inboxes: dict[str, Person] = field(default_factory=dict)
 
@@ -85,7 +98,15 @@ class Reference:
             earlier = [one for one in self.booked if one.at <= paid.at and is_same(paid, one)]
             if earlier:
                 return max(earlier, key=lambda one: one.at).affiliate
-        return None
+        seen = [one.at for one in (*self.booked, *self.waiting) if paid.inbox and one.inbox == paid.inbox]
+        leads = [
+            one
+            for one in self.leads
+            if one.inbox == paid.inbox
+            and one.at <= paid.at < one.at + _LEADS_COUNT
+            and not any(at < one.at for at in seen)
+        ]
+        return max(leads, key=lambda one: one.at).slug if leads else None
 
     def _is_same_subscription(self, paid: Payment, earlier: Payment) -> bool:
         return bool(paid.subscription) and paid.subscription == earlier.subscription

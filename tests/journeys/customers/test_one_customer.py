@@ -4,24 +4,29 @@ Source: tracking spec, section 8; core spec, "Program fields accepted on create 
 """
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from domain import emails
 from models import db
 from pipelines import ledger_check
 from pipelines.conversions import accept
 from tests.api.gateways.conftest import Shop
-from tests.journeys.customers.reference import Payment, Reference
+from tests.journeys.customers.reference import Lead, Payment, Reference
 from tests.support.api.importing import import_sales, past_sale
 from tests.support.draining import drain
 from tests.support.gateways.playing import connected, played
 from tests.support.gateways.stage import Purchase
+from tests.support.rows import lead_rows
 
-_EMAILS = ("a@x.test", "b@x.test", "A+tag@x.test", None)
+_EMAILS = ("a@x.test", "b@x.test", "A+tag@x.test", "c@x.test", "d@x.test", "e@x.test", None)
 # Shops number their customers; those of the others are unlike anybody else's.
-_CUSTOMERS = ("cus_1", "cus_2", "11", "12", None)
+_CUSTOMERS = ("cus_1", "cus_2", "11", "12", "13", None)
 _SLUGS = ("ann", "ben")
+#: What the ids of a gateway begin with: WooCommerce numbers its customers.
+_ID = {"stripe": "cus_", "woocommerce": "1", "mollie": "cst_"}
 # Long enough ago that no step of any history lies ahead.
 _START = datetime(2024, 1, 15, tzinfo=UTC)
 
@@ -32,11 +37,23 @@ class _History:
     def __init__(self, brand, shops, seed, **terms):
         self.brand, self.shops, self.draw = brand, shops, random.Random(seed)
         self.reference = Reference(**terms)
-        self.now, self.told, self.numbers = _START, [], 0
+        self.now, self.told, self.numbers, self.part_of = _START, [], 0, {}
 
     def step(self):
-        self.now += timedelta(days=self.draw.randint(1, 40))
-        self.draw.choice([self.import_, self.sign, self.record, self.sell, self.sell, self.sell, self.refund])()
+        self.now += timedelta(days=self.draw.randint(1, 25))
+        often = [self.sell] * 8
+        acts = [
+            self.import_,
+            self.sign,
+            self.record,
+            self.sign_up,
+            self.sign_up,
+            self.refund,
+            self.cancel,
+            self.pay_again,
+            *often,
+        ]
+        self.draw.choice(acts)()
 
     def _book(self, paid):
         drain()
@@ -99,38 +116,77 @@ class _History:
         id = answer.json["conversion"]["externalEventId"]
         self._book(Payment(id, self.now, email=email, slug=slug, type="OneTime", earns=earns))
 
+    def sign_up(self):
+        slug, email = self.draw.choice(_SLUGS), self.draw.choice(_EMAILS[:-1])
+        inbox = emails.normalize(email)
+        if any(lead.inbox == inbox for lead in self.reference.leads):
+            return  # one person is one lead of a campaign
+        ((affiliate_id,),) = self.brand.rows("select affiliate_id from tracking_link where slug = %s", slug)
+        lead_rows.record(self.brand, affiliate_id, email, occurred_at=self.now)
+        self.reference.leads.append(Lead(self.now, inbox, slug))
+
     def sell(self):
         shop = self.draw.choice(self.shops)
-        shop.stage.now = self.now
-        customer, email = self.draw.choice("12"), self.draw.choice(_EMAILS[:3])
-        slug = self.draw.choice((*_SLUGS, None, None, None))
-        sale = shop.stage.pay(Purchase(cents=10_000, customer=customer, email=email, slug=slug))
-        for _ in range(self.draw.choice([1, 2])):
-            shop.hear(*sale.sent)
         gateway = shop.stage.gateway.name
-        known_as = f"cus_{customer}" if gateway == "stripe" else f"1{customer}"
-        paid = Payment(sale.id, self.now, gateway=gateway, customer=known_as, email=email, slug=slug)
+        shop.stage.now = self.now
+        customer = self.draw.choice("123")
+        email = self.draw.choice([*_EMAILS[:-1], *(lead.inbox for lead in self.reference.leads for _ in range(3))])
+        if gateway == "mollie":  # payments there name a customer, whose email is read when they are booked
+            email = _EMAILS[2 + int(customer)]
+        bought = Purchase(cents=10_000, customer=customer, email=email, slug=self.draw.choice((*_SLUGS, *[None] * 6)))
+        if gateway == "mollie":
+            first = shop.stage.pay_first_part(replace(bought, cents=4_000))
+            sold = [first, shop.stage.pay_part(first, 6_000)]
+        else:
+            sold = [shop.stage.pay(bought)]
+        for sale in sold:
+            for _ in range(self.draw.choice([1, 2])):
+                shop.hear(*sale.sent)
+            self.part_of[sale.id] = sold[0].id
+        paid = Payment(
+            sold[0].id, self.now, gateway=gateway, customer=_ID[gateway] + customer, email=email, slug=bought.slug
+        )
         paid.subscription = f"sub_{customer}" if gateway == "stripe" else None
-        self.told.append((shop, sale, paid))
+        self.told.append((shop, sold, paid))
         self._book(paid)
 
-    def refund(self):
-        left = [one for one in self.told if not one[2].is_refunded]
-        if not left:
-            return
-        shop, sale, paid = self.draw.choice(left)
-        shop.stage.now = self.now
-        sent = shop.stage.refund(sale, 10_000)
+    def _tell(self, shop, sent):
         for _ in range(self.draw.choice([1, 2])):
             shop.hear(*sent)
-        paid.is_refunded = True
+
+    def _one(self, which):
+        left = [one for one in self.told if which(one[2])]
+        return self.draw.choice(left) if left else (None, (), None)
+
+    def refund(self):
+        shop, sold, paid = self._one(lambda paid: not paid.is_refunded and not paid.is_cancelled)
+        for sale in sold:
+            shop.stage.now = self.now
+            self._tell(shop, shop.stage.refund(sale, sale.purchase.cents))
+            paid.is_refunded = True
+
+    def cancel(self):
+        shop, sold, paid = self._one(
+            lambda paid: paid.gateway == "woocommerce" and not paid.is_cancelled and not paid.is_refunded
+        )
+        for sale in sold:
+            shop.stage.now = self.now
+            self._tell(shop, shop.stage.cancel(sale))
+            paid.is_cancelled = True
+
+    def pay_again(self):
+        shop, sold, paid = self._one(lambda paid: paid.is_cancelled)
+        for sale in sold:
+            shop.stage.now = self.now
+            self._tell(shop, shop.stage.pay_again(sale))
+            paid.is_cancelled = False
 
 
 _BOOKED = """
 select external_event_id, (select l.slug from tracking_link l where l.affiliate_id = c.affiliate_id), type,
   commission_cents,
   coalesce((select sum(amount_cents)::int from ledger_entry e where e.conversion_id = c.id), 0)
-from conversion c
+from conversion c where source <> 'lead'
 """
 
 
@@ -141,19 +197,19 @@ def test_random_histories_of_a_person_end_as_the_rules_say(brand, seed):
     brand.program(default_commission_type="Percentage", default_commission_value=20, **terms)
     brand.affiliate("ann")
     brand.affiliate("ben")
-    with played("stripe") as stripe, played("woocommerce") as woocommerce:
+    with played("stripe") as stripe, played("woocommerce") as woocommerce, played("mollie") as mollie:
         owner = brand.person("Owner")
-        shops = [Shop(brand, stage, connected(owner, stage)) for stage in (stripe, woocommerce)]
+        shops = [Shop(brand, stage, connected(owner, stage)) for stage in (stripe, woocommerce, mollie)]
         brand.rows("update gateway_connection set connected_at = %s returning 1", _START - timedelta(days=1))
         history = _History(brand, shops, seed, months=months, delay=delay)
-        for _ in range(16):
+        for _ in range(24):
             history.step()
 
     expected = {
         one.id: (one.affiliate, one.type, one.commission, 0 if one.is_owed_nothing else one.commission)
         for one in history.reference.booked
     }
-    booked = {id.removeprefix("import:"): tuple(rest) for id, *rest in brand.rows(_BOOKED)}
+    booked = {history.part_of.get(id, id): tuple(rest) for id, *rest in brand.rows(_BOOKED)}
     assert booked == expected
     with db.unit_of_work(brand.id):
         assert ledger_check.run(brand.id, now=datetime.now(UTC)) == []
