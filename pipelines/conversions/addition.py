@@ -13,7 +13,6 @@ from uuid import UUID
 from domain.conversions import growth, override
 from domain.conversions.growth import EarnedAmount
 from domain.statuses import EARNS_NOTHING
-from domain.webhooks import events
 from models.conversions import conversions, revenue
 from models.conversions.changes import additions
 from models.conversions.changes.additions import Addition
@@ -103,25 +102,8 @@ def _stage_consequences(before: Conversion, after: Conversion, addition: Additio
         ]
     )
     _stage_ledger(before, commission_cents, addition)
-    emit.event(
-        organization_id=before.organization_id,
-        type="conversion.adjusted",
-        data=events.conversion_adjusted(
-            conversion_id=before.id,
-            affiliate_id=before.affiliate_id,
-            program_id=before.program_id,
-            amount_cents=after.amount_cents - after.refunded_cents,
-            previous_amount_cents=before.amount_cents - before.refunded_cents,
-            currency=before.currency,
-            commission_cents=after.net_commission_cents,
-            previous_commission_cents=before.net_commission_cents,
-            status=after.status,
-            previous_status=before.status,
-            reason=FURTHER_PAYMENT if addition.payment_id else HIGHER_TOTAL,
-            attribution_method=before.attribution_method,
-            parent_affiliate_conversion_id=before.parent_id,
-        ),
-        at=addition.created_at,
+    emit.conversion_adjusted(
+        before, after, reason=FURTHER_PAYMENT if addition.payment_id else HIGHER_TOTAL, at=addition.created_at
     )
 
 

@@ -11,7 +11,6 @@ from uuid import UUID
 from domain.conversions import adjust, override, refund
 from domain.refused import Refused
 from domain.statuses import EARNS_NOTHING, UNPAID, ConversionStatus, ConversionType, Payability
-from domain.webhooks import events
 from models import ids
 from models.conversions import conversions, refunds, reviews
 from models.conversions.changes import adjustments
@@ -132,7 +131,7 @@ def _apply(word: Adjustment, before: Conversion, commission_cents: int, *, paren
             )
         ]
     )
-    _stage_adjusted_event(word, before, after)
+    emit.conversion_adjusted(before, after, reason=word.reason, at=word.at)
     return after
 
 
@@ -172,26 +171,3 @@ def _stage_entries(word: Adjustment, before: Conversion, more_cents: int, revers
     }
     for kind, cents in booked.items():
         entries.stage(before, kind=kind, amount_cents=cents, cause_id=word.id, created_at=word.at)
-
-
-def _stage_adjusted_event(word: Adjustment, before: Conversion, after: Conversion) -> None:
-    emit.event(
-        organization_id=before.organization_id,
-        type="conversion.adjusted",
-        data=events.conversion_adjusted(
-            conversion_id=before.id,
-            affiliate_id=before.affiliate_id,
-            program_id=before.program_id,
-            amount_cents=after.amount_cents - after.refunded_cents,
-            previous_amount_cents=before.amount_cents - before.refunded_cents,
-            currency=before.currency,
-            commission_cents=after.net_commission_cents,
-            previous_commission_cents=before.net_commission_cents,
-            status=after.status,
-            previous_status=before.status,
-            reason=word.reason,
-            attribution_method=before.attribution_method,
-            parent_affiliate_conversion_id=before.parent_id,
-        ),
-        at=word.at,
-    )

@@ -14,7 +14,6 @@ from domain.conversions.refund import RefundOrigin
 from domain.gateways.names import Gateway
 from domain.refused import Refused
 from domain.statuses import EARNS_NOTHING
-from domain.webhooks import events
 from models import ids
 from models.conversions import conversions, refunds, revenue
 from models.conversions.conversions import Conversion
@@ -193,23 +192,4 @@ def _stage(before: Conversion, after: Conversion, record: Refund, given_back_cen
     entries.stage(
         before, kind="restore", amount_cents=given_back_cents, cause_id=record.id, created_at=record.created_at
     )
-    emit.event(
-        organization_id=before.organization_id,
-        type="conversion.adjusted",
-        data=events.conversion_adjusted(
-            conversion_id=before.id,
-            affiliate_id=before.affiliate_id,
-            program_id=before.program_id,
-            amount_cents=after.amount_cents - after.refunded_cents,
-            previous_amount_cents=before.amount_cents - before.refunded_cents,
-            currency=before.currency,
-            commission_cents=after.net_commission_cents,
-            previous_commission_cents=before.net_commission_cents,
-            status=after.status,
-            previous_status=before.status,
-            reason=REASON,
-            attribution_method=before.attribution_method,
-            parent_affiliate_conversion_id=before.parent_id,
-        ),
-        at=record.created_at,
-    )
+    emit.conversion_adjusted(before, after, reason=REASON, at=record.created_at)

@@ -12,6 +12,7 @@ import orjson
 
 from domain.webhooks import events
 from models import ids
+from models.conversions.conversions import Conversion
 from models.webhooks import outbox
 
 
@@ -25,6 +26,29 @@ def event(*, organization_id: UUID, type: str, data: Mapping[str, object], at: d
         body=frozen(event_uuid=event_uuid, organization_id=organization_id, type=type, data=data, at=at),
         created_at=at,
     )
+
+
+def conversion_adjusted(before: Conversion, after: Conversion, *, reason: str, at: datetime) -> None:
+    """Stage the event that a conversion's amount or commission changed without a refund.
+
+    Amounts and commissions are what refunds left of them. Source: tracking spec, section 6, conversion.adjusted.
+    """
+    data = events.conversion_adjusted(
+        conversion_id=before.id,
+        affiliate_id=before.affiliate_id,
+        program_id=before.program_id,
+        amount_cents=after.amount_cents - after.refunded_cents,
+        previous_amount_cents=before.amount_cents - before.refunded_cents,
+        currency=before.currency,
+        commission_cents=after.net_commission_cents,
+        previous_commission_cents=before.net_commission_cents,
+        status=after.status,
+        previous_status=before.status,
+        reason=reason,
+        attribution_method=before.attribution_method,
+        parent_affiliate_conversion_id=before.parent_id,
+    )
+    event(organization_id=before.organization_id, type="conversion.adjusted", data=data, at=at)
 
 
 def events_of_type(*, organization_id: UUID, type: str, data: Iterable[Mapping[str, object]], at: datetime) -> None:
