@@ -1,5 +1,7 @@
 """The ledger check names a conversion of a gateway that does not agree with its payments."""
 
+from contextlib import suppress
+
 import pytest
 
 from models import db
@@ -10,7 +12,7 @@ _DAMAGES = {
     "update gateway_payment set refunded_cents = refunded_cents + 1": "what a gateway's payment gave back",
     "update conversion set refunded_cents = refunded_cents - 10 where refunded_cents > 0":
         "the conversion of a gateway's payments gave back its share",
-    "update gateway_payment set conversion_id = null where paid_cents = 6000": "a further payment of an order is added",
+    "update gateway_payment p set conversion_id = null from conversion_addition a where a.payment_id = p.id": "a further payment of an order is added",
     "update conversion set amount_cents = 5000 where amount_cents = 10000": "what was added to a sale is not more",
 }  # fmt: skip
 
@@ -26,9 +28,16 @@ def test_damage_to_an_order_of_two_payments_is_named(shop, damage):
     second = shop.stage.pay_part(first, 6_000)
     shop.hear(*first.sent, *second.sent, *shop.stage.refund(second, 1_000))
 
-    with pytest.raises(_UndoneError), db.unit_of_work(shop.brand.id):
-        assert rules.broken(shop.brand.id, limit=9) == []
+    assert _find_broken_rules(shop, "select 1") == []
+    found = _find_broken_rules(shop, damage)
+    assert [rule for rule in found if rule.startswith(_DAMAGES[damage])], found
+
+
+def _find_broken_rules(shop, damage):
+    """Return the rules that a statement breaks; it is rolled back."""
+    found = []
+    with suppress(_UndoneError), db.unit_of_work(shop.brand.id):
         db.db.run(damage)
-        found = rules.broken(shop.brand.id, limit=9)
-        assert [rule for rule, _ in found if rule.startswith(_DAMAGES[damage])], found
+        found = [rule for rule, _ in rules.broken(shop.brand.id, limit=9)]
         raise _UndoneError
+    return found
