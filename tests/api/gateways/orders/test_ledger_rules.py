@@ -12,7 +12,8 @@ _DAMAGES = {
     "update gateway_payment set refunded_cents = refunded_cents + 1": "what a gateway's payment gave back",
     "update conversion set refunded_cents = refunded_cents - 10 where refunded_cents > 0":
         "the conversion of a gateway's payments gave back its share",
-    "update gateway_payment p set conversion_id = null from conversion_addition a where a.payment_id = p.id": "a further payment of an order is added",
+    "update gateway_payment p set conversion_id = null from conversion_addition a where a.payment_id = p.id":
+        "a further payment of an order is added",
     "update conversion set amount_cents = 5000 where amount_cents = 10000": "what was added to a sale is not more",
 }  # fmt: skip
 
