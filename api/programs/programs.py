@@ -28,7 +28,6 @@ from schemas.programs.program import (
     ProgramRecord,
     ProgramsQuery,
     ProgramWarning,
-    WrittenProgram,
 )
 
 blueprint = Blueprint("programs", __name__)
@@ -39,7 +38,6 @@ _WRITE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter, ma
 _ARCHIVE = Guard(audience="brand", scope="read_write", role=Role.Owner, plan=plans.Tier.Starter)
 
 _RECORD = ProgramRecord()
-_WRITTEN = WrittenProgram()
 _WARNING = ProgramWarning()
 _TERM_REFUSALS = (
     "400 invalid_commission_type",
@@ -58,7 +56,7 @@ _TERM_REFUSALS = (
 
 
 @blueprint.post("/api/v1/programs")
-@operation(_WRITE, one(_WRITTEN), status=201, takes=ProgramBody(), refuses=(*_TERM_REFUSALS, "409 slug_already_taken"))
+@operation(_WRITE, one(_RECORD), status=201, takes=ProgramBody(), refuses=(*_TERM_REFUSALS, "409 slug_already_taken"))
 def create_program() -> Response:
     """Create a program. 201 with it."""
     wanted = body.load()
@@ -103,7 +101,7 @@ def get_program(program_id: str) -> Mapping[str, object]:
 @blueprint.patch("/api/v1/programs/<program_id>")
 @operation(
     _WRITE,
-    one(_WRITTEN),
+    one(_RECORD),
     takes=ProgramChanges(),
     refuses=(
         *_TERM_REFUSALS,

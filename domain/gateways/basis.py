@@ -44,6 +44,15 @@ class RefundedParts:
     unreported_cents: int | None
 
 
+def grown(parts: RefundedParts, *, amount_cents: int, reported_cents: int) -> RefundedParts:
+    """Return what is refunded of a conversion once its amount grew to `amount_cents`; the brand's part stays.
+
+    `reported_cents` is the part of the new amount that its gateway had reported by then: it may be another one than
+    before, where what was added counts by another share of what was paid.
+    """
+    return RefundedParts(min(reported_cents + (parts.unreported_cents or 0), amount_cents), parts.unreported_cents)
+
+
 def followed(parts: RefundedParts, *, reported_cents: int) -> RefundedParts:
     """Return what is refunded of a conversion once its gateway says that `reported_cents` of it are.
 

@@ -135,7 +135,9 @@ and (c.refunded_cents = c.amount_cents) <> (c.status = 'Refunded' and c.reversed
 select c.external_event_id from conversion c join conversion p
   on p.organization_id = c.organization_id and p.id = c.parent_id {share}
 where {org:c} and (c.currency <> p.currency or c.amount_cents <> 0
-  or c.commission_cents <> share.cents and not (c.status = 'Paid' and c.commission_cents > share.cents
+  or c.commission_cents <> share.cents and not (c.commission_cents > share.cents
+    and (c.status = 'Paid' or exists (
+      select from payout_line l where l.organization_id = c.organization_id and l.conversion_id = c.id))
     and exists (
       select from commission_change m where m.organization_id = p.organization_id and m.conversion_id = p.id)))
 union all

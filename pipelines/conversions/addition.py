@@ -13,8 +13,8 @@ from uuid import UUID
 from domain.conversions import growth, override
 from domain.conversions.growth import EarnedAmount
 from domain.statuses import EARNS_NOTHING
-from models.conversions import conversions, revenue
-from models.conversions.changes import additions
+from models.conversions import conversions, refunds, revenue
+from models.conversions.changes import additions, adjustments
 from models.conversions.changes.additions import Addition
 from models.conversions.conversions import Conversion
 from models.ledger import entries
@@ -67,7 +67,11 @@ def _restated(conversion: Conversion, amount_cents: int, commission_cents: int) 
 
 
 def _follow_override(before: Conversion, after: Conversion, addition: Addition) -> None:
-    """Bring the override to its share of the grown commission; have it written where the share was nothing before."""
+    """Bring the override to its share of the grown commission; have it written where the share was nothing before.
+
+    One that is above its share, because it was paid before its sale's commission was lowered, stays. One that was
+    refunded by itself earns nothing of what is added.
+    """
     if not addition.commission_cents:
         return
     row = conversions.lock_override(organization_id=before.organization_id, parent_id=before.id)
@@ -76,13 +80,28 @@ def _follow_override(before: Conversion, after: Conversion, addition: Addition) 
         return
     assert row.rate_value is not None  # an override row is a percentage of its sale
     share_cents = override.share_cents(commission_cents=after.commission_cents, percent=row.rate_value)
-    if share_cents == row.commission_cents:
+    more_cents = share_cents - row.commission_cents
+    if more_cents <= 0:
         return
     grown = _restated(row, row.amount_cents, share_cents)
+    own = refunds.own(row)
+    reversal_cents = more_cents if own is not None and own.is_full and row.status not in EARNS_NOTHING else 0
+    if own is not None and reversal_cents:
+        grown = replace(grown, reversed_cents=row.reversed_cents + reversal_cents)
+        adjustments.stage_reversals(
+            organization_id=row.organization_id, conversion_id=row.id, changes=[(own.id, reversal_cents)]
+        )
     additions.stage_override(
-        organization_id=row.organization_id, override_id=row.id, commission_cents=share_cents, status=grown.status
+        organization_id=row.organization_id,
+        override_id=row.id,
+        commission_cents=share_cents,
+        reversal_cents=reversal_cents,
+        status=grown.status,
     )
     _stage_consequences(row, grown, addition)
+    entries.stage(
+        row, kind="reverse", amount_cents=-reversal_cents, cause_id=addition.id, created_at=addition.created_at
+    )
 
 
 def _stage_consequences(before: Conversion, after: Conversion, addition: Addition) -> None:
@@ -96,7 +115,7 @@ def _stage_consequences(before: Conversion, after: Conversion, addition: Additio
                 conversion_id=before.id,
                 event_type="adjustment",
                 amount_cents=amount_cents,
-                commission_cents=commission_cents,
+                commission_cents=after.net_commission_cents - before.net_commission_cents,
                 occurred_at=addition.created_at,
             )
         ]

@@ -200,6 +200,11 @@ def _cascaded(
             parent_is_full=record.is_full,
         )
         status = statuses.ConversionStatus.Refunded.value if record.is_full else status
+        if override.paid_cents > 0 and override.status != statuses.ConversionStatus.Refunded:
+            # It grew after it was paid out, or more came back: what was paid stays.
+            reversal_cents = min(reversal_cents, max(override.net_commission_cents - override.paid_cents, 0))
+            is_left = override.net_commission_cents - reversal_cents > override.paid_cents
+            status = override.status if is_left else statuses.ConversionStatus.Paid.value
     _reverse(override, record, reversal_cents=reversal_cents, status=status)
     is_ended = status == statuses.ConversionStatus.Refunded != override.status
     return replace(
@@ -226,7 +231,7 @@ def _reverse(
         refunded_cents=0 if is_override else record.cumulative_cents,
         reversal_cents=reversal_cents,
         status=status,
-        refunded_at=record.created_at if record.is_full else None,
+        refunded_at=record.created_at if record.is_full and status != statuses.ConversionStatus.Paid else None,
         unreported_cents=None if is_override else conversion.unreported_cents,
     )
     refunds.stage_reversal(

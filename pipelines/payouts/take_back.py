@@ -25,9 +25,12 @@ def take_back_if_named(conversion: Conversion, cents: int, *, now: datetime) -> 
 def take_back(conversion: Conversion, cents: int, *, now: datetime) -> None:
     """Take `cents` native minor units off the lines that pay for a locked conversion, the open one first.
 
-    What the lines do not cover is left. Budget: one round trip.
+    `conversion` is as it was before. What it earned and no line pays goes first, as of one that grew; what the lines do
+    not cover is left. Budget: one round trip.
     """
     paying = lines.lock_paying(organization_id=conversion.organization_id, conversion_id=conversion.id)
+    paid_cents = sum(line.native_amount_cents - line.reversed_native_cents for line in paying)
+    cents = max(cents - max(conversion.net_commission_cents - paid_cents, 0), 0)
     for line in paying:
         change = reversal.shrink(line.as_it_stands, cents)
         if change.absorbed_cents:

@@ -92,7 +92,7 @@ class PreviewedRow(Wire):
 class ImportWarning(RowWarningRecord):
     """A warning of an import, with its row: its place from 0, and its line in a file."""
 
-    wire_name = "ImportWarning"
+    wire_name = "ImportJobWarning"
 
     index = fields.Integer()
     line = fields.Integer(allow_none=True)

@@ -173,6 +173,14 @@ class NetworkReviewRecord(Wire):
     decided_at = Instant(allow_none=True)
 
 
+class ProgramWarning(Wire):
+    """A term that was set and has no effect now."""
+
+    code = one_of(("paid_leads_off",))
+    field = fields.String()
+    message = fields.String()
+
+
 class ProgramRecord(Wire):
     """A program as the API shows it: the spec's fields and those of its write table.
 
@@ -221,19 +229,6 @@ class ProgramRecord(Wire):
     created_at = Instant()
     updated_at = Instant()
     archived_at = Instant(allow_none=True)
-
-
-class ProgramWarning(Wire):
-    """A term that was set and has no effect now."""
-
-    code = one_of(("paid_leads_off",))
-    field = fields.String()
-    message = fields.String()
-
-
-class WrittenProgram(ProgramRecord):
-    """A program as it is after it was created or changed, with what of that has no effect now."""
-
     warnings = fields.List(fields.Nested(ProgramWarning), metadata=MAY_LACK)
 
 

@@ -44,11 +44,19 @@ def follow(desk: BookingDesk, payment: GatewayPayment, reason: str | None) -> No
     bring_to_refunds(desk, payment, conversion, reason)
 
 
-def bring_to_refunds(desk: BookingDesk, payment: GatewayPayment, conversion: Conversion, reason: str | None) -> None:
+def bring_to_refunds(
+    desk: BookingDesk,
+    payment: GatewayPayment,
+    conversion: Conversion,
+    reason: str | None,
+    *,
+    known_cents: int | None = None,
+) -> None:
     """Bring a locked conversion to what is refunded of its payments, of which `payment` is one.
 
     What the brand refunded and the gateway reports now is the same money: it is not taken back again (decision 73).
-    A conversion that grew is restored where its refunds are a smaller part of it than before.
+    A conversion that grew is restored where its refunds are a smaller part of it than before; of its payments
+    `known_cents` were refunded, gross, before it grew.
     """
     others = orders.other_parts(payment)
     paid_cents = payment.paid_cents + others.paid_cents
@@ -64,7 +72,16 @@ def bring_to_refunds(desk: BookingDesk, payment: GatewayPayment, conversion: Con
         reported_cents = basis.refunded(
             amount_cents=conversion.amount_cents, paid_cents=paid_cents, refunded_cents=refunded_cents
         )
-        after = basis.followed(before, reported_cents=reported_cents)
+        known = before
+        if known_cents is not None:
+            known = basis.grown(
+                before,
+                amount_cents=conversion.amount_cents,
+                reported_cents=basis.refunded(
+                    amount_cents=conversion.amount_cents, paid_cents=paid_cents, refunded_cents=known_cents
+                ),
+            )
+        after = basis.followed(known, reported_cents=reported_cents)
         is_to_end = after.refunded_cents > before.refunded_cents
         is_undone = conversion.refunded_at is not None and after.refunded_cents < conversion.amount_cents
         is_to_begin = after.refunded_cents < before.refunded_cents or (not is_to_end and is_undone)

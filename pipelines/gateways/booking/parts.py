@@ -36,5 +36,5 @@ def join(
     )
     payments.stage(row, aliases=aliases)
     grown = addition.add(conversion, added_cents, payment_id=row.id, now=desk.now)
-    money_back.bring_to_refunds(desk, row, grown, None)
+    money_back.bring_to_refunds(desk, row, grown, None, known_cents=others.refunded_cents)
     return row

@@ -154,7 +154,8 @@ def _raise_conversion(desk: BookingDesk, before: GatewayPayment, after: GatewayP
         more_net_cents=more_net_cents,
     )
     grown = addition.add(conversion, added_cents, payment_id=None, now=desk.now)
-    money_back.bring_to_refunds(desk, after, grown, None)
+    known_cents = before.refunded_cents + others.refunded_cents
+    money_back.bring_to_refunds(desk, after, grown, None, known_cents=known_cents)
 
 
 def _stage_state(desk: BookingDesk, order_ids: Sequence[str], state: OrderState) -> None:

@@ -68,7 +68,7 @@ export declare class Programs {
    * Create a program.
    * Scope read_write. Plan Starter or higher. Refused with budget_out_of_range, click_reward_out_of_range, delay_without_renewals, fixed_commission_out_of_range, hero_image_not_found, invalid_commission_type, invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url, lead_bounty_out_of_range, percentage_out_of_range, sale_commission_incomplete, slug_already_taken, unit_fee_out_of_range.
    */
-  createProgram(body: records.ProgramBody, options?: WriteOptions): Promise<records.WrittenProgram>;
+  createProgram(body: records.ProgramBody, options?: WriteOptions): Promise<records.Program>;
 
   /**
    * List programs, newest first.
@@ -103,7 +103,7 @@ export declare class Programs {
    * Scope read_write. Plan Starter or higher. Refused with budget_out_of_range, click_reward_out_of_range, delay_without_renewals, fixed_commission_out_of_range, hero_image_not_found, invalid_commission_model, invalid_commission_type, invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url, invalid_status_transition, lead_bounty_out_of_range, not_found, percentage_out_of_range, sale_commission_incomplete, slug_already_taken, unit_fee_out_of_range.
    * @param programId The program's id.
    */
-  changeProgram(programId: string, body?: records.ProgramChanges, options?: WriteOptions): Promise<records.WrittenProgram>;
+  changeProgram(programId: string, body?: records.ProgramChanges, options?: WriteOptions): Promise<records.Program>;
 
   /**
    * Archive a program: it stays readable and earns nothing from now on.

@@ -1426,7 +1426,7 @@ export interface ConversionImportResult {
   /** The service that the sales come from. */
   source: string | null;
   /** What rows get otherwise than they say; they are imported all the same. */
-  warnings: ImportWarning[];
+  warnings: ImportJobWarning[];
   /** What became payable, by currency. */
   unpaidConfirmed: CommissionBalance[];
   /** The one currency of what became payable; null when there are none or several. */
@@ -2206,7 +2206,23 @@ export interface ImportDetail {
   /** When it was taken back; null while it was not. */
   undoneAt: string | null;
   /** What rows get otherwise than they say; they are imported all the same. */
-  warnings: ImportWarning[];
+  warnings: ImportJobWarning[];
+}
+
+/** A warning of an import, with its row: its place from 0, and its line in a file. */
+export interface ImportJobWarning {
+  /** What the warning is about, for machines. */
+  code: "equal_row" | "self_referral" | "self_referral_held" | "self_referral_denied" | "slug_invalid" | "slug_is_alias" | "slug_reserved" | "slug_taken" | "unknown_status" | "invalid_wallet_email";
+  /** For people; it may change. */
+  message: string;
+  /** What the row says; null where that is in no one field. */
+  value: string | null;
+  /** What the row gets instead; null for a warning that changes no value. */
+  replacement: string | null;
+  /** The place of the row, from 0. */
+  index: number;
+  /** The line of the file where the row begins, the header being 1. Null without a file. */
+  line: number | null;
 }
 
 /** What would become of a row: `line` is its line in a file. */
@@ -2248,7 +2264,7 @@ export interface ImportResult {
   /** The service that conversions come from; null for affiliates. */
   source: string | null;
   /** What rows get otherwise than they say; they are imported all the same. */
-  warnings: ImportWarning[];
+  warnings: ImportJobWarning[];
 }
 
 /** An affiliate. */
@@ -2275,22 +2291,6 @@ export interface ImportRowWarning {
   value: string | null;
   /** What the row gets instead; null for a warning that changes no value. */
   replacement: string | null;
-}
-
-/** A warning of an import, with its row: its place from 0, and its line in a file. */
-export interface ImportWarning {
-  /** What the warning is about, for machines. */
-  code: "equal_row" | "self_referral" | "self_referral_held" | "self_referral_denied" | "slug_invalid" | "slug_is_alias" | "slug_reserved" | "slug_taken" | "unknown_status" | "invalid_wallet_email";
-  /** For people; it may change. */
-  message: string;
-  /** What the row says; null where that is in no one field. */
-  value: string | null;
-  /** What the row gets instead; null for a warning that changes no value. */
-  replacement: string | null;
-  /** The place of the row, from 0. */
-  index: number;
-  /** The line of the file where the row begins, the header being 1. Null without a file. */
-  line: number | null;
 }
 
 /** What the page that was checked last carried; the directives are those that would let the script in. */
@@ -3475,6 +3475,8 @@ export interface Program {
   updatedAt: string;
   /** When it was archived; null while it is not. */
   archivedAt: string | null;
+  /** What was set just now and has no effect. Only in the answer of a change, and only when there is something. */
+  warnings?: ProgramWarning[];
 }
 
 /** A new program. */
@@ -4134,94 +4136,6 @@ export interface WebhookTestAnswer {
   eventType: "test" | "conversion.created" | "conversion.refunded" | "affiliate.created" | "affiliate.approved" | "payout.created" | "payout.paid" | "payout.failed" | "campaign_coupon.created" | "affiliate_coupon.created";
   /** Where it stands. */
   status: "Pending" | "Delivered" | "Failed";
-}
-
-/** A program as it is after it was created or changed, with what of that has no effect now. */
-export interface WrittenProgram {
-  /** Its id. */
-  id: string;
-  /** Its name. */
-  name: string;
-  /** The word in the link's address. */
-  slug: string;
-  /** What it is about, for people. */
-  description: string | null;
-  /** Where the terms are; null without any. */
-  termsUrl: string | null;
-  /** Whether the program takes visits and sales. */
-  isActive: boolean;
-  /** How the program's rate is counted: percent of the sale, or a fixed fee. */
-  defaultCommissionType: "Percentage" | "Fixed";
-  /** The program's rate: percent, or whole units of currency. */
-  defaultCommissionValue: number;
-  /** The currency of a fixed fee per click or lead; null for percent and sales. */
-  feeCurrency: string | null;
-  /** What the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc). */
-  defaultCommissionModel: "Cps" | "Cpc" | "Cpl" | "Cpa" | "RevShare" | "Hybrid";
-  /** How a sale is rewarded by a program that pays leads or clicks; null when it is not. */
-  saleCommissionType: "Percentage" | "Fixed" | null;
-  /** What a sale earns there; null when it earns nothing. */
-  saleCommissionValue: number | null;
-  /** For how many days a visit counts. */
-  cookieWindowDays: number;
-  /** For how many months a subscription earns; null for ever. */
-  recurringMonths: number | null;
-  /** How many invoices of a subscription earn nothing before it begins to. */
-  recurringDelayInvoices: number;
-  /** Which visit is credited: the first or the last. */
-  attributionModel: "FirstTouch" | "LastTouch";
-  /** Whether who applies or accepts is approved at once. */
-  autoApprove: boolean;
-  /** The storefront's own host name; null without one. */
-  customDomain: string | null;
-  /** Whether DNS, or the operator, has proved that the host name is the brand's. */
-  customDomainVerified: boolean;
-  /** Who may find the program. */
-  networkVisibility: "Private" | "Networked" | "InviteOnly";
-  /** What the operator said of listing it in the creator network; null while nobody asked. */
-  networkReview: NetworkReview | null;
-  /** What the program is about: where affiliates look for it in the network. Null: the brand has not said. */
-  category: "Software" | "Shopping" | "Finance" | "Education" | "Health" | "Travel" | "Media" | "Games" | "Food" | "Home" | "Services" | "Other" | null;
-  /** Whether the storefront shows it. */
-  isPubliclyDiscoverable: boolean;
-  /** What may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no limit. */
-  budgetCents: number | null;
-  /** The currency of the budget; null without one. */
-  budgetCurrency: string | null;
-  /** Where a short link leads to; null without one. */
-  referralDestinationUrl: string | null;
-  /** What must be due before anything is paid, in minor units of `minPayoutCurrency`; null is the default. */
-  minPayoutCents: number | null;
-  /** The currency of the minimum; null without one. */
-  minPayoutCurrency: string | null;
-  /** Whether the hosted checkout is used. */
-  hostedCheckoutDoorEnabled: boolean;
-  /** What the hosted checkout does: `redirect` or `email`. */
-  hostedCheckoutDoorMode: "redirect" | "email";
-  /** Where the hosted checkout leads to; null without one. */
-  hostedCheckoutThankYouUrl: string | null;
-  /** The fee for a lead, in minor units of `leadBountyCurrency`; null without one. */
-  leadBountyCents: number | null;
-  /** The currency of the fee for a lead; null without one. */
-  leadBountyCurrency: string | null;
-  /** The fee for a click, in minor units of `clickRewardCurrency`; null without one. */
-  clickRewardCents: number | null;
-  /** The currency of the fee for a click; null without one. */
-  clickRewardCurrency: string | null;
-  /** Whether it is the storefront's main campaign. */
-  isPrimary: boolean;
-  /** What those who apply are asked beside their email; null where it is nothing more. To strangers the first step alone. */
-  applicationForm: ApplicationForm | null;
-  /** What the landing page says; null: what the program itself says. A change replaces all of it. */
-  landingPageConfig: LandingPage | null;
-  /** When it was made. */
-  createdAt: string;
-  /** When it was last changed. */
-  updatedAt: string;
-  /** When it was archived; null while it is not. */
-  archivedAt: string | null;
-  /** What was set and has no effect now. There only when there is something. */
-  warnings?: ProgramWarning[];
 }
 
 /** What a webhook carries: `type` tells which. */

@@ -22,7 +22,7 @@ class Programs:
         body: records.ProgramBody,
         *,
         idempotency_key: str | None = None,
-    ) -> records.WrittenProgram:
+    ) -> records.Program:
         """Create a program.
 
         Scope read_write. Plan Starter or higher. Refused with budget_out_of_range,
@@ -93,7 +93,7 @@ class Programs:
         body: records.ProgramChanges | None = None,
         *,
         idempotency_key: str | None = None,
-    ) -> records.WrittenProgram:
+    ) -> records.Program:
         """Change what is sent of a program.
 
         Scope read_write. Plan Starter or higher. Refused with budget_out_of_range,

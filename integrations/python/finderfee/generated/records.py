@@ -2076,7 +2076,7 @@ class ConversionImportResult(TypedDict):
     source: str | None
     """The service that the sales come from."""
 
-    warnings: list[ImportWarning]
+    warnings: list[ImportJobWarning]
     """What rows get otherwise than they say; they are imported all the same."""
 
     unpaidConfirmed: list[CommissionBalance]
@@ -3180,8 +3180,30 @@ class ImportDetail(TypedDict):
     undoneAt: str | None
     """When it was taken back; null while it was not."""
 
-    warnings: list[ImportWarning]
+    warnings: list[ImportJobWarning]
     """What rows get otherwise than they say; they are imported all the same."""
+
+
+class ImportJobWarning(TypedDict):
+    """A warning of an import, with its row: its place from 0, and its line in a file."""
+
+    code: Literal["equal_row", "self_referral", "self_referral_held", "self_referral_denied", "slug_invalid", "slug_is_alias", "slug_reserved", "slug_taken", "unknown_status", "invalid_wallet_email"]
+    """What the warning is about, for machines."""
+
+    message: str
+    """For people; it may change."""
+
+    value: str | None
+    """What the row says; null where that is in no one field."""
+
+    replacement: str | None
+    """What the row gets instead; null for a warning that changes no value."""
+
+    index: int
+    """The place of the row, from 0."""
+
+    line: int | None
+    """The line of the file where the row begins, the header being 1. Null without a file."""
 
 
 class ImportPreviewRow(TypedDict):
@@ -3239,7 +3261,7 @@ class ImportResult(TypedDict):
     source: str | None
     """The service that conversions come from; null for affiliates."""
 
-    warnings: list[ImportWarning]
+    warnings: list[ImportJobWarning]
     """What rows get otherwise than they say; they are imported all the same."""
 
 
@@ -3276,28 +3298,6 @@ class ImportRowWarning(TypedDict):
 
     replacement: str | None
     """What the row gets instead; null for a warning that changes no value."""
-
-
-class ImportWarning(TypedDict):
-    """A warning of an import, with its row: its place from 0, and its line in a file."""
-
-    code: Literal["equal_row", "self_referral", "self_referral_held", "self_referral_denied", "slug_invalid", "slug_is_alias", "slug_reserved", "slug_taken", "unknown_status", "invalid_wallet_email"]
-    """What the warning is about, for machines."""
-
-    message: str
-    """For people; it may change."""
-
-    value: str | None
-    """What the row says; null where that is in no one field."""
-
-    replacement: str | None
-    """What the row gets instead; null for a warning that changes no value."""
-
-    index: int
-    """The place of the row, from 0."""
-
-    line: int | None
-    """The line of the file where the row begins, the header being 1. Null without a file."""
 
 
 class InstallCheck(TypedDict):
@@ -5005,6 +5005,11 @@ class Program(TypedDict):
     archivedAt: str | None
     """When it was archived; null while it is not."""
 
+    warnings: NotRequired[list[ProgramWarning]]
+    """What was set just now and has no effect. Only in the answer of a change, and only when there
+    is something.
+    """
+
 
 class ProgramBody(TypedDict):
     """A new program."""
@@ -5957,144 +5962,6 @@ class WebhookTestAnswer(TypedDict):
 
     status: Literal["Pending", "Delivered", "Failed"]
     """Where it stands."""
-
-
-class WrittenProgram(TypedDict):
-    """A program as it is after it was created or changed, with what of that has no effect now."""
-
-    id: str
-    """Its id."""
-
-    name: str
-    """Its name."""
-
-    slug: str
-    """The word in the link's address."""
-
-    description: str | None
-    """What it is about, for people."""
-
-    termsUrl: str | None
-    """Where the terms are; null without any."""
-
-    isActive: bool
-    """Whether the program takes visits and sales."""
-
-    defaultCommissionType: Literal["Percentage", "Fixed"]
-    """How the program's rate is counted: percent of the sale, or a fixed fee."""
-
-    defaultCommissionValue: float
-    """The program's rate: percent, or whole units of currency."""
-
-    feeCurrency: str | None
-    """The currency of a fixed fee per click or lead; null for percent and sales."""
-
-    defaultCommissionModel: Literal["Cps", "Cpc", "Cpl", "Cpa", "RevShare", "Hybrid"]
-    """What the program rewards: sales (Cps), leads (Cpl) or clicks (Cpc)."""
-
-    saleCommissionType: Literal["Percentage", "Fixed"] | None
-    """How a sale is rewarded by a program that pays leads or clicks; null when it is not."""
-
-    saleCommissionValue: float | None
-    """What a sale earns there; null when it earns nothing."""
-
-    cookieWindowDays: int
-    """For how many days a visit counts."""
-
-    recurringMonths: int | None
-    """For how many months a subscription earns; null for ever."""
-
-    recurringDelayInvoices: int
-    """How many invoices of a subscription earn nothing before it begins to."""
-
-    attributionModel: Literal["FirstTouch", "LastTouch"]
-    """Which visit is credited: the first or the last."""
-
-    autoApprove: bool
-    """Whether who applies or accepts is approved at once."""
-
-    customDomain: str | None
-    """The storefront's own host name; null without one."""
-
-    customDomainVerified: bool
-    """Whether DNS, or the operator, has proved that the host name is the brand's."""
-
-    networkVisibility: Literal["Private", "Networked", "InviteOnly"]
-    """Who may find the program."""
-
-    networkReview: NetworkReview | None
-    """What the operator said of listing it in the creator network; null while nobody asked."""
-
-    category: Literal["Software", "Shopping", "Finance", "Education", "Health", "Travel", "Media", "Games", "Food", "Home", "Services", "Other"] | None
-    """What the program is about: where affiliates look for it in the network. Null: the brand has
-    not said.
-    """
-
-    isPubliclyDiscoverable: bool
-    """Whether the storefront shows it."""
-
-    budgetCents: int | None
-    """What may be spent on clicks and leads, in minor units of `budgetCurrency`; null means no
-    limit.
-    """
-
-    budgetCurrency: str | None
-    """The currency of the budget; null without one."""
-
-    referralDestinationUrl: str | None
-    """Where a short link leads to; null without one."""
-
-    minPayoutCents: int | None
-    """What must be due before anything is paid, in minor units of `minPayoutCurrency`; null is the
-    default.
-    """
-
-    minPayoutCurrency: str | None
-    """The currency of the minimum; null without one."""
-
-    hostedCheckoutDoorEnabled: bool
-    """Whether the hosted checkout is used."""
-
-    hostedCheckoutDoorMode: Literal["redirect", "email"]
-    """What the hosted checkout does: `redirect` or `email`."""
-
-    hostedCheckoutThankYouUrl: str | None
-    """Where the hosted checkout leads to; null without one."""
-
-    leadBountyCents: int | None
-    """The fee for a lead, in minor units of `leadBountyCurrency`; null without one."""
-
-    leadBountyCurrency: str | None
-    """The currency of the fee for a lead; null without one."""
-
-    clickRewardCents: int | None
-    """The fee for a click, in minor units of `clickRewardCurrency`; null without one."""
-
-    clickRewardCurrency: str | None
-    """The currency of the fee for a click; null without one."""
-
-    isPrimary: bool
-    """Whether it is the storefront's main campaign."""
-
-    applicationForm: ApplicationForm | None
-    """What those who apply are asked beside their email; null where it is nothing more. To
-    strangers the first step alone.
-    """
-
-    landingPageConfig: LandingPage | None
-    """What the landing page says; null: what the program itself says. A change replaces all of it."""
-
-    createdAt: str
-    """When it was made."""
-
-    updatedAt: str
-    """When it was last changed."""
-
-    archivedAt: str | None
-    """When it was archived; null while it is not."""
-
-    warnings: NotRequired[list[ProgramWarning]]
-    """What was set and has no effect now. There only when there is something."""
 
 
 #: What a webhook carries: `type` tells which.

@@ -1,0 +1,66 @@
+"""Imports, gateways and signed sales that count one customer at the same moment wait for each other, and never for ever."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import psycopg2
+
+from tests.api.gateways.conftest import Shop
+from tests.support.api.importing import import_sales, past_sale
+from tests.support.api.racing import begun
+from tests.support.draining import drain, hand_out, run
+from tests.support.gateways.playing import connected, played
+from tests.support.gateways.stage import Purchase
+
+
+@contextmanager
+def _held(key: str) -> Iterator[None]:
+    """Hold the row of a customer's name."""
+    with closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as elsewhere, elsewhere.cursor() as cursor:
+        cursor.execute("set app.any_org = 'on'")
+        cursor.execute("select from program_customer where customer_key = %s for update", (key,))
+        assert cursor.rowcount == 1
+        yield
+        elsewhere.rollback()
+
+
+def _ben(brand) -> None:
+    brand.program(default_commission_type="Percentage", default_commission_value=20)
+    brand.affiliate("ben")
+
+
+def _undo(brand, job: str) -> int:
+    return brand.person("Admin").post(f"/api/imports/{job}/undo").status_code
+
+
+def test_import_and_payment_of_one_customer_and_day_are_both_taken(brand):
+    _ben(brand)
+    with played() as stage:
+        shop = Shop(brand, stage, connected(brand.person("Owner"), stage))
+        first = shop.sell(slug="ben", cents=10_000)
+        shop.deliver(shop.stage.pay(Purchase(slug="ben", cents=10_000, renews=first)).sent[0])
+        (pointer,) = hand_out(("gateways",))
+        (today,) = brand.rows("select paid_at from gateway_payment")[0]
+        row = past_sale(occurredAt=today.isoformat(), processorCustomerId="cus_1", customerEmail="ann@example.com")
+        with _held("id:cus_1"):
+            booked = begun(lambda: run(pointer))
+            imported = begun(lambda: import_sales(brand, row))
+        booked()
+        answer = imported()
+        assert brand.rows("select last_error from job where last_error is not null") == []
+        assert answer.status_code in (200, 201), answer.json
+
+    assert brand.rows("select payments from program_customer where joined_to is null") == [(3,)]
+
+
+def test_undo_and_signed_sale_of_an_inbox_are_both_taken(brand):
+    _ben(brand)
+    job = import_sales(brand, past_sale(processorCustomerId="cus_1", customerEmail="ann@example.com")).json["jobId"]
+    with _held("id:cus_1"):
+        undone = begun(lambda: _undo(brand, job))
+        sold = begun(lambda: brand.sale(affiliateSlug="ben", customerEmail="ann@example.com").status_code)
+    assert (undone(), sold()) == (200, 200)
+    drain()
+
+    assert brand.rows("select customer_key, payments from program_customer") == [("email:ann@example.com", 1)]

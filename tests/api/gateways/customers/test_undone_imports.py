@@ -1,0 +1,25 @@
+"""An import that is undone leaves nothing that its customers were known by."""
+
+from tests.support.api.importing import import_sales, past_sale
+from tests.support.draining import drain
+
+
+def test_undone_import_leaves_none_of_the_inboxes_that_it_named(brand):
+    brand.program(default_commission_type="Percentage", default_commission_value=20)
+    brand.affiliate("ben")
+    rows = [
+        past_sale(processorCustomerId="cus_1", customerEmail=email, externalId=email)
+        for email in ("old@example.com", "new@example.com")
+    ]
+    job = import_sales(brand, *rows).json["jobId"]
+    assert brand.person("Admin").post(f"/api/imports/{job}/undo").status_code == 200
+    assert brand.rows("select customer_key from program_customer") == []
+
+    for event, customer in [("1", {"customerId": "cus_2"}), ("2", {})]:
+        sold = brand.sale(affiliateSlug="ben", externalEventId=event, customerEmail="old@example.com", **customer)
+        assert sold.status_code == 200
+    drain()
+
+    assert brand.rows("select customer_key, payments from program_customer where joined_to is null") == [
+        ("id:cus_2", 2)
+    ]
