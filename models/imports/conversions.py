@@ -134,15 +134,16 @@ group by 1, 2, day, 4 order by 2, day, 4
 on conflict (organization_id, affiliate_id, day, currency) do update set net_cents = r.net_cents + excluded.net_cents
 """
 
-# All names first, in one order, so that two that count the same customers never wait for each other.
+# All names first, in one order, so that two that count the same customers never wait for each other. Locked by a
+# statement of its own, which sees those that others noted meanwhile.
+_NOTE_CUSTOMERS = """
+insert into program_customer (organization_id, program_id, customer_key, first_paid_at, payments)
+select %(org)s, %(program)s, name, %(at)s, 0
+from (select distinct unnest(%(id_names)s::text[] || %(email_names)s::text[]) as name) named
+where name is not null order by name collate "C"
+on conflict do nothing
+"""
 _LOCK_CUSTOMERS = """
-with noted as (
-  insert into program_customer (organization_id, program_id, customer_key, first_paid_at, payments)
-  select %(org)s, %(program)s, name, %(at)s, 0
-  from (select distinct unnest(%(id_names)s::text[] || %(email_names)s::text[]) as name) named
-  where name is not null order by name collate "C"
-  on conflict do nothing
-)
 select from program_customer
 where organization_id = %(org)s and program_id = %(program)s
   and customer_key = any(%(id_names)s::text[] || %(email_names)s::text[])
@@ -159,14 +160,13 @@ cross join lateral count_payment(%(org)s, %(program)s, paid.id_name, paid.other_
 def stage(job: ImportJob, rows: Sequence[ImportedConversion], *, program_id: UUID, method: str, is_test: bool) -> None:
     """Stage an import's conversions with all they bring: history, what is owed, revenue and payments of customers.
 
-    Locked rows owe nothing. Customers and revenue are taken in one order, so two that meet wait for each other.
+    Locked rows owe nothing. Customers are taken before revenue, as by a gateway's payment, and each in one order, so
+    two that meet wait for each other.
     """
     if not rows:
         return
     columns = ([getattr(row, name) for row in rows] for name in _COLUMNS)
     db.stage(_INSERT, (program_id, job.id, method, is_test, job.created_at, *columns, job.organization_id))
-    for statement in (_HISTORY, _EARNED, _REVENUE):
-        db.stage(statement, (job.organization_id, job.id))
     payments = [row for row in rows if row.customer.is_known]
     if payments:
         counted = {
@@ -180,5 +180,7 @@ def stage(job: ImportJob, rows: Sequence[ImportedConversion], *, program_id: UUI
             "inboxes": [row.customer.inbox for row in payments],
             "moments": [row.occurred_at for row in payments],
         }
-        db.stage(_LOCK_CUSTOMERS, counted)
-        db.stage(_COUNT_PAYMENTS, counted)
+        for statement in (_NOTE_CUSTOMERS, _LOCK_CUSTOMERS, _COUNT_PAYMENTS):
+            db.stage(statement, counted)
+    for statement in (_HISTORY, _EARNED, _REVENUE):
+        db.stage(statement, (job.organization_id, job.id))

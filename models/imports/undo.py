@@ -42,24 +42,33 @@ where r.organization_id = %(org)s
   and (r.affiliate_id, r.day, r.currency) = (gone.affiliate_id, gone.day, gone.currency)
 """
 
-# Locked first: a payment that is being counted meanwhile is then among those that remain.
-_LOCK_CUSTOMERS = """
-select from program_customer c join import_customer i on i.organization_id = c.organization_id
-  and i.program_id = c.program_id and i.customer_key = c.customer_key
-where i.organization_id = %(org)s and i.import_job_id = %(job)s order by c.customer_key for update of c
+_INBOXES = """
+select distinct program_id, concat(case when is_test then 'test-' end, 'email:', email_normalized) as customer_key
+from conversion where organization_id = %(org)s and import_job_id = %(job)s and email_normalized is not null
 """
 
-# With the inbox that leads to them: it is known of nobody else.
-_CUSTOMERS_GONE = """
-with gone as (
+# Locked first: a payment that is being counted meanwhile is then among those that remain. In the order in which they
+# are counted, the inboxes before the ids.
+_LOCK_CUSTOMERS = f"""
+select from program_customer c
+where c.organization_id = %(org)s and (c.program_id, c.customer_key) in (
+  select program_id, customer_key from import_customer where organization_id = %(org)s and import_job_id = %(job)s
+  union {_INBOXES}
+)
+order by c.customer_key collate "C" for update
+"""
+
+# With the inboxes that lead to them: they are known of nobody else, and by this import alone.
+_CUSTOMERS_GONE = f"""
+with inbox as ({_INBOXES}), gone as (
   delete from program_customer c using import_customer i
   where i.organization_id = %(org)s and i.import_job_id = %(job)s and c.organization_id = i.organization_id
     and c.program_id = i.program_id and c.customer_key = i.customer_key and c.payments = i.payments
   returning c.*
 )
-delete from program_customer c using gone
-where c.organization_id = gone.organization_id and c.program_id = gone.program_id and c.joined_to = gone.customer_key
-  and c.customer_key = any(array['email:' || gone.email_normalized, 'test-email:' || gone.email_normalized])
+delete from program_customer c using inbox, gone
+where c.organization_id = %(org)s and c.program_id = inbox.program_id and c.customer_key = inbox.customer_key
+  and gone.program_id = c.program_id and gone.customer_key = c.joined_to
 """
 
 _CUSTOMERS_LEFT = """
@@ -135,11 +144,11 @@ def stage_removal(*, organization_id: UUID, job_id: UUID, at: datetime) -> None:
     """Stage the removal of an import's conversions with all they brought; the ledger gets opposite entries."""
     for statement in (
         _LEDGER,
-        _REVENUE,
         _LOCK_CUSTOMERS,
         _CUSTOMERS_GONE,
         _CUSTOMERS_LEFT,
         _FORGET_CUSTOMERS,
+        _REVENUE,
         _HISTORY,
         _COMMISSION_CHANGES,
         _CONVERSIONS,

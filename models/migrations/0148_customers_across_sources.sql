@@ -3,7 +3,7 @@
 --
 -- joined_to is the name under which this one's payments are counted; null where they are counted here.
 -- gateway is the gateway that calls the customer by this id, null until one does; email_normalized their newest inbox.
--- first_sold_at is their first payment that no import brought.
+-- first_sold_at is their first payment that no import brought. What was there before is filled in by 0163.
 alter table program_customer add column joined_to text;
 alter table program_customer add column gateway text;
 alter table program_customer add column email_normalized text;
@@ -11,43 +11,6 @@ alter table program_customer add column first_sold_at timestamptz;
 -- contract: program_customer CHECK ((payments >= 0)): wider than what stood, so it refuses nothing
 alter table program_customer drop constraint program_customer_payments_check;
 alter table program_customer add constraint program_customer_payments_check check (payments >= 0) not valid;
-
-set local app.any_org = 'on';
-update program_customer c set first_sold_at = case
-  when not exists (select from import_customer i where i.organization_id = c.organization_id
-    and i.program_id = c.program_id and i.customer_key = c.customer_key) then c.first_paid_at
-  else (select min(s.accepted_at) from sale s where s.organization_id = c.organization_id
-    and s.program_id = c.program_id and s.customer_key = c.customer_key)
-end;
-
--- Ids of gateways were names of their own (`id:stripe:cus_1`); now the id alone is the name, and the first gateway that
--- uses it has it. What the last release counts under an old name while it is replaced is missing in the number of
--- payments afterwards.
-create temporary table renamed on commit drop as
-select c.organization_id, c.program_id, c.customer_key, part[2] as gateway, c.payments, c.first_paid_at,
-  concat(part[1], 'id:', part[3]) as id_name, concat(part[1], 'of:', part[2], ':', part[3]) as other_name,
-  part[3] ~ '^[0-9]+$' as is_number,
-  row_number() over (partition by c.organization_id, c.program_id, part[1], part[3] order by c.first_paid_at) as place
-from program_customer c cross join lateral regexp_match(c.customer_key, concat('^(test-)?id:(stripe|braintree|mollie|',
-  'shopify|bigcommerce|wix|woocommerce|paddle|chargebee|recurly|maxio|gumroad|lemonsqueezy|thrivecart|paypal):(.+)$'))
-  as part
-where part is not null;
-
-update program_customer c set payments = c.payments + r.payments, gateway = r.gateway,
-  first_paid_at = least(c.first_paid_at, r.first_paid_at), first_sold_at = least(c.first_sold_at, r.first_paid_at)
-from renamed r
-where r.place = 1 and not r.is_number and c.organization_id = r.organization_id and c.program_id = r.program_id
-  and c.customer_key = r.id_name;
-delete from program_customer c using renamed r
-where r.place = 1 and not r.is_number and c.organization_id = r.organization_id and c.program_id = r.program_id
-  and c.customer_key = r.customer_key and exists (select from program_customer b
-    where b.organization_id = r.organization_id and b.program_id = r.program_id and b.customer_key = r.id_name);
-update program_customer c set gateway = r.gateway, customer_key = case
-  when r.place = 1 and not exists (select from program_customer b where b.organization_id = r.organization_id
-    and b.program_id = r.program_id and b.customer_key = r.id_name) then r.id_name
-  else r.other_name end
-from renamed r
-where c.organization_id = r.organization_id and c.program_id = r.program_id and c.customer_key = r.customer_key;
 
 -- The name under which an id is counted: the id itself, unless that is another customer's. Two gateways' ids are two
 -- customers. An id without a gateway is the customer whom any gateway calls by it; one of digits only where their
@@ -97,7 +60,7 @@ begin
   into customer_payments.payments, customer_payments.first_paid_at
   from program_customer c
   where c.organization_id = org and c.program_id = program
-    and (c.customer_key = name or by_email.joined_to is null and c.customer_key = email_name);
+    and c.customer_key = any(array[name, case when by_email.joined_to is null then email_name end]);
 end $$;
 
 -- Counts a payment of a customer: returns the name that has the count, which payment it is, and since when they pay.

@@ -54,11 +54,8 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
         created_at=now,
         email_normalized=emails.normalize(email) if email else None,
     )
-    if kind == statuses.ConversionType.OneTime:
-        inbox = conversion.email_normalized
-        payments.stage_reopening(
-            [(payments.Payer(email_normalized=inbox), occurred_at)], organization_id=organization_id, is_test=is_test
-        )
+    is_sale = kind == statuses.ConversionType.OneTime
+    if is_sale:
         customers.stage_count(
             names(customer_id=None, email=email, is_test=is_test),
             organization_id=organization_id,
@@ -66,6 +63,9 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
             paid_at=occurred_at,
         )
     earn.write(conversion, share=terms.recruiter_share, now=now)
+    if is_sale:  # behind what is counted, as by a gateway's payment: two that meet wait for each other
+        buyer = payments.Payer(email_normalized=conversion.email_normalized)
+        payments.stage_reopening([(buyer, occurred_at)], organization_id=organization_id, is_test=is_test)
     return conversion
 
 

@@ -63,7 +63,7 @@ where organization_id = %s and id = %s
 def stage_override(
     *, organization_id: UUID, override_id: UUID, commission_cents: int, reversal_cents: int, status: str
 ) -> None:
-    """Stage the commission of a locked override row, which follows its sale's, what more is reversed, and its status."""
+    """Stage the commission of a locked override, which follows its sale's, what more is reversed, and its status."""
     db.stage(_STAGE_OVERRIDE, (commission_cents, reversal_cents, status, organization_id, override_id))
 
 

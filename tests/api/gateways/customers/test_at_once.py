@@ -1,4 +1,4 @@
-"""Imports, gateways and signed sales that count one customer at the same moment wait for each other, and never for ever."""
+"""Imports, gateways and signed sales that count one customer at once wait for each other, and never for ever."""
 
 import os
 from collections.abc import Iterator
@@ -12,14 +12,16 @@ from tests.support.api.racing import begun
 from tests.support.draining import drain, hand_out, run
 from tests.support.gateways.playing import connected, played
 from tests.support.gateways.stage import Purchase
+from tests.support.rows.brands import Brand
 
 
 @contextmanager
-def _held(key: str) -> Iterator[None]:
+def _held(brand: Brand, key: str) -> Iterator[None]:
     """Hold the row of a customer's name."""
     with closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as elsewhere, elsewhere.cursor() as cursor:
         cursor.execute("set app.any_org = 'on'")
-        cursor.execute("select from program_customer where customer_key = %s for update", (key,))
+        named = "select from program_customer where organization_id = %s and customer_key = %s for update"
+        cursor.execute(named, (str(brand.id), key))
         assert cursor.rowcount == 1
         yield
         elsewhere.rollback()
@@ -43,7 +45,7 @@ def test_import_and_payment_of_one_customer_and_day_are_both_taken(brand):
         (pointer,) = hand_out(("gateways",))
         (today,) = brand.rows("select paid_at from gateway_payment")[0]
         row = past_sale(occurredAt=today.isoformat(), processorCustomerId="cus_1", customerEmail="ann@example.com")
-        with _held("id:cus_1"):
+        with _held(brand, "id:cus_1"):
             booked = begun(lambda: run(pointer))
             imported = begun(lambda: import_sales(brand, row))
         booked()
@@ -57,7 +59,7 @@ def test_import_and_payment_of_one_customer_and_day_are_both_taken(brand):
 def test_undo_and_signed_sale_of_an_inbox_are_both_taken(brand):
     _ben(brand)
     job = import_sales(brand, past_sale(processorCustomerId="cus_1", customerEmail="ann@example.com")).json["jobId"]
-    with _held("id:cus_1"):
+    with _held(brand, "id:cus_1"):
         undone = begun(lambda: _undo(brand, job))
         sold = begun(lambda: brand.sale(affiliateSlug="ben", customerEmail="ann@example.com").status_code)
     assert (undone(), sold()) == (200, 200)
