@@ -57,14 +57,16 @@ def commission(conversion: AdjustableConversion, *, wanted_cents: int) -> int:
     if not 0 <= wanted_cents <= MOST_TIMES_AMOUNT * remaining_cents:
         message = f"The commission may be at most {MOST_TIMES_AMOUNT} times what is not refunded of the amount."
         raise AdjustmentRefused("commission_out_of_range", message)
-    return _before_refunds(wanted_cents, conversion.amount_cents, conversion.refunded_cents)
+    return before_refunds(wanted_cents, conversion.amount_cents, conversion.refunded_cents)
 
 
-def override_commission(*, status: str, commission_cents: int, share_cents: int) -> int:
+def override_commission(*, status: str, commission_cents: int, share_cents: int, paid_cents: int = 0) -> int:
     """Return the commission of an override whose sale's commission changed: its share. One that was paid out is not
-    lowered.
+    lowered, and one that grew since not below `paid_cents`, what it was before refunds when it was paid.
     """
-    return max(commission_cents, share_cents) if status == statuses.ConversionStatus.Paid else share_cents
+    if status == statuses.ConversionStatus.Paid:
+        return max(commission_cents, share_cents)
+    return max(min(commission_cents, paid_cents), share_cents) if status in statuses.UNPAID else share_cents
 
 
 def reversal_changes(*, commission_cents: int, amount_cents: int, refunds: Sequence[Reached]) -> list[tuple[UUID, int]]:
@@ -87,7 +89,7 @@ def reversal_changes(*, commission_cents: int, amount_cents: int, refunds: Seque
     return changes
 
 
-def _before_refunds(wanted_cents: int, amount_cents: int, refunded_cents: int) -> int:
+def before_refunds(wanted_cents: int, amount_cents: int, refunded_cents: int) -> int:
     """Return the commission of which `wanted_cents` are left when its refunded share is taken back."""
     if refunded_cents == 0:
         return wanted_cents

@@ -86,6 +86,7 @@ def _apply_share(word: Adjustment, share: Conversion, parent: Conversion) -> Non
         status=share.status,
         commission_cents=share.commission_cents,
         share_cents=override.share_cents(commission_cents=parent.commission_cents, percent=share.rate_value),
+        paid_cents=adjust.before_refunds(max(share.paid_cents, 0), parent.amount_cents, parent.refunded_cents),
     )
     if commission_cents == share.commission_cents:
         return
