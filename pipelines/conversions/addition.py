@@ -91,9 +91,9 @@ def _follow_override(before: Conversion, after: Conversion, addition: Addition) 
         adjustments.stage_reversals(
             organization_id=row.organization_id, conversion_id=row.id, changes=[(own.id, reversal_cents)]
         )
-    additions.stage_override(
+    adjustments.stage_commission(
         organization_id=row.organization_id,
-        override_id=row.id,
+        conversion_id=row.id,
         commission_cents=share_cents,
         reversal_cents=reversal_cents,
         status=grown.status,

@@ -54,19 +54,6 @@ def stage(addition: Addition, *, status: str) -> None:
     )
 
 
-_STAGE_OVERRIDE = Hot("""
-update conversion set commission_cents = %s, reversed_cents = reversed_cents + %s, status = %s
-where organization_id = %s and id = %s
-""")
-
-
-def stage_override(
-    *, organization_id: UUID, override_id: UUID, commission_cents: int, reversal_cents: int, status: str
-) -> None:
-    """Stage the commission of a locked override, which follows its sale's, what more is reversed, and its status."""
-    db.stage(_STAGE_OVERRIDE, (commission_cents, reversal_cents, status, organization_id, override_id))
-
-
 _EARNED = "select from ledger_entry where organization_id = %s and conversion_id = %s and kind = 'earn' limit 1"
 
 

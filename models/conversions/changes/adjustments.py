@@ -1,4 +1,4 @@
-"""Changes of commissions by a person: the record of each, and what it makes of a conversion and of its refunds."""
+"""Changes of commissions: the record of those by a person, and what each makes of a conversion and of its refunds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
