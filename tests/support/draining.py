@@ -8,7 +8,7 @@ from domain import jobs
 from models import db
 from models.jobs import processes, rows
 from tests.support.running import following
-from workers import process, relay
+from workers import relay
 
 
 def drain(*queues: str, deliveries: int = 1, most: int = 2_000) -> int:
@@ -25,25 +25,6 @@ def drain(*queues: str, deliveries: int = 1, most: int = 2_000) -> int:
                 run(pointer)
             ran += 1
     raise AssertionError(f"{most} jobs ran and there are still more")
-
-
-def drain_behind(queue: str, *, at_once: int = 1, most: int = 2_000) -> int:
-    """Run due jobs of a queue until none is due, as one thread does that is behind; return how many messages it took.
-
-    So many are handed out at a time, and each takes along what is due besides; with as many as there are due, none
-    does. No other process may have been announced within the last seconds.
-    """
-    ran = 0
-    while ran < most:
-        with db.any_org_work():
-            processes.announce(process_id=process.own_id(), queues=[queue], threads=1)
-            pointers = rows.any_org_hand_out(queue=queue, per_thread=at_once, share=at_once, lease_s=30)
-        if not pointers:
-            return ran
-        for pointer in sorted(pointers, key=lambda pointer: pointer.job_id):
-            run(pointer)
-            ran += 1
-    raise AssertionError(f"{most} messages came and there is still more")
 
 
 def run(pointer: rows.Pointer) -> None:

@@ -44,13 +44,8 @@ def stage_turns(connection: GatewayConnection, facts: Sequence[Fact]) -> None:
 
     An event that waits for one of them may be worked on again at the moment in which it is woken.
     """
-    names = names_of(facts)
+    names = [name for fact in facts for name in _names(fact) if name]
     turns.stage_told(organization_id=connection.organization_id, gateway=connection.gateway, names=names)
-
-
-def names_of(facts: Sequence[Fact]) -> list[str]:
-    """Return the names whose turns facts take."""
-    return [name for fact in facts for name in _names(fact) if name]
 
 
 def event(desk: BookingDesk, facts: Sequence[Fact]) -> BookedEvent:

@@ -62,17 +62,13 @@ class BookingDesk:
 
         Gateways count time in whole seconds. Budget: 1 statement for what is older than this connection, else none.
         """
-        return self.is_since_connected(at) or connections.was_in_force(
+        return at + _A_SECOND >= self.connection.connected_at or connections.was_in_force(
             organization_id=self.organization_id,
             gateway=self.gateway,
             mode=self.connection.mode,
             at=at,
             until=at + _A_SECOND,
         )
-
-    def is_since_connected(self, at: datetime) -> bool:
-        """Say whether a moment is not older than this connection."""
-        return at + _A_SECOND >= self.connection.connected_at
 
     def known(self, ids: Sequence[str]) -> payments.GatewayPayment | None:
         """Return the payment that has one of these ids, locked; their turns were taken."""
