@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from models import turns
+from models import advisory_locks
 from models.db import db
 from models.table import Rows, Table, columns
 
@@ -199,7 +199,7 @@ def is_slug_of_somebody_else(*, slug: str, email: str) -> bool:
 
     Holds the slug until the transaction ends against everybody else who asks here.
     """
-    turns.stage_invited_slug(slug)
+    advisory_locks.stage_invited_slug_lock(slug)
     return bool(db.run("select from slugs_of_others(%s, %s)", ([slug], [email])))
 
 

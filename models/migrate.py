@@ -16,7 +16,7 @@ from models.db import db
 from models.schema import owners, steps
 
 _FOLDER = Path(__file__).parent / "migrations"
-# Two starts at once take turns here; the number only has to be ours.
+# The advisory lock of migrations: two starts at once run one after the other.
 _LOCK = 8_273_440_117
 _TURN_S = 0.2
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from adapters import sealing
-from models import db, turns
+from models import advisory_locks, db
 from models.upkeep import sealed_rows
 from models.upkeep.sealed_rows import SealedKind, SealedRow
 
@@ -85,7 +85,8 @@ def _resealed(kind: SealedKind, tell: Callable[[str, int], None]) -> int:
     number, after = 0, None
     while True:
         with db.any_org_work():
-            turns.any_org_stage_reseal()  # a row has values of several kinds, and another may be at one of them
+            # A row has values of several kinds, and another transaction may be resealing one of them.
+            advisory_locks.any_org_stage_reseal_lock()
             rows = sealed_rows.any_org_slice(kind, after=after, is_to_change=True)
             number += sum(_is_resealed(kind, row) for row in rows)
         if not rows:

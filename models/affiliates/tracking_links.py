@@ -44,7 +44,7 @@ def insert(values: Mapping[str, Any]) -> bool:
 def stage_all(rows: Sequence[Mapping[str, Any]]) -> None:
     """Stage the insert of tracking links with the same columns, in one statement; that they are new is the caller's.
 
-    A slug has a turn in the whole service, so all take turns in one order: two imports that share slugs wait for each
+    A slug is locked in the whole service, so all are locked in one order: two imports that share slugs wait for each
     other and no more.
     """
     _TABLE.stage_all(sorted(rows, key=lambda row: str(row["slug"])))

@@ -73,7 +73,7 @@ on conflict (organization_id, id) do update set occurrences = fraud_event.occurr
 def stage_counted(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
     """Stage open events for blocked clicks or held leads, one statement for all; an event that exists counts more.
 
-    It does so closed or not. The caller counts no click and no lead twice; of clicks it has the organization's turn.
+    It does so closed or not. The caller counts no click and no lead twice; of clicks it holds the organization's lock.
     """
     if rows:
         db.stage(_COUNT_EVENTS, {"org": organization_id, "rows": orjson.dumps(rows).decode()})

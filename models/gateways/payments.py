@@ -65,7 +65,7 @@ _LOCK_KNOWN = FreshSelect(_KNOWN)
 
 
 def lock_known(*, organization_id: UUID, gateway: str, aliases: Sequence[str]) -> GatewayPayment | None:
-    """Return the payment that has one of these ids, locked until the transaction ends; take the ids' turns first."""
+    """Lock and return the payment that has one of these ids; the caller holds the advisory locks of the ids."""
     return _TABLE.first(_LOCK_KNOWN, {"org": organization_id, "gateway": gateway, "aliases": list(aliases)})
 
 

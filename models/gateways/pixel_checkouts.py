@@ -47,7 +47,7 @@ select event_id from before where event_id is not null
 
 
 def take(*, organization_id: UUID, token: str, claim: CheckoutClaim, at: datetime) -> UUID | None:
-    """Keep what was told of a checkout, whose turn was taken; return the event that waits to hear of it.
+    """Keep what was told of a checkout, whose lock is held; return the event that waits to hear of it.
 
     Of two that are told the later counts. Budget: 1 statement.
     """
@@ -63,7 +63,7 @@ on conflict (organization_id, token_hash) do update set event_id = excluded.even
 
 
 def stage_awaited(*, organization_id: UUID, token: str, event_id: UUID, at: datetime) -> None:
-    """Stage that an event waits to hear of a checkout, whose turn was taken."""
+    """Stage that an event waits to hear of a checkout, whose lock is held."""
     db.stage(_STAGE_AWAITED, (organization_id, _hash(token), event_id, at))
 
 

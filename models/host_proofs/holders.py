@@ -72,7 +72,7 @@ def stage_free_name(of: HostHolder) -> None:
 def is_held_elsewhere(of: HostHolder) -> bool:
     """Return whether a holder's name belongs to another holder, or to an organization that left it recently.
 
-    Called behind `turns.stage_domain`.
+    Called behind `advisory_locks.stage_domain_lock`.
     """
     found = db.row("select is_host_proved_elsewhere(%s, %s, %s)", (of.name, of.organization_id, of.program_id))
     return found == (True,)

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.jobs import Job
-from models import turns
+from models import advisory_locks
 from models.db import Json, db
 from models.hot import Hot
 from models.jobs import processes
@@ -193,7 +193,7 @@ def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int, i
     attempt out again.
     """
     db.stage("set local synchronous_commit = off")
-    turns.any_org_stage_hand_out()
+    advisory_locks.any_org_stage_dispatch_lock()
     wanted = {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s, "is_long": is_long}
     rows = db.run(_HAND_OUT, wanted | {"silent_after_s": processes.SILENT_AFTER_S})
     return [

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
-from models import turns
+from models import advisory_locks
 from models.conditions import HAS_TIERS
 from models.db import db
 from models.hot import FreshSelect, Hot
@@ -55,7 +55,7 @@ def lock(*, organization_id: UUID, program_id: UUID) -> BudgetAccount | None:
     What pays for clicks or leads takes this lock first, of several programs in the order of their ids, and before
     any conversion. What changes or takes back a reward needs no lock.
     """
-    turns.stage_rewards(program_id)
+    advisory_locks.stage_program_rewards_lock(program_id)
     found = _SPENT_ROWS.all(_SPENT, {"org": organization_id, "program": program_id})
     if not found:
         return None

@@ -6,7 +6,7 @@ A change of a row adds a change of its day, in the same transaction and by trigg
 
 from uuid import UUID
 
-from models import turns
+from models import advisory_locks
 from models.conditions import EARNS_NOTHING
 from models.db import db, reading_whole_tables
 from models.programs.owed import reckoned
@@ -54,7 +54,7 @@ select count(*) from gone
 
 def any_org_fold(*, limit: int) -> int:
     """Fold up to `limit` changes into their days; return how many. What a day comes to is the same before and after."""
-    turns.any_org_stage_days()
+    advisory_locks.any_org_stage_daily_totals_lock()
     row = db.row(_FOLD, {"limit": limit})
     assert row is not None
     return int(row[0])
@@ -90,7 +90,7 @@ def stage_recount(organization_id: UUID) -> None:
     They are folded with the next tick, which has what they owe reckoned. While it runs nothing is folded; sales and
     clicks go on.
     """
-    turns.any_org_stage_days()
+    advisory_locks.any_org_stage_daily_totals_lock()
     db.stage("set local statement_timeout = '10min'")
     with reading_whole_tables():
         db.stage(_RECOUNT, {"org": organization_id})

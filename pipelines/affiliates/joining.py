@@ -14,7 +14,7 @@ from domain import emails, slugs, statuses
 from domain.programs import terms
 from domain.refused import Refused, not_found
 from domain.webhooks import events
-from models import ids, turns
+from models import advisory_locks, ids
 from models.affiliates import affiliates, tracking_links
 from models.affiliates.sets import ChangedAffiliate
 from models.programs import programs
@@ -52,7 +52,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
     if program is None:
         raise not_found("program", wanted["program_id"])
     columns["custom_commission_currency"] = checked_rate(program, wanted)
-    turns.stage_person(organization_id=organization_id, email=wanted["email"])
+    advisory_locks.stage_person_lock(organization_id=organization_id, email=wanted["email"])
     if alias is not None:
         check_alias(organization_id=organization_id, alias=alias, email=wanted["email"])
     columns |= {
@@ -65,7 +65,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
 
 def check_alias(*, organization_id: UUID, alias: str, email: str) -> None:
     """Hold an alias for this person until the transaction ends, or refuse with 409 alias_already_taken."""
-    turns.take_slug(organization_id=organization_id, slug=alias)
+    advisory_locks.take_slug_lock(organization_id=organization_id, slug=alias)
     if tracking_links.is_slug_of_somebody_else(organization_id=organization_id, slug=alias, email=email):
         raise alias_taken()
 
@@ -74,7 +74,7 @@ def free_slug(*, organization_id: UUID, email: str) -> str:
     """Return a random slug that nobody else has, held for this person until the transaction ends."""
     for _ in range(_SLUG_TRIES):
         slug = random_slug()
-        turns.take_slug(organization_id=organization_id, slug=slug)
+        advisory_locks.take_slug_lock(organization_id=organization_id, slug=slug)
         if not tracking_links.is_slug_of_somebody_else(organization_id=organization_id, slug=slug, email=email):
             return slug
     raise RuntimeError(f"{_SLUG_TRIES} random slugs in a row were taken")
@@ -95,7 +95,7 @@ def join(wanted: Mapping[str, Any], *, alias: str | None, now: datetime) -> Join
     """Insert an affiliate with their links and tell the brand.
 
     `wanted` holds the columns that are known: organization, program, email, status, source and what else there is.
-    The caller has this person's turn and has checked the alias.
+    The caller holds this person's lock and has checked the alias.
     Raises Refused 409: affiliate_already_exists, alias_already_taken.
     """
     is_approved = wanted["status"] == statuses.AffiliateStatus.Approved

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from adapters import sealing
 from domain.refused import Refused
-from models import ids, turns
+from models import advisory_locks, ids
 from models.webhooks import endpoints, hooks
 from models.webhooks.endpoints import WebhookEndpoint
 from pipelines.webhooks import manage
@@ -32,7 +32,7 @@ def subscribe(*, organization_id: UUID, event: str, url: str, now: datetime) -> 
 
     Raises Refused 409 webhook_limit_reached.
     """
-    turns.stage_endpoints(organization_id)
+    advisory_locks.stage_endpoints_lock(organization_id)
     found = hooks.find_hook(organization_id=organization_id, event=event, url=url)
     if found is not None:
         return Subscription(found, None)

@@ -6,9 +6,9 @@
       domain.clicks.raw_click          what is kept of it: an id, the link, keyed hashes in place of addresses
       adapters.clicks.wire             as which JSON it travels
       adapters.clicks.stream           one round trip: counted in the rate limit and appended (the visitor is done)
-        the stream is away               written at once; where others hold the organization's turn, the job click.late
+        the stream is away               written at once; where others hold the organization's lock, the job click.late
     flask clicks (workers.clicks)      a batch from the stream, one transaction per organization
-      clicks.write                       takes the organization's turn; what is written already stays as it is
+      clicks.write                       takes the organization's lock; what is written already stays as it is
         domain.clicks.sightings          judged by one another (behind a full batch while that is written), and where
                                          visitor or network is known by what they did before
           domain.clicks.history            is it a duplicate, what is it judged by
@@ -23,6 +23,6 @@
     clicks.rescore (workers)           unscored clicks: `scores` asks the operator's scorer outside of any transaction,
                                        and pay.settle is gone through again
 
-Lock order: the organization's turn, the budgets by program, the conversions by id. Nothing is kept in temporary tables;
+Lock order: the organization's lock, the budgets by program, the conversions by id. Nothing is kept in temporary tables;
 a batch goes into each statement as texts of JSON and of arrays (`models.clicks.batches`).
 """

@@ -18,7 +18,7 @@ from domain.clicks.fates import ClickTerms, JudgedClick
 from domain.clicks.history import ClickHistory
 from domain.clicks.raw_click import RawClick
 from domain.clicks.sightings import SeenClick
-from models import turns
+from models import advisory_locks
 from models.clicks import batches
 from models.clicks.batches import ClickKind, NewClick
 from models.fraud import fraud_settings
@@ -65,7 +65,7 @@ def write(
     a performance tier three each, and a batch among whose ids lie many others' one.
     """
     organization_id = _organization(batch)
-    turns.stage_clicks(organization_id, wait_ms=wait_ms)
+    advisory_locks.stage_clicks_lock(organization_id, wait_ms=wait_ms)
     new = _new(organization_id, batch, judged)
     if not new:
         return WrittenClicks()

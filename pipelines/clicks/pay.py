@@ -1,8 +1,8 @@
 """What follows from clicks: a row that pays for them, a row in quarantine, an open case on the fraud list.
 
 What becomes of each is decided in `domain.clicks.fates`; here its facts are locked and read, and everything is written.
-The caller holds the organization's turn (`turns.stage_clicks`), so rows are found or made here without a race.
-Locks are taken in one order: the turn, the budgets by program, the conversions. An override never follows a click.
+The caller holds `advisory_locks.stage_clicks_lock`, so rows are found or made here without a race.
+Locks are taken in one order: that one, the budgets by program, the conversions. An override never follows a click.
 Source: core spec, "Program" (budgetCents, clickRewardCents), "Click and lead fraud review".
 """
 

@@ -16,7 +16,7 @@ from domain import fraud
 from domain.clicks.fates import JudgedClick
 from domain.fraud import ClickFacts, Verdict
 from domain.text import stored
-from models import turns
+from models import advisory_locks
 from models.clicks import batches
 from models.clicks.batches import Unscored
 from models.fraud import fraud_settings
@@ -50,7 +50,7 @@ def ask(those: WaitingClicks) -> dict[str, Verdict] | None:
 
 def settle(*, organization_id: UUID, said: Mapping[str, Verdict], now: datetime) -> None:
     """Stage what becomes of clicks now that the scorer has spoken; what it says is added to our own score."""
-    turns.stage_clicks(organization_id)
+    advisory_locks.stage_clicks_lock(organization_id)
     found = batches.unscored(organization_id=organization_id, click_ids=list(said))
     if not found:
         return

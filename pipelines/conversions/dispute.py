@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from models import turns
+from models import advisory_locks
 from models.conversions import conversions
 from models.conversions.conversions import Conversion
 from pipelines.payouts import take_back
@@ -33,7 +33,7 @@ def release(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
 
 
 def _locked(organization_id: UUID, conversion_id: UUID) -> list[Conversion]:
-    turns.stage_no_run(organization_id)
+    advisory_locks.stage_shared_payout_run_lock(organization_id)
     sale = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     override = conversions.lock_override(organization_id=organization_id, parent_id=conversion_id)
     return [row for row in (sale, override) if row is not None]

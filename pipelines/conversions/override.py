@@ -11,7 +11,7 @@ from uuid import UUID
 
 from domain import jobs
 from domain.conversions import override
-from models import ids, turns
+from models import advisory_locks, ids
 from models.conversions import conversions, partners
 from models.conversions.conversions import Conversion
 from pipelines import earn, work
@@ -49,7 +49,7 @@ def write(*, organization_id: UUID, owed: Sequence[OwedShare], now: datetime) ->
     rows = [row for parent, share in shares if (row := _row(parent, share, now)) is not None]
     if not rows:
         return
-    if any(map(_was_refunded, parents.values())) and not turns.try_no_run(organization_id):
+    if any(map(_was_refunded, parents.values())) and not advisory_locks.try_shared_payout_run_lock(organization_id):
         raise work.TryAgain(at=now + _BEHIND_A_RUN, why="a payout run is at work")
     written = earn.write_unknown(rows, now=now)
     for parent_id in [row.parent_id for row in rows if row.id in written]:

@@ -26,7 +26,7 @@ class Price:
 def of(facts: SaleFacts, coupon: CommissionRate | None = None) -> Price:
     """Return what a sale earns: nothing outside its customer's window. `coupon` is its code's own rate.
 
-    In a campaign with performance tiers the affiliate's turn is staged, so that sales are measured one after another.
+    In a campaign with performance tiers the affiliate's lock is staged, so that sales are measured one after another.
     Raises ValueError for a Fixed rate in a currency that isn't supported.
     Budget: none; 3 round trips in a campaign with performance tiers, and a fourth while tiers are in a former home
     currency.

@@ -14,7 +14,7 @@ from domain.conversions import refund
 from domain.conversions.refund import RefundOrigin
 from domain.refused import Refused
 from domain.webhooks import events
-from models import ids, turns
+from models import advisory_locks, ids
 from models.conversions import conversions, refunds, revenue, searches
 from models.conversions.conversions import Conversion
 from models.coupons import affiliate_coupons
@@ -48,13 +48,13 @@ def apply(*, organization_id: UUID, external_event_id: str, requested_cents: int
     conversion_id = searches.find_refundable(organization_id=organization_id, external_event_id=external_event_id)
     if conversion_id is None:
         raise Refused(404, "conversion_not_found", "No conversion of this organization has that externalEventId.")
-    turns.stage_no_run(organization_id)
+    advisory_locks.stage_shared_payout_run_lock(organization_id)
     settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
     return of_conversion(locked(organization_id, conversion_id), requested_cents, now=now, origin=RefundOrigin.brand)
 
 
 def locked(organization_id: UUID, conversion_id: UUID) -> Conversion:
-    """Return a conversion that is there, locked; `turns.stage_no_run` comes first. Budget: 1 round trip."""
+    """Return a conversion that is there, locked; `stage_shared_payout_run_lock` comes first. Budget: 1 round trip."""
     conversion = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     if conversion is None:
         raise LookupError(f"conversion {conversion_id} is not there")
@@ -73,10 +73,10 @@ def of_conversion(
 ) -> Refunded:
     """Refund a locked conversion; None asks for what remains. Its override follows in a job.
 
-    `turns.stage_no_run` was staged before the lock, and an override's sale is locked before the override. `reason`,
-    such as chargeback, and `note` are stored with the refund; `unreported_cents` is what a gateway's report leaves of
-    the brand's refunds. Raises Refused: 422 refund_amount_invalid,
-    already_fully_refunded, amount_exceeds_original. Budget: 1 round trip, and one more when a payout names it.
+    `stage_shared_payout_run_lock` was staged before the lock, and an override's sale is locked before the override.
+    `reason`, such as chargeback, and `note` are stored with the refund; `unreported_cents` is what a gateway's report
+    leaves of the brand's refunds. Raises Refused: 422 refund_amount_invalid, already_fully_refunded,
+    amount_exceeds_original. Budget: 1 round trip, and one more when a payout names it.
     """
     organization_id, conversion_id = conversion.organization_id, conversion.id
     outcome = _decide(conversion, requested_cents)
@@ -125,7 +125,7 @@ def cascade(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
     than went since, it is given that.
     Budget: 4 round trips (lock parent; lock override; refunds; payouts) and the writes with the commit.
     """
-    turns.stage_no_run(organization_id)
+    advisory_locks.stage_shared_payout_run_lock(organization_id)
     parent = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     override = conversions.lock_override(organization_id=organization_id, parent_id=conversion_id)
     if parent is None or override is None or (_is_paid(override) and not _is_owed(parent, override)):

@@ -16,7 +16,7 @@ from domain.conversions.review import Action, Reached
 from domain.refused import Refused, not_found
 from domain.statuses import EARNS_NOTHING, ConversionStatus, ConversionType
 from domain.webhooks import events
-from models import ids, turns
+from models import advisory_locks, ids
 from models.conversions import conversions, refunds, reviews
 from models.conversions.conversions import Conversion
 from models.ledger import entries
@@ -49,7 +49,7 @@ def lock(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Subjec
 
     Raises Refused 404 not_found.
     """
-    turns.stage_no_run(organization_id)
+    advisory_locks.stage_shared_payout_run_lock(organization_id)
     settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
     parent_id = reviews.parent_of(organization_id=organization_id, conversion_id=conversion_id)
     # The parent before its override, as everywhere.

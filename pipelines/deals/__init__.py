@@ -7,6 +7,6 @@
    `pipelines.payouts.transfer` takes it out of the escrow.
 5. `dispute`: either side freezes a milestone; an operator settles it: a part is paid, the rest goes back by `ask`.
 
-Lock order: the organization's payout turns where a payout is let go of, the deal, what its source was asked, payouts.
+Lock order: the organization's payout locks where a payout is let go of, the deal, what its source was asked, payouts.
 Jobs: `deal.ask` one per charge or refund; `deals.release` a tick, and `deal.release` one per milestone that is due.
 """

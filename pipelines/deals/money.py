@@ -11,7 +11,7 @@ from uuid import UUID
 from domain.money import money, valuation
 from domain.payouts import plan
 from domain.refused import Refused
-from models import turns
+from models import advisory_locks
 from models.deals.deals import Deal
 from models.money import fx_rates
 from pipelines.deals import offer
@@ -26,18 +26,18 @@ class DealRate:
 
 
 def lock(*, organization_id: UUID, deal_id: UUID) -> Deal:
-    """Return a deal, locked behind the organization's payout turns, or refuse with 404 not_found.
+    """Return a deal, locked behind the organization's payout locks, or refuse with 404 not_found.
 
     No payout run, ban or other decision about its payouts is at work meanwhile, so caps count one by one. Whoever asks
     for money, or lets go of a payout, needs it.
     """
-    turns.stage_no_run(organization_id)
+    advisory_locks.stage_shared_payout_run_lock(organization_id)
     return lock_to_pay(organization_id=organization_id, deal_id=deal_id)
 
 
 def lock_to_pay(*, organization_id: UUID, deal_id: UUID) -> Deal:
     """Return a deal as `lock` does, also while a payout run is at work: what it pays is another's."""
-    turns.stage_payout_decision(organization_id)
+    advisory_locks.stage_payout_decision_lock(organization_id)
     return offer.lock(organization_id=organization_id, deal_id=deal_id)
 
 

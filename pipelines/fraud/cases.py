@@ -81,7 +81,7 @@ class BlockedClick:
 
 
 def record_blocked_clicks(*, organization_id: UUID, clicks: Iterable[BlockedClick]) -> None:
-    """Stage the events of blocked clicks, in the organization's turn, each click in the transaction that writes it.
+    """Stage the events of blocked clicks, under the organization's lock, each click in the transaction that writes it.
 
     Those of one link and hour with the same reasons are one event, open with the first and counting the others, so
     that nobody can fill the list by clicking. An event that the brand closed goes on counting till its hour is over.

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from domain import jobs
 from domain.gateways.names import Gateway
-from models import turns
+from models import advisory_locks
 from models.clicks.public_links import Link
 from models.gateways import inbox, pixel_checkouts
 from models.gateways.pixel_checkouts import CheckoutClaim
@@ -22,7 +22,9 @@ def take(link: Link, *, token: str, sub_id: str | None, now: datetime) -> None:
     Budget: 1 round trip, and one more statement where its order waits for it.
     """
     name = origins.checkout_name(token)
-    turns.stage_told(organization_id=link.organization_id, gateway=Gateway.Shopify.value, names=[name])
+    advisory_locks.stage_gateway_names_lock(
+        organization_id=link.organization_id, gateway=Gateway.Shopify.value, names=[name]
+    )
     event_id = pixel_checkouts.take(
         organization_id=link.organization_id, token=token, claim=CheckoutClaim(link.slug, sub_id), at=now
     )

@@ -31,7 +31,7 @@ from domain.gateways import scopes
 from domain.gateways.facts import UnreadableEvent
 from domain.gateways.states import ConnectionStatus
 from domain.refused import Refused
-from models import ids, turns
+from models import advisory_locks, ids
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
 from pipelines.credentials import sealed, typed
@@ -94,7 +94,7 @@ def take_back(proved: ProvedConnection) -> None:
 def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> GatewayConnection:
     """Write a connection that was proved. Raises Refused 409 gateway_already_connected."""
     gateway, mode = proved.gateway.name, proved.account.mode
-    turns.stage_connections(organization_id)
+    advisory_locks.stage_gateway_connections_lock(organization_id)
     id_prefix = scopes.prefix(
         proved.identity,
         connections.accounts(organization_id=organization_id, gateway=gateway, mode=mode),
@@ -222,7 +222,7 @@ def disconnect_if_told(known: GatewayConnection, *, told_at: datetime, now: date
 
 def disconnect(connection: GatewayConnection, *, now: datetime) -> GatewayConnection:
     """Write that a connection, which is locked, ended: its address leads nowhere, its credentials are forgotten."""
-    turns.stage_connections(connection.organization_id)
+    advisory_locks.stage_gateway_connections_lock(connection.organization_id)
     web_pixel.stage_end(connection, now=now)
     after = connections.update(
         organization_id=connection.organization_id,

@@ -164,10 +164,10 @@ def _names_an_affiliate(prepared: PreparedEvent, origin: BuyerOrigin) -> bool:
 def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) -> datetime | None:
     """Book what an event means; return when to try again, None when it is done or is a dead letter.
 
-    The turns of what it means are all that is waited for: two jobs of one event book one after the other, and the
-    second finds everything booked.
+    It waits for the advisory locks of its facts alone: two jobs of one event book one after the other, and the second
+    finds everything booked.
     """
-    book.stage_turns(prepared.connection, translated.facts)
+    book.stage_locks(prepared.connection, translated.facts)
     if translated.error is not None:
         return _put_off(prepared, translated, now)
     event = prepared.event

@@ -14,7 +14,7 @@ from domain.host_proofs import records, standing
 from domain.host_proofs.records import DnsReading, LookOutcome, ProofKind, Sighting, WantedProof
 from domain.host_proofs.standing import ProofRecord
 from domain.refused import Refused, not_found
-from models import turns
+from models import advisory_locks
 from models.host_proofs import holders, looks
 from models.host_proofs.holders import HostHolder
 from pipelines.host_proofs import letters
@@ -69,7 +69,7 @@ def note(prepared: HeldHost, reading: DnsReading, *, now: datetime, is_asked: bo
     """
     asked, wanted = prepared.holder, prepared.wanted
     assert wanted is not None  # `prepare` refuses a holder without a name
-    turns.stage_domain(wanted.name)
+    advisory_locks.stage_domain_lock(wanted.name)
     holder = holders.lock(organization_id=asked.organization_id, program_id=asked.program_id)
     if holder is None or holder.name != wanted.name or holder.is_over:
         raise Refused(409, "domain_changed", "The domain was changed while it was checked. Check it again.")

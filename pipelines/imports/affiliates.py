@@ -15,7 +15,7 @@ from domain.imports import words
 from domain.imports.warnings import RowWarning
 from domain.refused import Refused
 from domain.statuses import AffiliateSource, AffiliateStatus
-from models import ids, turns
+from models import advisory_locks, ids
 from models.affiliates import affiliates, sets, tracking_links
 from models.imports import imports
 from models.imports.imports import ImportJob
@@ -63,9 +63,9 @@ def run(asked: AffiliateImporter, wanted: Mapping[str, Any], *, now: datetime) -
     """
     organization_id = asked.organization_id
     program = _program(organization_id, wanted)
-    if not turns.try_import(organization_id):
+    if not advisory_locks.try_import_lock(organization_id):
         raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
-    turns.stage_everybody(organization_id)
+    advisory_locks.stage_all_people_lock(organization_id)
     reasons = _turned_away(program, wanted)
     taken = _taken(wanted, reasons)
     rows = list(taken.values())

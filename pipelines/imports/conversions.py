@@ -18,7 +18,7 @@ from domain.imports.rows import ConversionRow
 from domain.imports.warnings import RowWarning
 from domain.refused import Refused
 from domain.statuses import ConversionStatus
-from models import ids, turns
+from models import advisory_locks, ids
 from models.gateways import payments
 from models.imports import conversions, imports
 from models.imports.conversions import ImportedConversion, RowAffiliate
@@ -89,13 +89,13 @@ def run(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: datetime) 
     A row whose affiliate is unknown, or that is there already, is counted and skipped. A wrong one refuses all, or is
     left out and counted where that is wanted. No event, no mail, no override.
     Raises Refused: 404 program_not_found; 400 invalid_rows; 409 migration_already_in_progress.
-    Budget: 5 round trips for any number of rows (program; turn; affiliates; known rows; writes and commit).
+    Budget: 5 round trips for any number of rows (program; lock; affiliates; known rows; writes and commit).
     """
     program = _program(asked, wanted)
     found, wrong = _read(wanted["conversions"], now)
     if wrong and not wanted["skip_invalid"]:
         raise _refused(wanted, wrong)
-    if not turns.try_import(asked.organization_id):
+    if not advisory_locks.try_import_lock(asked.organization_id):
         raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
     taken, skipped = _chosen(program, found, exclude_paid=wanted["exclude_paid"])
     job = ImportJob(

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.refused import Refused, not_found
-from models import turns
+from models import advisory_locks
 from models.affiliates import sets, tracking_links
 from models.imports import imports, undo
 from models.imports.imports import ListedImport
@@ -70,7 +70,7 @@ def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> Undone:
     """
     if not imports.find(organization_id=organization_id, job_id=import_id):
         raise not_found("import", import_id)
-    if not turns.try_import(organization_id):
+    if not advisory_locks.try_import_lock(organization_id):
         raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
     before = imports.find(organization_id=organization_id, job_id=import_id)
     assert before is not None
@@ -87,7 +87,7 @@ def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> Undone:
 
 
 def _take_conversions_back(organization_id: UUID, import_id: UUID, now: datetime) -> None:
-    turns.stage_no_run(organization_id)
+    advisory_locks.stage_shared_payout_run_lock(organization_id)
     held = undo.lock_conversions(organization_id=organization_id, job_id=import_id)
     if held:
         message = "Conversions of this import were refunded, paid or earned upon since; nothing was taken back."
@@ -96,7 +96,7 @@ def _take_conversions_back(organization_id: UUID, import_id: UUID, now: datetime
 
 
 def _take_affiliates_back(organization_id: UUID, import_id: UUID, now: datetime) -> tuple[int, int]:
-    turns.stage_everybody(organization_id)
+    advisory_locks.stage_all_people_lock(organization_id)
     there = undo.count_affiliates(organization_id=organization_id, job_id=import_id)
     unused = undo.unused_affiliates(organization_id=organization_id, job_id=import_id)
     sets.delete(organization_id=organization_id, affiliate_ids=unused, at=now)

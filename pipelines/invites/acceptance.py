@@ -11,7 +11,7 @@ from uuid import UUID
 from domain import slugs, statuses
 from domain.invites import InviteState, state_at
 from domain.refused import Refused
-from models import invites, turns
+from models import advisory_locks, invites
 from models.affiliates import affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate
 from models.invites import NamedInvite
@@ -119,7 +119,7 @@ def _check_good(invite: NamedInvite, now: datetime) -> InviteState:
 def _joined(invite: NamedInvite, program: programs.Program, now: datetime) -> tuple[UUID, str | None]:
     """Return the affiliate's id and what they were given of the slug that the invite promised."""
     organization_id = invite.organization_id
-    turns.stage_person(organization_id=organization_id, email=invite.email)
+    advisory_locks.stage_person_lock(organization_id=organization_id, email=invite.email)
     known = affiliates.find_by_email(organization_id=organization_id, program_id=program.id, email=invite.email)
     if known is not None:
         return known.id, _slug_of(known, invite)
@@ -140,7 +140,7 @@ def _free(invite: NamedInvite) -> str | None:
     slug = invite.slug
     if slug is None or not slugs.is_valid_strict(slug) or slugs.is_reserved(slug):
         return None
-    turns.take_slug(organization_id=invite.organization_id, slug=slug)
+    advisory_locks.take_slug_lock(organization_id=invite.organization_id, slug=slug)
     return None if invites.is_slug_of_somebody_else(slug=slug, email=invite.email) else slug
 
 

@@ -1,6 +1,6 @@
 """Invitations: writing one or many, sending one again, taking one back.
 
-What adds to the pending invites of an organization holds its turn until the end, so the ceiling holds and two
+What adds to the pending invites of an organization holds its lock until the end, so the ceiling holds and two
 invites never promise one slug. `pipelines.invites.acceptance` is the other side.
 Source: core spec, "Affiliate invites" and section 3 (Invite).
 """
@@ -15,7 +15,7 @@ from domain import slugs
 from domain.invites import Conflict, InviteState, Wish, grant, state_at
 from domain.programs import terms
 from domain.refused import Refused, not_found
-from models import invites, turns
+from models import advisory_locks, invites
 from models.affiliates import affiliates, sets
 from models.invites import NamedInvite
 from models.programs import programs
@@ -92,7 +92,7 @@ def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> InvitesS
     Raises Refused: 404 not_found; 409 invite_not_pending, program_inactive, pending_invites_limit_reached; for an
     expired one whose rate the program cannot have any more what `terms.check_rate` raises.
     """
-    turns.stage_invites(organization_id)
+    advisory_locks.stage_invites_lock(organization_id)
     invite = _lock_unanswered(organization_id, invite_id, now)
     if invite.custom_commission_type is not None:
         affiliates.stage_steady_program(organization_id=organization_id, program_id=invite.program_id)
@@ -152,7 +152,7 @@ def _check_kept_rate(program: programs.Program, invite: NamedInvite) -> None:
 
 def _turn(program: programs.Program, emails: Sequence[str] | Mapping[str, object]) -> list[NamedInvite]:
     # One that is just being accepted is waited for here, and its affiliate is then seen.
-    turns.stage_invites(program.organization_id)
+    advisory_locks.stage_invites_lock(program.organization_id)
     return invites.lock_pending(organization_id=program.organization_id, program_id=program.id, emails=emails)
 
 

@@ -37,7 +37,7 @@ class PlanUse:
 def affiliates_left(organization: Organization, *, now: datetime) -> int | None:
     """Return how many more affiliates the organization may have; None means no limit.
 
-    A caller who adds one because of the answer takes `turns.stage_capacity` first, so that two who
+    A caller who adds one because of the answer takes `stage_affiliate_capacity_lock` first, so that two who
     ask for the last place at once are told one after the other.
     """
     most = _most_affiliates(organization, now)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from adapters import sealing
 from domain.refused import Refused, not_found
-from models import ids, turns
+from models import advisory_locks, ids
 from models.organization import api_keys, members, organizations
 
 #: Keys in force per organization.
@@ -53,7 +53,7 @@ def create_for(
 
     Raises Refused 409 api_key_limit_reached.
     """
-    turns.stage_keys(organization_id)
+    advisory_locks.stage_api_keys_lock(organization_id)
     if api_keys.count_in_force(organization_id) >= MAX_IN_FORCE:
         message = f"An organization has at most {MAX_IN_FORCE} keys in force; revoke one first."
         raise Refused(409, "api_key_limit_reached", message)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from domain.organization import plans
 from domain.refused import Refused
-from models import ids, turns
+from models import advisory_locks, ids
 from models.host_proofs import holders, looks
 from models.host_proofs.holders import HostHolder
 from models.organization import members, organizations
@@ -71,7 +71,7 @@ def any_org_free_host(name: str) -> UUID:
 
     Raises Refused: 404 not_found for a host that is not held; 409 host_in_use while its organization still uses it.
     """
-    turns.stage_domain(name)
+    advisory_locks.stage_domain_lock(name)
     hold = holders.any_org_find_hold(name)
     if hold is None:
         raise Refused(404, "not_found", f"No organization has left {name} in the last 90 days.")
@@ -93,7 +93,7 @@ def _is_host_taken(before: Organization, changes: Mapping[str, object]) -> bool:
     if tracking_domain and changes.get("tracking_domain_verified") is True:
         names.add(str(tracking_domain))
     for name in sorted(names):
-        turns.stage_domain(name)
+        advisory_locks.stage_domain_lock(name)
         if holders.is_held_elsewhere(HostHolder(before.id, None, name)):
             return True
     if is_tracking_changed:

@@ -12,9 +12,9 @@ what there is, `funding` says whether the brand may pay.
 5. `decisions`: an Owner retries a Failed payout, voids it, or says that it was paid by hand.
 6. `take_back`: a refund, at any time. What was not sent pays less; what was sent is marked, and held back next time.
 
-Lock order: the organization's run turn (a run takes it alone; refunds, reviewed conversions, lists and decisions share
-it), its decision turn, a sale that a refund settles, conversions by id, the run (when it is reviewed), payouts. A line
-changes only under its conversion's lock, before its payout or after. A rail's answer takes no turn. A ban comes with
-its affiliate locked, whom a run only refers to.
+Lock order: the organization's payout run lock (a run holds it alone; refunds, reviews, lists and decisions share it),
+its decision lock, a sale that a refund settles, conversions by id, the run (when it is reviewed), payouts. A line
+changes only under its conversion's lock, before its payout or after. A rail's answer takes no advisory lock. A ban
+comes with its affiliate locked, whom a run only refers to.
 Jobs: `payout.transfer` one per payout; `payout.prepare` one per organization whose cadence has come round.
 """

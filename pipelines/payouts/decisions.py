@@ -11,7 +11,7 @@ from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.payouts.transfers import BY_HAND, Answer, Paid, Rejected
 from domain.refused import Refused, not_found
 from domain.restores.matching import NETTED
-from models import turns
+from models import advisory_locks
 from models.deals import deals
 from models.organization import organizations
 from models.payouts import candidates, lines, payouts, rail_events, runs
@@ -23,8 +23,8 @@ from pipelines.webhooks import emit
 
 def lock(*, organization_id: UUID, payout_id: UUID) -> Payout:
     """Return a payout, locked after its deal or its conversions, or refuse with 404 not_found."""
-    turns.stage_no_run(organization_id)
-    turns.stage_payout_decision(organization_id)
+    advisory_locks.stage_shared_payout_run_lock(organization_id)
+    advisory_locks.stage_payout_decision_lock(organization_id)
     deals.stage_lock_of_payouts(organization_id=organization_id, payout_ids=[payout_id])
     lines.stage_conversions_lock(organization_id=organization_id, payout_ids=[payout_id])
     payout = payouts.lock(organization_id=organization_id, payout_id=payout_id)
@@ -138,8 +138,8 @@ def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str |
 def ban(*, organization_id: UUID, affiliate_id: UUID, now: datetime) -> int:
     """Let go of a banned affiliate's payouts that were not sent or listed yet; returns how many."""
     # A run or a release at work may be about to pay them: what it makes is seen after it.
-    turns.stage_no_run(organization_id)
-    turns.stage_payout_decision(organization_id)
+    advisory_locks.stage_shared_payout_run_lock(organization_id)
+    advisory_locks.stage_payout_decision_lock(organization_id)
     released = 0
     for payout_id in payouts.pending_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id):
         payout = lock(organization_id=organization_id, payout_id=payout_id)

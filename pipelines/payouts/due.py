@@ -69,7 +69,7 @@ def preview(
 
 
 def claim(*, organization: Organization, filters: RunFilters, method: str | None, now: datetime) -> Planned:
-    """Take down what is due and plan it; call under the run's turn. Later statements see exactly this."""
+    """Take down what is due and plan it; call under the run's lock. Later statements see exactly this."""
     rates = _fresh_rates(currencies.EXPONENTS.keys(), today=_day(now))
     dues = candidates.claim(organization_id=organization.id, filters=filters, run_rates=rates, now=now)
     planned = _plan(organization, dues, _payees(organization, dues), rates)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from domain.payouts.transfers import Method
 from domain.refused import not_found
-from models import turns
+from models import advisory_locks
 from models.payouts import by_hand
 from models.payouts.by_hand import Listable
 from pipelines import whole_books
@@ -31,7 +31,7 @@ def list_payouts(*, organization_id: UUID, run_id: UUID, takes_all: bool, now: d
     `takes_all` takes those as well whose rail was not asked yet. Raises Refused: 404 not_found,
     409 payouts_on_hold.
     """
-    turns.stage_no_run(organization_id)
+    advisory_locks.stage_shared_payout_run_lock(organization_id)
     whole_books.refuse_payouts()
     if not by_hand.has_run(organization_id=organization_id, run_id=run_id):
         raise not_found("run", run_id)

@@ -13,7 +13,7 @@ from domain.payouts.cadence import Cadence
 from domain.payouts.confirmation import RunFilters, RunRequest
 from domain.payouts.states import ProposalStatus
 from domain.refused import Refused
-from models import ids, turns
+from models import advisory_locks, ids
 from models.organization import audit, organizations
 from models.organization.organizations import Organization
 from models.payouts import proposals
@@ -37,7 +37,7 @@ def make(*, organization_id: UUID, now: datetime) -> None:
 
     What an earlier period left open is in the new proposal. With nothing to pay, nobody is written to.
     """
-    turns.take_run(organization_id)
+    advisory_locks.take_payout_run_lock(organization_id)
     organization = organizations.lock(organization_id)
     found = proposals.with_cadence(organization_id)
     due_on = _due_on(found, now) if found else None

@@ -16,7 +16,7 @@ from uuid import UUID
 from domain.payouts import confirmation, events
 from domain.payouts.confirmation import Run, RunRequest
 from domain.payouts.plan import PAYOUT_CURRENCY
-from models import ids, turns
+from models import advisory_locks, ids
 from models.organization import organizations
 from models.payouts import proposals, runs
 from models.payouts.runs import RunPayout
@@ -48,7 +48,7 @@ def make(*, organization_id: UUID, request: RunRequest, now: datetime) -> Receip
     Raises Refused 409: payouts_on_hold, the gates' codes in their order, then confirm_total_mismatch, nothing_to_pay.
     Nothing is written then.
     """
-    turns.take_run(organization_id)
+    advisory_locks.take_payout_run_lock(organization_id)
     whole_books.refuse_payouts()
     organization = organizations.lock(organization_id)
     if organization is None:

@@ -79,7 +79,7 @@ def record(prepared: PreparedLookup, said: Sequence[PlatformSaid], *, now: datet
     """
     pending = prepared.pending
     desk = _desk(pending, now)
-    book.stage_turns(desk.connection, [prepared.paid])
+    book.stage_locks(desk.connection, [prepared.paid])
     for one in said:
         if one.refusal is not None:
             check.note(one.connection, PlatformWord(refusal=one.refusal), now=now)

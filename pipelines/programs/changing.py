@@ -11,7 +11,7 @@ from uuid import UUID
 
 from domain import listing
 from domain.programs import ceilings, changes
-from models import turns
+from models import advisory_locks
 from models.host_proofs import looks
 from models.programs import former_slugs, programs
 from pipelines.programs import home_rate, landing, lifecycle, networking
@@ -24,7 +24,7 @@ def lock(*, organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) ->
     """
     landing.stage_turn(organization_id, sent)
     if sent.get("is_primary"):
-        turns.stage_primary_program(organization_id)
+        advisory_locks.stage_primary_program_lock(organization_id)
     return lifecycle.lock_living(organization_id=organization_id, program_id=program_id)
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from domain.organization import images
 from domain.programs.assets import MOST_ASSETS, MOST_BYTES, MOST_IMAGE_BYTES, AssetKind
 from domain.refused import Refused, not_found
-from models import ids, stored_files, turns
+from models import advisory_locks, ids, stored_files
 from models.programs import assets
 from pipelines.programs import lifecycle
 
@@ -61,7 +61,7 @@ def remove(*, organization_id: UUID, asset_id: UUID) -> None:
 
 
 def _check_room(organization_id: UUID, size_bytes: int) -> None:
-    turns.stage_assets(organization_id)
+    advisory_locks.stage_assets_lock(organization_id)
     number, held_bytes = assets.held(organization_id)
     if number >= MOST_ASSETS or held_bytes + size_bytes > MOST_BYTES:
         message = (

@@ -9,16 +9,16 @@ from domain.organization import images
 from domain.organization.images import Image
 from domain.refused import Refused
 from domain.storefront import MOST_PICTURE_BYTES
-from models import ids, stored_files, turns
+from models import advisory_locks, ids, stored_files
 
 # Whoever sets a page up may try a few.
 _UNUSED_KEPT = 20
 
 
 def stage_turn(organization_id: UUID, sent: Mapping[str, Any]) -> None:
-    """Stage the turn of what is `sent` of a program, if that names a picture: it does not end meanwhile."""
+    """Stage the lock of what is `sent` of a program, if that names a picture: it does not end meanwhile."""
     if _named(sent) is not None:
-        turns.stage_landing_pictures(organization_id)
+        advisory_locks.stage_landing_pictures_lock(organization_id)
 
 
 def check(organization_id: UUID, sent: Mapping[str, Any]) -> None:
@@ -31,7 +31,7 @@ def check(organization_id: UUID, sent: Mapping[str, Any]) -> None:
 
 def keep(*, organization_id: UUID, content: bytes, image: Image, now: datetime) -> UUID:
     """Keep a picture that was checked, and return its id. Of those that no page names only the newest are kept."""
-    turns.stage_landing_pictures(organization_id)
+    advisory_locks.stage_landing_pictures_lock(organization_id)
     file_id = ids.new_id()
     stored_files.insert(
         {

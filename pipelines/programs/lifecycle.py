@@ -12,7 +12,7 @@ from uuid import UUID
 from domain import listing, slugs
 from domain.programs import terms
 from domain.refused import Refused, not_found
-from models import ids, turns
+from models import advisory_locks, ids
 from models.programs import former_slugs, programs
 from pipelines.programs import home_rate, landing, networking
 
@@ -39,7 +39,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -
         "updated_at": now,
     }
     if values.get("is_primary"):
-        turns.stage_primary_program(organization_id)
+        advisory_locks.stage_primary_program_lock(organization_id)
         programs.stage_no_primary(organization_id=organization_id)
     for slug in _candidates(wanted):
         created = programs.insert(values | {"slug": slug})

@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.refused import Refused
-from models import turns
+from models import advisory_locks
 from models.host_proofs import holders, looks
 from models.host_proofs.holders import HostHolder
 from models.programs import programs
@@ -27,7 +27,7 @@ def any_org_lock_with_domain(program_id: UUID) -> programs.Program:
     organization_id = programs.any_org_owner(program_id)
     seen = programs.find(organization_id=organization_id, program_id=program_id) if organization_id else None
     if seen is not None and seen.custom_domain is not None:
-        turns.stage_domain(seen.custom_domain)
+        advisory_locks.stage_domain_lock(seen.custom_domain)
     program = any_org_lock(program_id)
     if seen is None or program.custom_domain != seen.custom_domain:
         raise Refused(409, "domain_changed", f"Program {program_id} has got another domain just now; look again.")

@@ -15,7 +15,7 @@ from domain.refused import Refused, not_found
 from domain.restores import matching
 from domain.restores.matching import KnownPayout, Match, MatchingFacts
 from domain.restores.transfers import ADVICE, Problem, RailTransfer, TransferOutcome, TransferState
-from models import turns
+from models import advisory_locks
 from models.restores import facts, transfers
 from models.restores.transfers import RestoredTransfer
 from pipelines.restores import book
@@ -46,8 +46,8 @@ def any_org_compare(transfer: RailTransfer, *, since: datetime, now: datetime) -
     transfer, known, match = _matched(transfer, since)
     organization_id = transfer.organization_id if known.has_organization else None
     if organization_id is not None:
-        turns.stage_no_run(organization_id)
-        turns.stage_payout_decision(organization_id)
+        advisory_locks.stage_shared_payout_run_lock(organization_id)
+        advisory_locks.stage_payout_decision_lock(organization_id)
     masked = destinations.masked(transfer.account) if transfer.account else None
     row = transfers.lock(transfer, organization_id=organization_id, account=masked)
     if _is_decided(row, transfer):
@@ -80,8 +80,8 @@ def any_org_assign(
     organization_id = book.any_org_organization_of(affiliate_id)
     if organization_id is None:
         raise not_found("affiliate", affiliate_id)
-    turns.stage_no_run(organization_id)
-    turns.stage_payout_decision(organization_id)
+    advisory_locks.stage_shared_payout_run_lock(organization_id)
+    advisory_locks.stage_payout_decision_lock(organization_id)
     row = any_org_open_row(reference)
     if row.booked_payout_id is not None:
         raise Refused(409, "not_open", f"{reference} is booked already: undo the booking, or accept it as it is.")

@@ -24,7 +24,7 @@ def any_org_undo(reference: str, *, why: str, now: datetime) -> RestoredTransfer
     row = _booked_row(reference)
     assert row.organization_id is not None
     assert row.booked_payout_id is not None  # it is booked
-    # In the order of every decision: the payout's turns and rows, then the transfer.
+    # In the order of every decision: the payout's advisory locks and rows, then the transfer.
     payout = decisions.lock(organization_id=row.organization_id, payout_id=row.booked_payout_id)
     row = _booked_row(reference, is_locked=True)
     if row.booked_payout_id != payout.id or payout.status != PayoutStatus.Paid:

@@ -13,7 +13,7 @@ from domain import emails, statuses
 from domain.programs import application_answers
 from domain.programs.application_form import ApplicationForm
 from domain.refused import Refused
-from models import ids, storefront, turns
+from models import advisory_locks, ids, storefront
 from models.affiliates import accounts, affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate
 from models.affiliates.tracking_links import ShownLink
@@ -75,7 +75,7 @@ def apply(
         raise _not_open()
     form = ApplicationForm.of(program.application_form)
     answers = application_answers.read(form.of_step(1), application["form_answers"])
-    turns.stage_capacity(organization_id)
+    advisory_locks.stage_affiliate_capacity_lock(organization_id)
     organization = organizations.find(organization_id)
     assert organization is not None  # the program is one of its own
     if capacity.affiliates_left(organization, now=now) == 0:
@@ -118,9 +118,9 @@ def _not_open() -> Refused:
 def _desk(program: programs.Program, *, email: str, alias: str | None) -> tuple[Desk, str]:
     """Take this person's turn and the alias's; return the facts and the slug that an affiliate of theirs would get."""
     organization_id = program.organization_id
-    turns.stage_person(organization_id=organization_id, email=email)
+    advisory_locks.stage_person_lock(organization_id=organization_id, email=email)
     if alias is not None:
-        turns.take_slug(organization_id=organization_id, slug=alias)
+        advisory_locks.take_slug_lock(organization_id=organization_id, slug=alias)
     for _ in range(_SLUG_TRIES):
         spare = joining.random_slug()
         found = storefront.desk(

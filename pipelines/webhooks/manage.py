@@ -16,7 +16,7 @@ from adapters.safe_http import addresses, client
 from domain import jobs, statuses
 from domain.refused import Refused, not_found
 from domain.webhooks import events
-from models import ids, turns
+from models import advisory_locks, ids
 from models.webhooks import endpoints, outbox, redeliveries
 from models.webhooks.endpoints import WebhookEndpoint
 from pipelines import work
@@ -73,7 +73,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -
 
     Raises Refused 400: webhook_limit_reached, endpoint_already_exists.
     """
-    turns.stage_endpoints(organization_id)
+    advisory_locks.stage_endpoints_lock(organization_id)
     if endpoints.count(organization_id) >= MOST_ENDPOINTS:
         raise Refused(400, "webhook_limit_reached", f"An organization may have {MOST_ENDPOINTS} webhook endpoints.")
     _check_url_is_free(organization_id, wanted["url"])
@@ -103,7 +103,7 @@ def change(*, endpoint: WebhookEndpoint, changes: Mapping[str, Any], now: dateti
     """
     _check_is_own(endpoint)
     if "url" in changes:
-        turns.stage_endpoints(endpoint.organization_id)
+        advisory_locks.stage_endpoints_lock(endpoint.organization_id)
         _check_url_is_free(endpoint.organization_id, changes["url"], besides=endpoint.id)
         if changes["url"] != endpoint.url:  # what the old address did says nothing about the new one
             changes = {**changes, "failing_since": None, "failure_told_at": None}

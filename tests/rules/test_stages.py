@@ -49,12 +49,12 @@ def test_the_calls_are_seen():
     assert _effects("pipelines.webhooks.deliver.record") == {"stages"}
 
 
-def test_advisory_locks_are_turns():
+def test_advisory_locks_are_taken_in_two_modules_only():
     # A migration holds one across transactions, on a connection of its own.
     named = {trees.named(path) for path in _modules() if "pg_advisory" in path.read_text()}
     named |= {trees.named(path) for path in _modules() if "pg_try_advisory" in path.read_text()}
 
-    assert named == {"models/turns.py", "models/migrate.py"}
+    assert named == {"models/advisory_locks.py", "models/migrate.py"}
 
 
 def _effects(name: str, seen: frozenset[str] = frozenset()) -> set[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from domain.money.valuation import Factors
-from models import turns
+from models import advisory_locks
 from models.db import db
 from models.programs.owed import due
 from models.table import Rows
@@ -76,7 +76,7 @@ def reckon(organization_id: UUID, *, factors: Factors, limit: int) -> int:
 
     Nothing is folded meanwhile; sales go on. What changes a day after this looked at it has a change of its own.
     """
-    turns.stage_reckoning(organization_id)
+    advisory_locks.stage_owed_totals_lock(organization_id)
     db.stage("set local statement_timeout = '10min'")
     params = {"org": organization_id, "limit": limit, **due.params(factors)}
     db.stage(_PAST, params)
@@ -94,7 +94,7 @@ where organization_id = %(org)s on conflict do nothing
 
 
 def stage_forget(organization_id: UUID) -> None:
-    """Stage that every day of an organization is to be reckoned, for who has the turn of all days."""
+    """Stage that every day of an organization is recomputed; the caller holds the lock of the daily totals."""
     db.stage(_FORGET, {"org": organization_id})
 
 

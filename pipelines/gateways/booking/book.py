@@ -20,7 +20,7 @@ from domain.gateways.facts import (
     UnclearFact,
 )
 from domain.gateways.states import EventStatus
-from models import turns
+from models import advisory_locks
 from models.gateways.connections import GatewayConnection
 from pipelines.gateways import connect
 from pipelines.gateways.booking import bind, origins, reverse, sell, totals, whom
@@ -39,17 +39,19 @@ class BookedEvent:
     conversion_ids: tuple[UUID, ...]
 
 
-def stage_turns(connection: GatewayConnection, facts: Sequence[Fact]) -> None:
-    """Take the turns of all that facts are about: first of all, so that who holds them may lock every event of theirs.
+def stage_locks(connection: GatewayConnection, facts: Sequence[Fact]) -> None:
+    """Stage the advisory locks of all names in the facts, before any other lock: the holder may lock all their events.
 
     An event that waits for one of them may be worked on again at the moment in which it is woken.
     """
     names = [name for fact in facts for name in _names(fact) if name]
-    turns.stage_told(organization_id=connection.organization_id, gateway=connection.gateway, names=names)
+    advisory_locks.stage_gateway_names_lock(
+        organization_id=connection.organization_id, gateway=connection.gateway, names=names
+    )
 
 
 def event(desk: BookingDesk, facts: Sequence[Fact]) -> BookedEvent:
-    """Book the facts of an event in their order, after their turns were taken."""
+    """Book the facts of an event in their order, after their locks were taken."""
     bookings = [_fact(desk, fact) for fact in facts] or [Booking(EventStatus.Ignored, "nothing_in_it")]
     status = next(status for status in _WEIGHT if any(booking.status == status for booking in bookings))
     reasons = [booking.reason for booking in bookings if booking.status == status and booking.reason]
@@ -60,7 +62,7 @@ def event(desk: BookingDesk, facts: Sequence[Fact]) -> BookedEvent:
 def _names(fact: Fact) -> Sequence[str | None]:
     match fact:
         case PaymentFact():
-            # Payments that one inbox made take turns too: the later one is looked at again if the earlier is credited.
+            # Payments that one inbox made take locks too: the later one is looked at again if the earlier is credited.
             subjects = [*origins.subjects(fact.origin), whom.inbox_of(fact.origin)]
             checkout = origins.checkout_name(fact.origin.checkout) if fact.origin.checkout else None
             order = f"order:{fact.order_id}" if fact.order_id else None

@@ -71,7 +71,7 @@ class BookingDesk:
         )
 
     def known(self, ids: Sequence[str]) -> payments.GatewayPayment | None:
-        """Return the payment that has one of these ids, locked; their turns were taken."""
+        """Return the payment that has one of these ids, locked; their advisory locks were taken."""
         return payments.lock_known(organization_id=self.organization_id, gateway=self.gateway, aliases=ids)
 
     def park(self, ids: Sequence[str], reason: str = UNKNOWN) -> Booking:

@@ -15,7 +15,7 @@ def credit(desk: BookingDesk, paid: PaymentFact, signups: Signups) -> bool:
 
     An affiliate who is not Approved is passed over, unless platforms are not asked again and nobody else is named: then
     the payment is listed as uncredited. What went back meanwhile is taken from the conversion.
-    Budget: 4 round trips (known; who; what went back; events that waited), after the turns of the payment; more where
+    Budget: 4 round trips (known; who; what went back; events that waited), after the locks of the payment; more where
     it is a further payment of an order.
     """
     known = desk.known([paid.external_id, *paid.aliases])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from domain.gateways import basis
 from domain.gateways.basis import RefundedParts
 from domain.refused import Refused
-from models import turns
+from models import advisory_locks
 from models.conversions import refunds as conversion_refunds
 from models.conversions.conversions import Conversion
 from models.gateways import orders, refunds
@@ -39,7 +39,7 @@ def follow(desk: BookingDesk, payment: GatewayPayment, reason: str | None) -> No
     """Bring a payment's conversion to what is refunded of its payments, up or down."""
     if payment.conversion_id is None:
         return
-    turns.stage_no_run(desk.organization_id)
+    advisory_locks.stage_shared_payout_run_lock(desk.organization_id)
     conversion = refund.locked(desk.organization_id, payment.conversion_id)
     bring_to_refunds(desk, payment, conversion, reason)
 

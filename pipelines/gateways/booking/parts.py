@@ -5,7 +5,7 @@ from uuid import UUID
 
 from domain.conversions import growth
 from domain.gateways.facts import PaymentFact
-from models import turns
+from models import advisory_locks
 from models.gateways import orders, payments
 from models.gateways.payments import GatewayPayment
 from pipelines.conversions import addition, refund
@@ -22,7 +22,7 @@ def join(
     the order. What was refunded of it before follows.
     Budget: 3 round trips (conversion; other payments; override), the writes with the last.
     """
-    turns.stage_no_run(desk.organization_id)
+    advisory_locks.stage_shared_payout_run_lock(desk.organization_id)
     conversion = refund.locked(desk.organization_id, conversion_id)
     if (conversion.currency, conversion.is_test) != (row.currency, row.is_test):
         return None

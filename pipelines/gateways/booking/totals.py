@@ -11,7 +11,7 @@ from domain.conversions import growth
 from domain.gateways.facts import CancelledFact, PaymentFact, TotalFact
 from domain.gateways.states import EventStatus
 from domain.gateways.totals import PaymentTotals, taken_by_total
-from models import turns
+from models import advisory_locks
 from models.gateways import order_states, orders, refunds
 from models.gateways.order_states import OrderState
 from models.gateways.payments import GatewayPayment
@@ -141,7 +141,7 @@ def make_room(desk: BookingDesk, payment: GatewayPayment, booked: BookedRefunds,
 def _raise_conversion(desk: BookingDesk, before: GatewayPayment, after: GatewayPayment, told: OrderTotal) -> None:
     if after.conversion_id is None:
         return
-    turns.stage_no_run(desk.organization_id)
+    advisory_locks.stage_shared_payout_run_lock(desk.organization_id)
     conversion = refund.locked(desk.organization_id, after.conversion_id)
     others = orders.other_parts(before)
     more_net_cents = None

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from adapters import clock
-from models import db, turns
+from models import advisory_locks, db
 from tests.support.api.payouts import NOBODY
 from tests.support.api.racing import begun
 from tests.support.draining import drain
@@ -90,7 +90,7 @@ def test_a_payout_run_at_work_keeps_nobody_from_their_work(dealing):
     deal_id = dealing.funded()
 
     with db.unit_of_work(dealing.brand.id):
-        turns.take_run(dealing.brand.id)
+        advisory_locks.take_payout_run_lock(dealing.brand.id)
         submitted = begun(lambda: dealing.submit(deal_id))()
         approved = begun(lambda: dealing.approve(deal_id))()
 

@@ -6,7 +6,7 @@ import pytest
 
 from adapters import clock
 from adapters.coupons import registry
-from models import db, ids, turns
+from models import advisory_locks, db, ids
 from models.organization import organizations
 from pipelines.organization import capacity
 from tests.support.api.racing import at_once
@@ -208,7 +208,7 @@ def test_the_last_place_is_given_once(brand):
 
     def take(slug):
         with db.unit_of_work(brand.id):
-            turns.stage_capacity(brand.id)
+            advisory_locks.stage_affiliate_capacity_lock(brand.id)
             if not capacity.affiliates_left(organizations.find(brand.id), now=clock.now()):
                 return False
             db.db.run("select pg_sleep(0.1)")

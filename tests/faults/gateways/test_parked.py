@@ -12,7 +12,7 @@ def test_a_parked_refund_is_played_again_while_its_sale_wakes_it(machine: Machin
     machine.stop("gateways")
     machine.start("gateways", told=PATIENT_FLEET)
 
-    # given: a refund that waits, and what wakes it in the middle of being booked, having the turns of both
+    # given: a refund that waits, and what wakes it in the middle of being booked, holding the locks of both
     till.subscribe()
     sale = till.pay()
     till.tell(sale.sent[0], *till.give_back(sale, 4_000))

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from adapters import clock
-from models import db, turns
+from models import advisory_locks, db
 from pipelines.conversions import refund as refunds
 from tests.support.api.racing import begun
 from tests.support.recruits import Recruits
@@ -175,7 +175,7 @@ def test_an_override_that_has_refunds_to_follow_makes_way_for_a_payout_run(brand
 
     # when: a run is at work, and pays for the sale just then
     with db.unit_of_work(brand.id):
-        turns.take_run(brand.id)
+        advisory_locks.take_payout_run_lock(brand.id)
         written = begun(lambda: drain("sales"))
         db.db.run("select from conversion where id = %s for key share", (conversion_id,))
     written()

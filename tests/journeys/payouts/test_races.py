@@ -10,7 +10,7 @@ import pytest
 
 from adapters import clock
 from domain import jobs
-from models import db, turns
+from models import advisory_locks, db
 from models.ledger import rules
 from pipelines import work
 from pipelines.affiliates import deciding
@@ -170,7 +170,7 @@ def test_marked_as_paid_while_it_is_sent_it_is_paid_once(payroll, round_):
 def test_a_refund_that_waits_for_a_run_keeps_no_sale_waiting(payroll):
     payroll.brand.sale(affiliateSlug="ann", amountCents=10_000, externalEventId="new")
     with db.unit_of_work(payroll.brand.id):
-        turns.take_run(payroll.brand.id)
+        advisory_locks.take_payout_run_lock(payroll.brand.id)
         refunded = begun(_refund(payroll, "new"))
         begun(lambda: drain("sales"))
         settled = db.db.run("select count(*) from conversion")

@@ -282,7 +282,7 @@ _ONCE = {
         programs.own_numbers._BY_DAY programs.own_numbers._BY_CHANNEL programs.own_numbers._OF_AFFILIATE""",
     "a pointer of a job that is done: a job that is not comes again after its deadline": """
         jobs.batches._LOCK jobs.rows._LOCK""",
-    "never: it takes an advisory lock": "turns._TAKE_HOT turns._TAKE_ALL",
+    "never: it takes an advisory lock": "advisory_locks._LOCK_PREPARED advisory_locks._LOCK_ALL",
     "never: its function looks anew for each of its statements": "conversions.customers._COUNT",
 }
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from models import db, turns
+from models import advisory_locks, db
 from tests.support.rows.brands import Brand
 
 URL = "/api/v1/conversions/import"
@@ -37,7 +37,7 @@ def import_people(brand, *rows, **fields):
 def importing(brand: Brand) -> Iterator[None]:
     """Have the organization's one turn to import."""
     with db.unit_of_work(brand.id):
-        assert turns.try_import(brand.id)
+        assert advisory_locks.try_import_lock(brand.id)
         yield
 
 

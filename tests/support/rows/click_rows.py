@@ -13,7 +13,7 @@ from adapters import broker
 from adapters.clicks import wire
 from adapters.clicks.stream import FIELD, KEY
 from domain.clicks.raw_click import RawClick
-from models import db, turns
+from models import advisory_locks, db
 from pipelines.clicks import clicks
 from tests.support.api.racing import beside
 from tests.support.rows.brands import Brand
@@ -76,7 +76,7 @@ def turn_taken(brand: Brand) -> Iterator[None]:
     @contextmanager
     def turn() -> Iterator[None]:
         with db.unit_of_work(brand.id):
-            turns.stage_clicks(brand.id)
+            advisory_locks.stage_clicks_lock(brand.id)
             db.db.run("select 1")
             yield
 
