@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 
 _LOCK = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
-_LOCK_PREPARED = Hot(_LOCK)
+_LOCK_PREPARED = PreparedStatement(_LOCK)
 _LOCK_SHARED = "select pg_advisory_xact_lock_shared(hashtextextended(%s, 0))"
 _TRY_LOCK_SHARED = "select pg_try_advisory_xact_lock_shared(hashtextextended(%s, 0))"
 _TRY_LOCK = "select pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
@@ -69,7 +69,7 @@ def stage_gateway_connections_lock(organization_id: UUID) -> None:
 
 
 # In the order of their numbers, so that two transactions that share several names never deadlock.
-_LOCK_ALL = Hot("""
+_LOCK_ALL = PreparedStatement("""
 select pg_advisory_xact_lock(turn.number)
 from (select distinct hashtextextended(name, 0) as number from unnest(%s::text[]) name order by 1) turn
 """)

@@ -18,10 +18,10 @@ import structlog
 from peewee import ProgrammingError
 from psycopg2 import errorcodes
 
-from models.session import told
+from models.session import session_settings
 from models.session.connection import AWAY, Database
 from models.session.database_clock import database_clock as database_clock
-from models.session.here import at_replica, here, only_reading
+from models.session.thread_mode import at_replica, only_reading, thread_mode
 
 psycopg2.extras.register_uuid()
 psycopg2.extras.register_default_jsonb(globally=True, loads=orjson.loads)
@@ -65,10 +65,10 @@ def connect_to(
     The server ends a transaction in which this process says nothing for `silence_s` seconds between two statements.
     """
     dsn, replica = (_dsn(url) if url else None for url in (database_url, replica_url))
-    options: dict[str, Any] = {} if is_pooled else {"options": told.at_connection(silence_s)}
+    options: dict[str, Any] = {} if is_pooled else {"options": session_settings.at_connection(silence_s)}
     db.init(dsn, application_name="finderfee", connect_timeout=5, **options, **_KEEPALIVE)
     db.replica = replica
-    db.is_pooled, db.told = is_pooled, f"{told.at_transaction(silence_s)}; " if is_pooled else ""
+    db.is_pooled, db.told = is_pooled, f"{session_settings.at_transaction(silence_s)}; " if is_pooled else ""
 
 
 def _dsn(url: str) -> str:
@@ -184,7 +184,7 @@ def _transaction(prelude: str, organization_id: UUID | None = None, *, is_single
     traced = _traced()
     if traced:
         prelude += f"; set local app.trace = '{traced}'"
-    here.tenant = organization_id
+    thread_mode.tenant = organization_id
     try:
         with db.transaction(prelude + at_replica(), is_single=is_single):
             yield

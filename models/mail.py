@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
-_STAGE = Hot("""
+_STAGE = PreparedStatement("""
 insert into mail_message (id, organization_id, kind, recipient, subject, body_sealed, created_at)
 values (%s, %s, %s, %s, %s, %s, %s)
 """)

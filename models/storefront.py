@@ -9,7 +9,7 @@ from uuid import UUID
 
 from models.conditions import OPEN_PROGRAM, PROGRAM_HAS_TIERS
 from models.db import db
-from models.hot import Lookup
+from models.prepared_statements import Lookup
 from models.table import Rows, columns
 
 

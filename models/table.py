@@ -15,7 +15,7 @@ from uuid import UUID
 import orjson
 
 from models.db import db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 from models.session.connection import Params
 
 Row = TypeVar("Row")
@@ -66,11 +66,11 @@ class Rows(Generic[Row]):
     def __init__(self, kind: type[Row]) -> None:
         self._read = _reader(kind)
 
-    def all(self, sql: str | Hot, params: Params = ()) -> list[Row]:
+    def all(self, sql: str | PreparedStatement, params: Params = ()) -> list[Row]:
         """Execute a statement and return its rows."""
         return list(map(self._read, db.run(sql, params)))
 
-    def first(self, sql: str | Hot, params: Params = ()) -> Row | None:
+    def first(self, sql: str | PreparedStatement, params: Params = ()) -> Row | None:
         """Execute a statement and return its first row, or None."""
         row = db.row(sql, params)
         return None if row is None else self._read(row)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
 from models.listing import Position
+from models.prepared_statements import PreparedStatement
 from models.table import Rows, Table, columns
 
 
@@ -74,7 +74,7 @@ class ShownToken(NamedTuple):
 
 _OF_WHOM = {"affiliate_name": "a.full_name", "affiliate_email": "a.email"}
 _SHOWN = Rows(ShownToken)
-_PAGE = Hot(f"""
+_PAGE = PreparedStatement(f"""
 select {columns(ShownToken, "e", id="e.id::text", affiliate_id="e.affiliate_id::text", **_OF_WHOM)}
 from embed_token e join affiliate a on a.organization_id = e.organization_id and a.id = e.affiliate_id
 where e.organization_id = %(org)s and e.revoked_at is null and a.deleted_at is null

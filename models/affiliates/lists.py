@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from models.hot import Hot
 from models.listing import Listing, Position, RenderedPage, Wire, document, read_together, together
+from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
 
@@ -118,7 +118,7 @@ class Selection:
         """Return each of them, and one more where there are more. Budget: 1 round trip."""
         return _RENDERED.all(self._statement(is_whole=False), self._known() | {"limit": self.take + 1})
 
-    def _statement(self, *, is_whole: bool) -> Hot:
+    def _statement(self, *, is_whole: bool) -> PreparedStatement:
         wanted = tuple(name for name in _CONDITIONS if getattr(self.filters, name) is not None)
         return _statement(self.shape, self.order, wanted, self.after is not None, is_whole)
 
@@ -173,7 +173,7 @@ _WITH_LINKS = ("links", "links", "")
 
 
 @functools.cache
-def _statement(shape: Shape, order: str, wanted: tuple[str, ...], is_behind: bool, is_whole: bool) -> Hot:
+def _statement(shape: Shape, order: str, wanted: tuple[str, ...], is_behind: bool, is_whole: bool) -> PreparedStatement:
     by, behind = _ORDERS[order]
     conditions = ["a.organization_id = %(organization_id)s", "a.deleted_at is null"]
     conditions += [_CONDITIONS[name] for name in wanted]
@@ -188,4 +188,4 @@ def _statement(shape: Shape, order: str, wanted: tuple[str, ...], is_behind: boo
 select a.id::text, a.created_at as moment, {shown}
 from affiliate a where {" and ".join(conditions)} order by {by} limit %(limit)s offset %(skip)s
 """
-    return together(rows) if is_whole else Hot(rows)
+    return together(rows) if is_whole else PreparedStatement(rows)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from models.conditions import OF_PERSON
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
 
@@ -48,7 +48,7 @@ _SHOWN = columns(
     affiliate_status="m.status",
     clicks=_CLICKS,
 )
-_ANY_ORG_LINKS = Hot(f"""
+_ANY_ORG_LINKS = PreparedStatement(f"""
 select {_SHOWN}
 from affiliate m
 join tracking_link l on l.organization_id = m.organization_id and l.affiliate_id = m.id and l.deleted_at is null

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from domain.statuses import LinkFormat
 from models.db import db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 from models.table import Rows, Table
 
 
@@ -84,7 +84,7 @@ class ShownLink(NamedTuple):
 
 _SHOWN = Rows(ShownLink)
 # A short link leads through us, so that few have to ask where their program is.
-_OF_AFFILIATES = Hot("""
+_OF_AFFILIATES = PreparedStatement("""
 select l.affiliate_id::text, l.id::text, l.slug, l.custom_alias, l.is_default, l.format, l.created_at,
   case when l.format <> 'Short' then
     (select p.referral_destination_url from program p where p.id = l.program_id) end,

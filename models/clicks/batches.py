@@ -17,8 +17,8 @@ import orjson
 from domain.clicks.gathering import HourRow
 from models.conditions import OPEN_PROGRAM
 from models.db import db
-from models.hot import FreshSelect, Hot
 from models.ledger import entries
+from models.prepared_statements import FreshSelect, PreparedStatement
 from models.programs import budgets
 from models.programs.budgets import StoredRewardTerms
 from models.table import Rows, columns
@@ -164,7 +164,7 @@ class NewClick(NamedTuple):
     kind: ClickKind
 
 
-_INSERT = Hot("""
+_INSERT = PreparedStatement("""
 insert into click (id, organization_id, program_id, affiliate_id, slug, sub_id, visitor_hash, network_hash,
   occurred_at, is_duplicate, score, reasons, outcome, conversion_id, country, created_at)
 select c.id, %(org)s, k.program_id, k.affiliate_id, k.slug, k.sub_id, c.visitor, c.network,
@@ -290,7 +290,7 @@ def lock_hours(*, organization_id: UUID, source: str, external_event_ids: Sequen
     return _HOURS.all(_LOCK_HOURS, params)
 
 
-_GROW = Hot(f"""
+_GROW = PreparedStatement(f"""
 with grown as materialized (
   select c.id, c.organization_id, c.program_id, c.affiliate_id, c.currency, c.is_test, g.cents, g.cause_id
   from json_to_recordset(%(rows)s) as g (conversion_id uuid, cents bigint, cause_id uuid) join lateral (

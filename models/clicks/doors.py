@@ -7,7 +7,7 @@ from uuid import UUID
 from models.clicks.public_links import Link
 from models.conditions import OPEN_PROGRAM
 from models.db import db
-from models.hot import Hot, Lookup
+from models.prepared_statements import Lookup, PreparedStatement
 from models.table import Rows, columns
 
 
@@ -39,7 +39,7 @@ def any_org_find(program: str) -> Door | None:
     return found[0] if len(found) == 1 else None
 
 
-_REMEMBER = Hot("""
+_REMEMBER = PreparedStatement("""
 insert into door_visit (organization_id, program_id, affiliate_id, slug, visitor, email_normalized, is_test,
   first_at, last_at, expires_at)
 values (%(org)s, %(program)s, %(affiliate)s, %(slug)s, %(visitor)s, %(email)s, %(is_test)s,

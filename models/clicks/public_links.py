@@ -7,7 +7,7 @@ from uuid import UUID
 from domain.statuses import AffiliateStatus
 from models.conditions import OPEN_PROGRAM
 from models.db import db
-from models.hot import Lookup
+from models.prepared_statements import Lookup
 from models.table import Rows
 
 

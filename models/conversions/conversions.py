@@ -11,8 +11,8 @@ from uuid import UUID
 
 from domain.statuses import ConversionStatus
 from models.db import db
-from models.hot import Hot, Lookup
 from models.ids import new_id
+from models.prepared_statements import Lookup, PreparedStatement
 from models.table import Rows, as_json, columns
 
 
@@ -97,8 +97,8 @@ _COLUMNS = columns(Conversion)
 _INSERT_ALL = f"""
 insert into conversion ({_COLUMNS}) select {_COLUMNS} from json_populate_recordset(null::conversion, %s)
 """
-_STAGE_INSERT = Hot(_INSERT_ALL)
-_INSERT_UNLESS_KNOWN = Hot(f"""{_INSERT_ALL}
+_STAGE_INSERT = PreparedStatement(_INSERT_ALL)
+_INSERT_UNLESS_KNOWN = PreparedStatement(f"""{_INSERT_ALL}
 on conflict (organization_id, source, external_event_id) do nothing returning id
 """)
 
@@ -113,7 +113,7 @@ def insert_unless_known(conversions: Sequence[Conversion]) -> set[UUID]:
     return {id for (id,) in db.run(_INSERT_UNLESS_KNOWN, (as_json(conversions),))}
 
 
-_ADD_LINES = Hot("""
+_ADD_LINES = PreparedStatement("""
 insert into conversion_event
   (id, organization_id, conversion_id, event_type, amount_cents, commission_cents, occurred_at)
 select id, organization_id, conversion_id, event_type, amount_cents, commission_cents, occurred_at

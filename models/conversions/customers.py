@@ -9,11 +9,13 @@ from uuid import UUID
 
 from domain.conversions.customers import CustomerNames
 from models.db import db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 
 #: SQL of the names of a customer, as the functions take them; `named` has the parameters.
 NAMES = "%(id_name)s::text, %(other_name)s::text, %(gateway_of_id)s::text, %(email_name)s::text, %(inbox)s::text"
-_COUNT = Hot(f"select 1 from count_payment(%(org)s, %(program)s, {NAMES}, %(paid_at)s, null, %(ordinal)s)")
+_COUNT = PreparedStatement(
+    f"select 1 from count_payment(%(org)s, %(program)s, {NAMES}, %(paid_at)s, null, %(ordinal)s)"
+)
 
 
 def named(customer: CustomerNames) -> dict[str, str | None]:

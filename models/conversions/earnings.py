@@ -9,8 +9,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from models import conditions
-from models.hot import Hot
 from models.listing import Position
+from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
 
@@ -120,9 +120,9 @@ def _page(
 
 
 @functools.cache
-def _statement(whose: str, wanted: tuple[str, ...]) -> Hot:
+def _statement(whose: str, wanted: tuple[str, ...]) -> PreparedStatement:
     narrowed = "".join(f" and {_CONDITIONS[name]}" for name in wanted)
-    return Hot(f"""
+    return PreparedStatement(f"""
 select {_SHOWN}
 from (
   select c.* from affiliate m cross join lateral (

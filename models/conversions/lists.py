@@ -10,8 +10,8 @@ from uuid import UUID
 
 from domain.conversions.orders import ConversionOrder
 from models.conversions import searches
-from models.hot import Hot, Lookup
 from models.listing import Position, RenderedPage, Wire, document, read_together, together
+from models.prepared_statements import Lookup, PreparedStatement
 from models.table import Rows, columns
 
 Row = TypeVar("Row")
@@ -191,7 +191,13 @@ _ORDERS = {
 class _List(Generic[Row]):
     """Conversions as rows of one class, in any of the orders, or as what `made` makes of them."""
 
-    def __init__(self, kind: type[Row], selected: Mapping[str, str], *, made: Callable[[str], Hot] = Hot) -> None:
+    def __init__(
+        self,
+        kind: type[Row],
+        selected: Mapping[str, str],
+        *,
+        made: Callable[[str], PreparedStatement] = PreparedStatement,
+    ) -> None:
         self._kind = kind
         self._made = made
         self._rows = Rows(kind)
@@ -211,7 +217,7 @@ class _List(Generic[Row]):
 
     def asked(
         self, *, organization_id: UUID, filters: ConversionFilters, order: ConversionOrder, after: Position | None
-    ) -> tuple[Hot, dict[str, object]]:
+    ) -> tuple[PreparedStatement, dict[str, object]]:
         values = {name: getattr(filters, name) for name in _CONDITIONS} | {"untagged": filters.untagged or None}
         wanted = tuple(name for name in _CONDITIONS if values[name] is not None)
         before, before_id = after or (None, None)
@@ -237,7 +243,7 @@ class _List(Generic[Row]):
     @functools.cache  # noqa: B019  # lists live as long as the process
     def _statement(
         self, wanted: tuple[str, ...], reward: str | None, order: _Order, is_behind: bool, is_sought: bool
-    ) -> Hot:
+    ) -> PreparedStatement:
         conditions = ["c.organization_id = %(organization_id)s", order.among, *(_CONDITIONS[name] for name in wanted)]
         if reward is not None:
             conditions.append(_REWARDS[reward])

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from models.conversions import sale_terms
 from models.conversions.sale_terms import SaleTerms
-from models.hot import FreshSelect
+from models.prepared_statements import FreshSelect
 from models.table import Rows, columns
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from models.conversions.conversions import Conversion
 from models.db import db
-from models.hot import FreshSelect, Hot
+from models.prepared_statements import FreshSelect, PreparedStatement
 from models.table import Rows, columns
 
 _REFUNDED = """
@@ -92,7 +92,7 @@ class Refund:
 
 
 # The next place is taken under the conversion's lock; without it the second of two at once would be refused.
-_INSERT_REFUND = Hot("""
+_INSERT_REFUND = PreparedStatement("""
 insert into refund (id, organization_id, conversion_id, amount_cents, cumulative_cents, is_full, created_at, reason,
   is_restoration, origin, note, place)
 values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
@@ -122,7 +122,7 @@ def stage_refund(*, organization_id: UUID, conversion_id: UUID, refund: Refund) 
     )
 
 
-_INSERT_REVERSAL = Hot("""
+_INSERT_REVERSAL = PreparedStatement("""
 insert into reversal (organization_id, refund_id, conversion_id, commission_cents, created_at)
 values (%s, %s, %s, %s, %s)
 """)

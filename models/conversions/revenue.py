@@ -9,10 +9,10 @@ from uuid import UUID
 
 from models.conversions.conversions import Conversion
 from models.db import db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 from models.table import Rows
 
-_ADD = Hot("""
+_ADD = PreparedStatement("""
 insert into affiliate_revenue as r (organization_id, affiliate_id, day, currency, net_cents)
 select %s, added.* from unnest(%s::uuid[], %s::date[], %s::text[], %s::bigint[])
   as added (affiliate_id, day, currency, net_cents)

@@ -11,8 +11,8 @@ from models.conditions import OPEN_PROGRAM, PAYS_ON_SALE, SALE_RANK, SELLING_PRO
 from models.conversions import customers, sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.db import db
-from models.hot import FreshSelect, Hot, Lookup
 from models.jobs import rows
+from models.prepared_statements import FreshSelect, Lookup, PreparedStatement
 from models.table import Rows, columns, values
 
 
@@ -84,7 +84,7 @@ _NAMES = tuple(field.name for field in fields(Sale))
 _NAMED = ", ".join(f"%({name})s" for name in _NAMES)
 _SETTLE = rows.kind(jobs.SALE_SETTLE)
 # A sale that names a customer has the ordinal 0 until the statement behind this one counts its payment.
-_ACCEPT = Hot(f"""
+_ACCEPT = PreparedStatement(f"""
 with found as ({_REFERRAL}), accepted as (
   insert into sale ({columns(Sale)}, customer_ordinal, program_id, affiliate_id)
   select {_NAMED}, %(ordinal)s, program_id, affiliate_id from found
@@ -99,7 +99,7 @@ from accepted
 returning 1
 """)
 # The count stays locked until the transaction ends, so payments are numbered in the order of their acceptance.
-_COUNT_PAYMENT = Hot(f"""
+_COUNT_PAYMENT = PreparedStatement(f"""
 update sale set (customer_key, customer_ordinal) = (
   select c.name, c.payments
   from count_payment(sale.organization_id, sale.program_id, {customers.NAMES}, sale.accepted_at, null, null) c
@@ -208,7 +208,7 @@ def lock_unsettled(*, organization_id: UUID, sale_ids: Sequence[UUID]) -> list[S
     return _FACTS_ROWS.all(_FACTS, (organization_id, list(sale_ids)))
 
 
-_SETTLED = Hot("update sale set settled_at = %s where organization_id = %s and id = any(%s)")
+_SETTLED = PreparedStatement("update sale set settled_at = %s where organization_id = %s and id = any(%s)")
 
 
 def stage_settled(*, organization_id: UUID, sale_ids: Sequence[UUID], settled_at: datetime) -> None:

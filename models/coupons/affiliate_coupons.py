@@ -9,7 +9,7 @@ from uuid import UUID
 from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
 from models.conditions import OF_PERSON
 from models.db import db
-from models.hot import Hot, Lookup
+from models.prepared_statements import Lookup, PreparedStatement
 from models.table import Table, columns
 
 
@@ -231,12 +231,12 @@ def any_org_own_one(*, account_id: UUID | None, email: str | None, code_id: UUID
     return _TABLE.first(_ANY_ORG_OWN_ONE, {"account": account_id, "email": email, "id": code_id})
 
 
-_STAGE_REDEEMED = Hot("""
+_STAGE_REDEEMED = PreparedStatement("""
 update affiliate_coupon
 set redemption_count = redemption_count + 1, last_redeemed_at = greatest(last_redeemed_at, %s)
 where organization_id = %s and id = %s
 """)
-_STAGE_COUNT = Hot("""
+_STAGE_COUNT = PreparedStatement("""
 update affiliate_coupon set redemption_count = greatest(redemption_count + %s, 0)
 where organization_id = %s and id = %s
 """)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
 from models.db import db
-from models.hot import Lookup
+from models.prepared_statements import Lookup
 from models.table import Rows, Table, columns
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
-from models.hot import FreshSelect, Lookup
+from models.prepared_statements import FreshSelect, Lookup
 from models.table import Table
 
 

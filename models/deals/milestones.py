@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot, Lookup
+from models.prepared_statements import Lookup, PreparedStatement
 from models.table import Rows, Table, columns
 
 
@@ -41,7 +41,9 @@ class Milestone:
 
 
 _TABLE = Table("deal_milestone", Milestone)
-_OF_DEAL = Hot(f"select {_TABLE.columns} from deal_milestone where organization_id = %s and deal_id = %s order by seq")
+_OF_DEAL = PreparedStatement(
+    f"select {_TABLE.columns} from deal_milestone where organization_id = %s and deal_id = %s order by seq"
+)
 _BY_SEQ = Lookup(
     f"select {_TABLE.columns} from deal_milestone where organization_id = %s and deal_id = %s and seq = %s"
 )

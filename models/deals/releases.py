@@ -7,7 +7,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from models.db import Json, db
-from models.hot import FreshSelect
+from models.prepared_statements import FreshSelect
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import orjson
 
 from models.conditions import EARNS_NOTHING
 from models.db import db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
 
@@ -44,7 +44,7 @@ class FraudEvent:
     conversion_status: str | None
 
 
-_INSERT = Hot("""
+_INSERT = PreparedStatement("""
 insert into fraud_event (id, organization_id, program_id, affiliate_id, subject, subject_id, score, reasons, severity,
   action, occurred_at)
 values (%(id)s, %(organization_id)s, %(program_id)s, %(affiliate_id)s, %(subject)s, %(subject_id)s, %(score)s,
@@ -58,7 +58,7 @@ def stage_insert(values: Mapping[str, Any]) -> None:
     db.stage(_INSERT, values)
 
 
-_COUNT_EVENTS = Hot("""
+_COUNT_EVENTS = PreparedStatement("""
 insert into fraud_event (id, organization_id, program_id, affiliate_id, subject, subject_id, score, reasons, severity,
   action, occurred_at, occurrences)
 select id, %(org)s, program_id, affiliate_id, subject, subject_id, score, reasons, severity, action, occurred_at,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from models.db import db
-from models.hot import Lookup
+from models.prepared_statements import Lookup
 
 
 @dataclass(frozen=True, slots=True)

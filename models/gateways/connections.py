@@ -8,7 +8,7 @@ from uuid import UUID
 
 from domain.gateways.scopes import EarlierAccount
 from models.db import db
-from models.hot import Hot, Lookup
+from models.prepared_statements import Lookup, PreparedStatement
 from models.table import Rows, Table
 
 
@@ -169,7 +169,7 @@ def stage_live(organization_id: UUID) -> None:
     db.stage(_STAGE_LIVE, {"org": organization_id})
 
 
-_STAGE_SEEN = Hot("""
+_STAGE_SEEN = PreparedStatement("""
 update gateway_connection set last_event_at = %(at)s
 where organization_id = %(org)s and id = %(id)s
   and (last_event_at is null or last_event_at < %(at)s::timestamptz - interval '10 seconds')

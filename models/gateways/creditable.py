@@ -13,7 +13,7 @@ from models.conditions import OPEN_PROGRAM, SELLING_PROGRAM
 from models.conversions import customers, sale_terms
 from models.conversions.sale_terms import SaleTerms
 from models.gateways.naming import claims, codes, doors, history, leads
-from models.hot import FreshSelect
+from models.prepared_statements import FreshSelect
 from models.table import Rows
 
 

@@ -9,8 +9,8 @@ from uuid import UUID
 from domain import jobs
 from models.db import Json, db
 from models.gateways.connections import GatewayConnection
-from models.hot import FreshSelect, Hot, Lookup
 from models.jobs import rows
+from models.prepared_statements import FreshSelect, Lookup, PreparedStatement
 from models.table import Rows, Table, columns
 
 
@@ -94,8 +94,8 @@ with taken as (
 )
 select count(*) from taken
 """
-_STAGE = Hot(_TAKING.format(condition="true"))
-_TAKE = Hot(
+_STAGE = PreparedStatement(_TAKING.format(condition="true"))
+_TAKE = PreparedStatement(
     _TAKING.format(
         condition="exists (select from gateway_connection"
         " where organization_id = %(org)s and id = %(connection)s and status <> 'Disconnected')"
@@ -189,7 +189,7 @@ def lock(*, organization_id: UUID, event_id: UUID) -> GatewayEvent | None:
     return _TABLE.first(_LOCK, (organization_id, event_id))
 
 
-_STAGE_RESULT = Hot("""
+_STAGE_RESULT = PreparedStatement("""
 update gateway_event
 set status = %(status)s, reason = %(reason)s, error = %(error)s, facts = coalesce(%(facts)s, facts),
   conversion_ids = %(conversion_ids)s::uuid[], processed_at = %(now)s

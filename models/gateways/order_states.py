@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ select conversion_id from gateway_payment
 where organization_id = %(org)s and gateway = %(gateway)s and order_id = %(order)s and conversion_id is not null
 order by created_at, id limit 1
 """
-_STAGE_STATE = Hot("""
+_STAGE_STATE = PreparedStatement("""
 insert into gateway_order as o (organization_id, gateway, order_id, told_at, amount_cents, total_cents)
 select %s, %s, order_id, %s, %s, %s from unnest(%s::text[]) order_id
 on conflict (organization_id, gateway, order_id) do update

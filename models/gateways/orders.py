@@ -6,10 +6,10 @@ from uuid import UUID
 from models.db import db
 from models.gateways import order_states
 from models.gateways.payments import GatewayPayment
-from models.hot import FreshSelect, Hot
+from models.prepared_statements import FreshSelect, PreparedStatement
 from models.table import Rows
 
-_STAGE_TOTAL = Hot("""
+_STAGE_TOTAL = PreparedStatement("""
 update gateway_payment set paid_cents = %s, total_cents = %s, told_at = %s where organization_id = %s and id = %s
 """)
 

@@ -10,8 +10,8 @@ from domain import jobs
 from models.db import db
 from models.gateways import order_states
 from models.gateways.order_states import OrderState
-from models.hot import FreshSelect, Hot
 from models.jobs import rows
+from models.prepared_statements import FreshSelect, PreparedStatement
 from models.table import Rows, Table, columns
 
 
@@ -179,14 +179,14 @@ on conflict (organization_id, gateway, alias) do nothing
 # Refunds have statements of their own. A payment of nothing may be paid later, with all its fields.
 _KEPT = ("id", "organization_id", "gateway", "external_id", "refunded_cents", "reread_cents", "reread_at", "created_at")
 _RESTATED = [name for name in _FIELDS if name not in _KEPT]
-_STAGE = Hot(f"""
+_STAGE = PreparedStatement(f"""
 with written as (
   insert into gateway_payment ({_TABLE.columns}) values ({", ".join(f"%({name})s" for name in _FIELDS)})
   on conflict (organization_id, gateway, external_id) do update
     set {", ".join(f"{name} = excluded.{name}" for name in _RESTATED)}
 ) {_STAGE_ALIASES}
 """)
-_STAGE_ALIASES_ALONE = Hot(_STAGE_ALIASES)
+_STAGE_ALIASES_ALONE = PreparedStatement(_STAGE_ALIASES)
 
 
 def stage(payment: GatewayPayment, *, aliases: Sequence[str]) -> None:
@@ -227,7 +227,7 @@ def event_of(*, organization_id: UUID, payment_id: UUID) -> UUID:
     return found
 
 
-_TAKE_PARKED = Hot(f"""
+_TAKE_PARKED = PreparedStatement(f"""
 with waiting as (
   delete from gateway_parked
   where organization_id = %(org)s and event_id = any(array(
@@ -271,7 +271,7 @@ where organization_id = %(org)s and gateway = any(connected.gateways) and is_tes
   and paid_at >= buyer.since and conversion_id is null and reason = 'nobody_referred'
 """
 # The events by an array, not by a join: a plan that was made of empty tables would read all of a tenant's.
-_REOPEN = Hot(f"""
+_REOPEN = PreparedStatement(f"""
 with connected as (
   select array(select distinct gateway from gateway_connection where organization_id = %(org)s) as gateways
 ), reopened as (

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import db
-from models.hot import FreshSelect, Hot
+from models.prepared_statements import FreshSelect, PreparedStatement
 from models.table import Rows, columns
 
 
@@ -33,7 +33,7 @@ def find(*, organization_id: UUID, token: str) -> CheckoutClaim | None:
     return _CLAIMS.first(_FIND, (organization_id, _hash(token)))
 
 
-_TAKE = Hot("""
+_TAKE = PreparedStatement("""
 with before as (
   select event_id from pixel_checkout where organization_id = %(org)s and token_hash = %(hash)s
 ), told as (

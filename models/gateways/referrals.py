@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import Json, db
-from models.hot import FreshSelect
+from models.prepared_statements import FreshSelect
 
 _STAGE = """
 insert into gateway_referral (organization_id, gateway, subject, origin, told_at)

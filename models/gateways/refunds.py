@@ -5,7 +5,7 @@ from datetime import datetime
 
 from models.db import db
 from models.gateways.payments import GatewayPayment
-from models.hot import FreshSelect, Hot
+from models.prepared_statements import FreshSelect, PreparedStatement
 from models.table import Rows
 
 #: How the refund is called that a lost dispute is; the gateway's own totals of refunds leave it out.
@@ -68,7 +68,7 @@ def booked(payment: GatewayPayment, *, refund_id: str | None, at: datetime | Non
     return found
 
 
-_STAGE = Hot("""
+_STAGE = PreparedStatement("""
 with booked as (
   insert into gateway_refund as r (organization_id, gateway, refund_id, payment_id, refunded_cents, created_at)
   values (%(org)s, %(gateway)s, %(refund)s, %(payment)s, %(cents)s, %(now)s)

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from models.db import db
-from models.hot import Lookup
+from models.prepared_statements import Lookup
 from models.table import Table
 
 

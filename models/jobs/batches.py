@@ -12,8 +12,8 @@ from uuid import UUID
 
 from domain.jobs import Job
 from models.db import db
-from models.hot import Hot
 from models.jobs.rows import Claimed
+from models.prepared_statements import PreparedStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Batch:
 # What is due since the first or later stands behind it in the index, so nothing that was done before is passed over.
 # For the first it waits: a worker that was about to take it along when it was handed out has it locked until its own
 # transaction ends, though it goes without it. Nothing is held meanwhile.
-_LOCK = Hot("""
+_LOCK = PreparedStatement("""
 with first as materialized (
   select * from job where id = %(id)s and attempt = %(attempt)s and run_at < deadline and failed_at is null
   for update
@@ -82,7 +82,7 @@ def lock(*, job: Job, job_id: int, attempt: int, alone: Collection[str], silence
     return Batch(claimed, fair_key=found[0][5])
 
 
-_DONE = Hot("delete from job where id = any(%s)")
+_DONE = PreparedStatement("delete from job where id = any(%s)")
 
 
 def stage_done(jobs: Sequence[Claimed]) -> None:
@@ -92,7 +92,7 @@ def stage_done(jobs: Sequence[Claimed]) -> None:
 
 
 # Those that were taken along have had no hand-out: it is made up for here, as the relay and `rows.stage_begun` have it.
-_BEGUN = Hot("""
+_BEGUN = PreparedStatement("""
 update job set attempt = begun.attempt, process_id = %(process)s,
   taken_with = case when job.id <> %(first)s then %(first)s::bigint end,
   deadline = greatest(deadline, now() + make_interval(secs => coalesce(lease_s, %(lease_s)s))),
@@ -111,11 +111,11 @@ def stage_begun(jobs: Sequence[Claimed], *, first_id: int, process_id: UUID, lea
         db.stage(_BEGUN, params | _pointers(jobs))
 
 
-_RECORDED = Hot("""
+_RECORDED = PreparedStatement("""
 delete from job using unnest(%(ids)s::bigint[], %(attempts)s::int[]) as done (id, attempt)
 where job.id = done.id and job.attempt = done.attempt
 """)
-_AGAIN = Hot("""
+_AGAIN = PreparedStatement("""
 update job set deadline = null, max_attempts = max_attempts + 1, run_at = again.at, waits_for = again.why
 from unnest(%(ids)s::bigint[], %(attempts)s::int[], %(at)s::timestamptz[], %(whys)s::text[])
   as again (id, attempt, at, why)
@@ -135,7 +135,7 @@ def stage_recorded(outcomes: Sequence[tuple[Claimed, datetime | None, str | None
         db.stage(_AGAIN, pointers | {"at": [at for _, at, _ in again], "whys": [why for *_, why in again]})
 
 
-_GIVEN_BACK = Hot("""
+_GIVEN_BACK = PreparedStatement("""
 update job set deadline = null, max_attempts = max_attempts + 1, run_at = now()
 from unnest(%(ids)s::bigint[], %(attempts)s::int[]) as uncalled (id, attempt)
 where job.id = uncalled.id and job.attempt = uncalled.attempt

@@ -11,8 +11,8 @@ from uuid import UUID
 from domain.jobs import Job
 from models import advisory_locks
 from models.db import Json, db
-from models.hot import Hot
 from models.jobs import processes
+from models.prepared_statements import PreparedStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ insert into job (organization_id, queue, name, args, fair_key, max_attempts, lea
 values (%(org)s, %(queue)s, %(name)s, %(args)s, %(fair_key)s, %(max_attempts)s, %(lease_s)s,
   coalesce(%(run_at)s, now()))
 """
-_STAGE = Hot(_INSERT)
+_STAGE = PreparedStatement(_INSERT)
 
 
 def stage(
@@ -74,7 +74,7 @@ def insert(job: Job, *, organization_id: UUID, args: Mapping[str, str]) -> int:
     return int(row[0])
 
 
-_STAGE_ALL = Hot("""
+_STAGE_ALL = PreparedStatement("""
 insert into job (organization_id, queue, name, args, fair_key, max_attempts, lease_s, run_at)
 select %(org)s, %(queue)s, %(name)s, args, %(fair_key)s, %(max_attempts)s, %(lease_s)s,
   coalesce(%(run_at)s, now())
@@ -129,7 +129,7 @@ def any_org_queues(queues: Sequence[str]) -> list[str]:
 # backlog of one of them is. Each key offers at most its share; offers are taken round by round (every key's
 # oldest first), so a key with 50,000 rows and a key with one both move. Keys of one server (`domain.thread_slots`) have
 # one share together.
-_HAND_OUT = Hot("""
+_HAND_OUT = PreparedStatement("""
 with recursive live as (
   select id, case when %(is_long)s and cardinality(queues) > 1 then greatest(threads / 2, 1) else threads end as threads
   from worker_process
@@ -214,7 +214,7 @@ def any_org_stage_not_pushed(pointers: Sequence[Pointer]) -> None:
     )
 
 
-_LOCK = Hot(
+_LOCK = PreparedStatement(
     "select set_config('app.any_org', case when organization_id is null then 'on' else '' end, true),"
     " set_config('app.org', coalesce(organization_id::text, ''), true),"
     " set_config('idle_in_transaction_session_timeout',"
@@ -238,7 +238,7 @@ def lock(*, job_id: int, attempt: int, silence_s: int | None = None) -> Claimed 
 
 
 # A lease of its own begins with the call: a pointer that was taken late must not be asked for again in mid-call.
-_BEGUN = Hot("""
+_BEGUN = PreparedStatement("""
 update job set run_at = greatest(deadline, now() + make_interval(secs => coalesce(lease_s, 0))),
   deadline = greatest(deadline, now() + make_interval(secs => coalesce(lease_s, 0))), process_id = %s
 where id = %s and attempt = %s
@@ -254,7 +254,7 @@ def stage_begun(*, job_id: int, attempt: int, process_id: UUID) -> None:
     db.stage(_BEGUN, (process_id, job_id, attempt))
 
 
-_DONE = Hot("delete from job where id = %s and attempt = %s")
+_DONE = PreparedStatement("delete from job where id = %s and attempt = %s")
 
 
 def stage_done(*, job_id: int, attempt: int) -> None:
@@ -277,7 +277,7 @@ def any_org_fail(*, job_id: int, attempt: int, error: str, retry_in_s: int | Non
     return row[0] if row else None
 
 
-_AGAIN = Hot("""
+_AGAIN = PreparedStatement("""
 update job set deadline = null, max_attempts = max_attempts + 1, run_at = %s, waits_for = %s
 where id = %s and attempt = %s
 """)

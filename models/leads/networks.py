@@ -5,12 +5,12 @@ from uuid import UUID
 
 from domain.leads import LeadMethod
 from models.db import db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 
 _SPAN = timedelta(hours=1)
 
 # A person who is known makes no new lead, as the unique index lead_person has it.
-_COUNT = Hot(f"""
+_COUNT = PreparedStatement(f"""
 insert into lead_network as n (organization_id, affiliate_id, network, since, leads)
 select %(org)s, %(affiliate)s, %(network)s, %(at)s, 1
 where not exists (

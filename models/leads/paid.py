@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from models.hot import FreshSelect
+from models.prepared_statements import FreshSelect
 from models.table import Rows, columns
 
 

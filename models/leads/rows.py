@@ -6,7 +6,7 @@ from uuid import UUID
 
 from models.conditions import OPEN_PROGRAM
 from models.db import db
-from models.hot import Hot, Lookup
+from models.prepared_statements import Lookup, PreparedStatement
 from models.table import Rows, columns, marks, values
 
 
@@ -112,7 +112,7 @@ class LeadRow:
     expires_at: datetime
 
 
-_INSERT = Hot(f"""
+_INSERT = PreparedStatement(f"""
 insert into lead ({columns(LeadRow)}) values ({marks(LeadRow)}) on conflict do nothing returning id
 """)
 
@@ -122,7 +122,7 @@ def insert_unless_known(lead: LeadRow) -> bool:
     return bool(db.run(_INSERT, values(lead)))
 
 
-_CONVERT = Hot("""
+_CONVERT = PreparedStatement("""
 update lead set state = 'Converted', converted_by_conversion_id = %s, converted_at = %s
 where organization_id = %s and id = %s and state = 'Open'
 """)

@@ -10,15 +10,15 @@ from uuid import UUID
 
 from models.conversions.conversions import Conversion
 from models.db import db
-from models.hot import Hot
 from models.ids import new_id
+from models.prepared_statements import PreparedStatement
 from models.table import as_json
 
 _INTO = """
 insert into ledger_entry (id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency,
   cause_id, is_test, created_at)"""
 
-_INSERT = Hot(f"""{_INTO}
+_INSERT = PreparedStatement(f"""{_INTO}
 select id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency, cause_id, is_test,
   created_at
 from json_populate_recordset(null::ledger_entry, %s)

@@ -10,7 +10,7 @@ from uuid import UUID
 import peewee
 
 from models.db import db, savepoint
-from models.hot import Lookup
+from models.prepared_statements import Lookup
 from models.table import Table
 
 

@@ -9,8 +9,8 @@ import orjson
 
 from domain.payouts.states import AttemptState
 from models.db import db
-from models.hot import Hot, Lookup
 from models.payouts.payouts import Payout
+from models.prepared_statements import Lookup, PreparedStatement
 from models.table import Rows, columns
 
 
@@ -35,7 +35,7 @@ class PayoutAttempt:
     age: timedelta
 
 
-_INTENT = Hot("""
+_INTENT = PreparedStatement("""
 insert into payout_attempt (organization_id, payout_id, number, key, method, destination, amount_cents, books,
   labels, created_at)
 select p.organization_id, p.id, p.attempt, intent.key, p.method, p.destination, p.amount_cents, intent.books,
@@ -146,7 +146,7 @@ def of_payout(payout: Payout) -> PayoutAttempt | None:
     return _attempts.first(_FIND, _named(payout))
 
 
-_ANSWER = Hot("""
+_ANSWER = PreparedStatement("""
 update payout_attempt set state = %s, detail = %s, answered_at = %s, asked = asked + 1
 from payout p
 where payout_attempt.organization_id = %s and payout_attempt.payout_id = any(%s)

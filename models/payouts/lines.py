@@ -10,7 +10,7 @@ from domain.payouts import plan, reversal
 from domain.payouts.reversal import LineChange
 from domain.payouts.states import PayoutStatus
 from models.db import db
-from models.hot import FreshSelect
+from models.prepared_statements import FreshSelect
 from models.table import Rows, columns
 
 

@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from models.hot import Hot
 from models.listing import Position
+from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
 
@@ -121,9 +121,9 @@ from payout_line l join payout p on p.organization_id = l.organization_id and p.
 join conversion c on c.organization_id = l.organization_id and c.id = l.conversion_id
 where l.organization_id = %(org)s and l.payout_id = any(%(payouts)s::uuid[]) and l.native_amount_cents <> 0
 """
-_LINES = Hot(f"{_SHOWN_LINES} order by l.conversion_id, l.id")
-_FIRST_LINES = Hot(f"{_SHOWN_LINES} order by l.id limit %(limit)s")
-_NEXT_LINES = Hot(f"{_SHOWN_LINES} and l.id > %(after)s order by l.id limit %(limit)s")
+_LINES = PreparedStatement(f"{_SHOWN_LINES} order by l.conversion_id, l.id")
+_FIRST_LINES = PreparedStatement(f"{_SHOWN_LINES} order by l.id limit %(limit)s")
+_NEXT_LINES = PreparedStatement(f"{_SHOWN_LINES} and l.id > %(after)s order by l.id limit %(limit)s")
 _payouts, _lines = Rows(ListedPayout), Rows(ListedLine)
 
 
@@ -175,8 +175,8 @@ def _read(organization_id: UUID, values: Mapping[str, object], limit: int) -> li
 
 
 @functools.cache
-def _statement(wanted: tuple[str, ...]) -> Hot:
-    return Hot(" and ".join([_SELECT, *(_CONDITIONS[name] for name in wanted)]) + f" {_NEWEST_FIRST}")
+def _statement(wanted: tuple[str, ...]) -> PreparedStatement:
+    return PreparedStatement(" and ".join([_SELECT, *(_CONDITIONS[name] for name in wanted)]) + f" {_NEWEST_FIRST}")
 
 
 def _with_lines(organization_id: UUID, payouts: Sequence[ListedPayout]) -> list[ListedPayout]:

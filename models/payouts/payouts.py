@@ -12,8 +12,8 @@ from uuid import UUID
 
 from models.conditions import UNPAID
 from models.db import db
-from models.hot import FreshSelect, Hot, Lookup
 from models.ledger import entries
+from models.prepared_statements import FreshSelect, Lookup, PreparedStatement
 from models.table import Rows, columns
 
 #: The columns of what a rail calls a payment, by the rail's own names for them.
@@ -126,14 +126,14 @@ def stage_change(payout: Payout, **changes: object) -> None:
 
 
 @functools.cache
-def _change(columns: tuple[str, ...]) -> Hot:
+def _change(columns: tuple[str, ...]) -> PreparedStatement:
     """Return the statement that changes these columns: there are a handful of sets of them."""
-    return Hot(
+    return PreparedStatement(
         f"update payout set {', '.join(f'{name} = %s' for name in columns)} where organization_id = %s and id = %s"
     )
 
 
-_SUBMITTED = Hot("""
+_SUBMITTED = PreparedStatement("""
 update payout set status = 'Processing', submitted_at = %s where organization_id = %s and id = any(%s)
 """)
 
@@ -150,7 +150,7 @@ _BOOKED = entries.insertion(
     at="%(at)s::timestamptz",
 )
 # By an array of ids: the plan is kept, and must look conversions up and never read a whole organization's.
-_PAY = Hot(f"""
+_PAY = PreparedStatement(f"""
 with paid as (
   update payout_line set is_open = false
   where organization_id = %(org)s and payout_id = any(%(payouts)s::uuid[]) and is_open
@@ -181,7 +181,7 @@ class PaidPayout:
 
 
 _NAMED = tuple(REFERENCE_COLUMNS.values())
-_PAID = Hot(f"""
+_PAID = PreparedStatement(f"""
 update payout p set status = 'Paid', method = paid.method, paid_at = %(at)s, failed_at = null, failure_code = null,
   failure_reason = null, {", ".join(f"{name} = coalesce(paid.{name}, p.{name})" for name in _NAMED)}
 from unnest(%(payouts)s::uuid[], %(method)s::text[], {", ".join(f"%({name})s::text[]" for name in _NAMED)})

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from models import conditions
-from models.hot import Hot, Lookup
 from models.listing import Position
+from models.prepared_statements import Lookup, PreparedStatement
 from models.table import Rows, columns
 
 
@@ -97,8 +97,8 @@ from (
 ) p {_BESIDE}
 order by p.created_at desc, p.id desc
 """
-_OF_PERSON = Hot(_PAGE.format(whose=conditions.EVER_OF_PERSON))
-_OF_AFFILIATE = Hot(_PAGE.format(whose=conditions.OF_AFFILIATE))
+_OF_PERSON = PreparedStatement(_PAGE.format(whose=conditions.EVER_OF_PERSON))
+_OF_AFFILIATE = PreparedStatement(_PAGE.format(whose=conditions.OF_AFFILIATE))
 _FIND = Lookup(f"""
 select {_SHOWN}
 from payout p join affiliate m on m.organization_id = p.organization_id and m.id = p.affiliate_id {_BESIDE}
@@ -158,7 +158,7 @@ _RELEASED = columns(
     is_advance="false",
 )
 # A line whose whole conversion was taken back before it was sent pays nothing and is not shown.
-_LINES = Hot(f"""
+_LINES = PreparedStatement(f"""
 select {_LINE}
 from payout_line l join conversion c on c.organization_id = l.organization_id and c.id = l.conversion_id
 where l.organization_id = %(org)s and l.payout_id = %(payout)s and l.native_amount_cents <> 0

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from models.hot import Hot, Lookup
 from models.listing import Position
+from models.prepared_statements import Lookup, PreparedStatement
 from models.table import Rows, columns
 
 
@@ -66,8 +66,8 @@ cross join lateral (
 ) now
 order by r.created_at desc, r.id desc
 """
-_PAGE = Hot(_SELECT.format(which="true"))
-_NEXT_PAGE = Hot(_SELECT.format(which="(created_at, id) < (%(before)s, %(before_id)s)"))
+_PAGE = PreparedStatement(_SELECT.format(which="true"))
+_NEXT_PAGE = PreparedStatement(_SELECT.format(which="(created_at, id) < (%(before)s, %(before_id)s)"))
 _ONE = Lookup(_SELECT.format(which="id = %(run_id)s"))
 _runs = Rows(ListedRun)
 

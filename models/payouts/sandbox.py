@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import Json, db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
 
@@ -23,7 +23,7 @@ class Booked:
 
 
 _COLUMNS = columns(Booked, references='"references"')
-_BOOK = Hot(f"""
+_BOOK = PreparedStatement(f"""
 insert into sandbox_transfer (organization_id, key, method, {_COLUMNS})
 values (%(org)s, %(key)s, %(method)s, {", ".join(f"%({name})s" for name in Booked.__dataclass_fields__)})
 on conflict do nothing returning 1

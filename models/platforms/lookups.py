@@ -8,7 +8,7 @@ from uuid import UUID
 
 from domain import jobs
 from models.db import Json, db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 from models.table import Table
 
 
@@ -25,7 +25,7 @@ class PendingLookup:
 
 _TABLE = Table("platform_lookup", PendingLookup)
 
-_STAGE = Hot("""
+_STAGE = PreparedStatement("""
 insert into platform_lookup (id, organization_id, payment_id, paid, started_at)
 values (%(id)s, %(org)s, %(payment)s, %(paid)s, %(at)s)
 on conflict (organization_id, payment_id) do nothing

@@ -7,7 +7,7 @@ from uuid import UUID
 from models import advisory_locks
 from models.conditions import HAS_TIERS
 from models.db import db
-from models.hot import FreshSelect, Hot
+from models.prepared_statements import FreshSelect, PreparedStatement
 from models.table import Rows, columns
 
 # Rows that are summed one by one before they are folded: the sum stays cheap, and folding rare.
@@ -39,7 +39,7 @@ left join reward_spend s on s.organization_id = %(org)s and s.program_id = p.id
 where p.organization_id = %(org)s and p.id = %(program)s
 group by p.budget_cents, p.budget_currency, s.currency
 """)
-_FOLD = Hot("""
+_FOLD = PreparedStatement("""
 with gone as (
   delete from reward_spend where organization_id = %(org)s and program_id = %(program)s
   returning organization_id, program_id, currency, spent_cents

@@ -6,7 +6,7 @@ from uuid import UUID
 from domain.programs.daily import NumbersPart
 from models import conditions
 from models.conditions import OF_PERSON
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 from models.table import Rows
 
 _IS_VISIT = "not {0}.is_duplicate and {0}.outcome <> 'blocked'"
@@ -45,9 +45,11 @@ _DAYS = {
     "hour_key": _DAY.format("k.hour"),
     "conversion_key": _DAY.format("c.occurred_at"),
 }
-_BY_DAY = Hot(_PARTS.format(whose=_PERSONS, **_DAYS))
-_BY_CHANNEL = Hot(_PARTS.format(whose=_PERSONS, click_key="k.sub_id", hour_key="k.sub_id", conversion_key="c.sub_id"))
-_OF_AFFILIATE = Hot(_PARTS.format(whose=conditions.OF_AFFILIATE, **_DAYS))
+_BY_DAY = PreparedStatement(_PARTS.format(whose=_PERSONS, **_DAYS))
+_BY_CHANNEL = PreparedStatement(
+    _PARTS.format(whose=_PERSONS, click_key="k.sub_id", hour_key="k.sub_id", conversion_key="c.sub_id")
+)
+_OF_AFFILIATE = PreparedStatement(_PARTS.format(whose=conditions.OF_AFFILIATE, **_DAYS))
 
 
 def any_org_by_day(

@@ -13,9 +13,9 @@ import peewee
 import psycopg2.extensions
 from peewee import DatabaseError, InterfaceError, InternalError, OperationalError, PostgresqlDatabase
 
-from models.hot import Hot, Lookup
+from models.prepared_statements import Lookup, PreparedStatement
 from models.session.database_clock import database_clock
-from models.session.here import POSITION, here
+from models.session.thread_mode import POSITION, thread_mode
 
 Params = Sequence[object] | Mapping[str, object]
 
@@ -54,7 +54,7 @@ class Database(PostgresqlDatabase):
         # peewee opens connections one at a time; with a server that does not answer, threads would queue for it.
         self._lock = nullcontext()
 
-    def stage(self, sql: str | Hot, params: Params = ()) -> None:
+    def stage(self, sql: str | PreparedStatement, params: Params = ()) -> None:
         """Add a statement whose result nobody needs; it travels with the next one or with the commit.
 
         What only reads has nothing to stage: see `set_meanwhile` for settings.
@@ -74,7 +74,7 @@ class Database(PostgresqlDatabase):
         else:
             self._statements().append(before.encode())
 
-    def run(self, sql: str | Hot, params: Params = ()) -> list[tuple[Any, ...]]:
+    def run(self, sql: str | PreparedStatement, params: Params = ()) -> list[tuple[Any, ...]]:
         """Execute a statement and return its rows (none for a statement that returns none).
 
         A `Lookup` that finds no row is executed a second time.
@@ -84,7 +84,7 @@ class Database(PostgresqlDatabase):
             return self._fetch(sql, params)
         return rows
 
-    def run_last(self, sql: str | Hot, params: Params = ()) -> list[tuple[Any, ...]]:
+    def run_last(self, sql: str | PreparedStatement, params: Params = ()) -> list[tuple[Any, ...]]:
         """Execute the statement that a unit of work was opened for and return its rows, committed in its round trip.
 
         What travels together without `begin` is a transaction of its own, and answers when that is durable. So it is in
@@ -94,7 +94,7 @@ class Database(PostgresqlDatabase):
         behind the first one's commit: it is to be one that does nothing the second time.
         """
         statement = self._filled_in(sql, params)
-        if not (self._is_unsent() and self._staged.is_single) or here.is_noting or here.is_reading:
+        if not (self._is_unsent() and self._staged.is_single) or thread_mode.is_noting or thread_mode.is_reading:
             return self._send(statement).fetchall()
         opening, *others = self._statements()
         self._staged.statements = [opening.removeprefix(_BEGIN), *others]
@@ -103,7 +103,7 @@ class Database(PostgresqlDatabase):
         finally:
             self._staged.statements, self._staged.hot, self._staged.is_unsent = [opening], [], True
 
-    def row(self, sql: str | Hot, params: Params = ()) -> tuple[Any, ...] | None:
+    def row(self, sql: str | PreparedStatement, params: Params = ()) -> tuple[Any, ...] | None:
         """Return the first row, or None."""
         rows = self.run(sql, params)
         return rows[0] if rows else None
@@ -119,17 +119,17 @@ class Database(PostgresqlDatabase):
             self.drop_connection()  # an interrupt left it amidst a transaction, which would be committed with this one
         if database_clock.is_due():
             self.read_clock()
-        opening = b"set local transaction_read_only = on; " if here.is_reading else _BEGIN
+        opening = b"set local transaction_read_only = on; " if thread_mode.is_reading else _BEGIN
         self._staged.statements = [opening + f"{self.told}{prelude or ''}".encode()]
         self._staged.hot, self._staged.is_single = [], is_single
-        self._staged.is_unsent, self._staged.is_reading = True, here.is_reading
+        self._staged.is_unsent, self._staged.is_reading = True, thread_mode.is_reading
 
     def commit(self) -> None:
         if self._is_unsent() and (self._is_reading() or len(self._statements()) == 1):
             self._forget_staged()  # nothing was asked of the database, or nothing of it is open
         elif self._is_broken() and not self._is_unsent():
             raise OperationalError(_LOST)
-        elif not (self._is_committed_and_noted() if here.is_noting else self._is_committed()):
+        elif not (self._is_committed_and_noted() if thread_mode.is_noting else self._is_committed()):
             raise InternalError("rolled back instead of committed: a statement had failed and the work went on")
 
     def rollback(self) -> None:
@@ -187,7 +187,7 @@ class Database(PostgresqlDatabase):
         """Remember what holds of the server for as long as this connection leads to it."""
         self._prepared().add(fact)
 
-    def _fetch(self, sql: str | Hot, params: Params) -> list[tuple[Any, ...]]:
+    def _fetch(self, sql: str | PreparedStatement, params: Params) -> list[tuple[Any, ...]]:
         cursor = self._send(self._filled_in(sql, params))
         return cursor.fetchall() if cursor.description is not None else []  # `select from` has rows of no columns
 
@@ -219,13 +219,13 @@ class Database(PostgresqlDatabase):
     def _is_committed_and_noted(self) -> bool:
         if self._state.conn.get_transaction_status() == _IN_ERROR:
             return self._is_committed()  # which only the status of a commit that is sent alone tells
-        here.note(int(self._send(b"commit;\n" + POSITION.encode()).fetchone()[0]))
+        thread_mode.note(int(self._send(b"commit;\n" + POSITION.encode()).fetchone()[0]))
         return True
 
     def _execute_cursor(self, sql: str, params: Sequence[object] | None, **options: Any) -> Any:
         return self._send(self._filled_in(sql, params or ()))
 
-    def _filled_in(self, sql: str | Hot, params: Params) -> bytes:
+    def _filled_in(self, sql: str | PreparedStatement, params: Params) -> bytes:
         if not self.in_transaction():
             raise RuntimeError("a statement needs a unit of work")  # where a connection is shared it is nobody's
         cursor = self._live_cursor()
@@ -240,7 +240,7 @@ class Database(PostgresqlDatabase):
             self._staged.hot.append(sql)
         return sql.ahead + cursor.mogrify(sql.execute, sql.values(params))
 
-    def _prepare(self, sql: Hot) -> None:
+    def _prepare(self, sql: PreparedStatement) -> None:
         """Prepare a statement on this connection. `begin` may go with it, staged writes wait for what they belong to.
 
         A process that froze between the two would hold the locks of those writes.
@@ -316,7 +316,7 @@ class Database(PostgresqlDatabase):
     def _statements(self) -> list[bytes]:
         return getattr(self._staged, "statements", [])
 
-    def _hot(self) -> dict[Hot, None]:
+    def _hot(self) -> dict[PreparedStatement, None]:
         return dict.fromkeys(getattr(self._staged, "hot", []))
 
     def _is_unsent(self) -> bool:

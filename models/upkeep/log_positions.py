@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from models.db import db
-from models.session import here
+from models.session import thread_mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class ReplicaState:
 
 def any_org_primary() -> int:
     """Return the primary's position: what was committed before this was asked lies before it. Budget: 1 statement."""
-    row = db.row(here.POSITION)
+    row = db.row(thread_mode.POSITION)
     assert row is not None
     return int(row[0])
 

@@ -6,13 +6,13 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
-_BEGUN = Hot("""
+_BEGUN = PreparedStatement("""
 update webhook_endpoint set failing_since = %s where organization_id = %s and id = %s and failing_since is null
 """)
-_OVER = Hot("""
+_OVER = PreparedStatement("""
 update webhook_endpoint set failing_since = null, failure_told_at = null where organization_id = %s and id = %s
 """)
 

@@ -9,13 +9,13 @@ import orjson
 
 from domain import jobs
 from models.db import db
-from models.hot import Hot
 from models.jobs import rows
+from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
 _DELIVER = rows.kind(jobs.WEBHOOK_DELIVER)
 
-_STAGE_EVENT = Hot("""
+_STAGE_EVENT = PreparedStatement("""
 with happened as (
   insert into event (id, organization_id, type, body, created_at)
   values (%(id)s, %(org)s, %(type)s, %(body)s, %(at)s)
@@ -74,7 +74,9 @@ with happened as (
   select id, %(org)s, %(type)s, body, %(at)s from {made}
   returning id
 """
-_STAGE_EVENTS = Hot(_WRITE_MANY.format(made="json_to_recordset(%(events)s) as e (id uuid, body text)") + _TELL_OF_MANY)
+_STAGE_EVENTS = PreparedStatement(
+    _WRITE_MANY.format(made="json_to_recordset(%(events)s) as e (id uuid, body text)") + _TELL_OF_MANY
+)
 
 
 def stage_events(

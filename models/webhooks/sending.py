@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot, Lookup
+from models.prepared_statements import Lookup, PreparedStatement
 from models.table import Rows, columns
 
 
@@ -43,7 +43,7 @@ _SENT = columns(
 )
 # Each look-up behind `offset 0` goes by the whole key; joined, all of an organization's endpoints and events are read
 # for it where the plan was made of an empty table (decision 49).
-_BEGIN = Hot(f"""
+_BEGIN = PreparedStatement(f"""
 with d as (
   update delivery set attempt_count = attempt_count + 1, next_attempt_at = null
   where organization_id = %(org)s and event_id = any(%(events)s) and event_id between %(first)s and %(last)s
@@ -113,7 +113,7 @@ class AttemptResult:
 
 # The deliveries are looked up by arrays of ids: the plan is kept, and must never read all of an organization's. Their
 # events say where they lie (`_in_months`).
-_RESULTS = Hot("""
+_RESULTS = PreparedStatement("""
 with result as materialized (
   select * from unnest(%(delivery_id)s::uuid[], %(number)s::int[], %(began_at)s::timestamptz[],
     %(ended_at)s::timestamptz[], %(response_status)s::int[], %(response_excerpt)s::text[], %(failure_reason)s::text[],
@@ -149,7 +149,7 @@ def stage_results(results: Sequence[AttemptResult], *, organization_id: UUID) ->
     db.stage(_RESULTS, {"org": organization_id, **told, **_in_months(told["event_id"])})
 
 
-_NOT_MADE = Hot("""
+_NOT_MADE = PreparedStatement("""
 update delivery d set attempt_count = attempt_count - 1, next_attempt_at = now()
 from unnest(%(ids)s::uuid[], %(numbers)s::int[]) as begun (id, number)
 where d.organization_id = %(org)s and d.event_id = any(%(events)s::uuid[]) and d.id = any(%(ids)s::uuid[])

@@ -7,13 +7,13 @@ import peewee
 import pytest
 
 from models import db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 from tests.support.running.trips import PAUSED, paused_queues, trips
 
 # Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
 _ADD = "insert into queue_pause (queue, why) values (%s, %s)"
-_TEXT = Hot("select %s::text")
-_HOT_ADD = Hot("insert into queue_pause (queue, why) values (%(queue)s, %(queue)s)")
+_TEXT = PreparedStatement("select %s::text")
+_HOT_ADD = PreparedStatement("insert into queue_pause (queue, why) values (%(queue)s, %(queue)s)")
 
 pytestmark = pytest.mark.usefixtures("app")
 
@@ -148,7 +148,7 @@ def test_a_prepared_statement_is_planned_once():
 @pytest.mark.parametrize("is_begun", [False, True], ids=["before anything was sent", "in mid-transaction"])
 @pytest.mark.parametrize("is_staged", [False, True], ids=["and runs it", "and stages it"])
 def test_preparing_a_statement_sends_no_staged_write(is_begun, is_staged):
-    new = Hot("select %s::text")
+    new = PreparedStatement("select %s::text")
 
     with trips() as sent, db.any_org_work():
         if is_begun:
@@ -171,7 +171,7 @@ def test_a_statement_that_cannot_be_prepared_fails_with_its_savepoint_alone():
         _add("one")
         with contextlib.suppress(peewee.ProgrammingError), db.savepoint():
             _add("lost")
-            db.db.run(Hot("select nothing from nowhere where id = %s"), (1,))
+            db.db.run(PreparedStatement("select nothing from nowhere where id = %s"), (1,))
         _add("two")
 
     assert paused_queues() == ["one", "two"]
@@ -185,7 +185,7 @@ def test_a_prepared_statement_survives_a_rollback():
 
 
 def test_a_statement_that_cannot_be_prepared_leaves_a_usable_state():
-    wrong = Hot("select nothing from nowhere where id = %s")
+    wrong = PreparedStatement("select nothing from nowhere where id = %s")
 
     def work():
         with db.any_org_work():

@@ -9,14 +9,14 @@ import psycopg2
 import pytest
 
 from models import db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 from models.session.connection import Database
 
 # Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
 _ADD = "insert into queue_pause (queue, why) values (%s, %s)"
-_TEXT = Hot("select %s::text")
+_TEXT = PreparedStatement("select %s::text")
 _PATIENCE_S = 60
-_HOT_ADD = Hot("insert into queue_pause (queue, why) values (%(queue)s, %(queue)s)")
+_HOT_ADD = PreparedStatement("insert into queue_pause (queue, why) values (%(queue)s, %(queue)s)")
 
 pytestmark = pytest.mark.usefixtures("app")
 
@@ -70,7 +70,7 @@ def test_a_statement_is_prepared_for_the_first_time_on_a_connection_that_died():
     _terminate_backend()
 
     with db.any_org_work():
-        assert db.db.row(Hot("select %s::int + 1"), (2,)) == (3,)
+        assert db.db.row(PreparedStatement("select %s::int + 1"), (2,)) == (3,)
 
 
 @pytest.mark.parametrize("swallows", [False, True])

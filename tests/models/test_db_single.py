@@ -9,12 +9,12 @@ import psycopg2
 import pytest
 
 from models import db
-from models.hot import Hot
-from models.session import here
+from models.prepared_statements import PreparedStatement
+from models.session import thread_mode
 from tests.support.running.trips import PAUSED, paused_queues, trips
 
 # Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
-_ADD = Hot("insert into queue_pause (queue, why) values (%s, '') on conflict do nothing returning queue")
+_ADD = PreparedStatement("insert into queue_pause (queue, why) values (%s, '') on conflict do nothing returning queue")
 _ORG = uuid4()
 
 pytestmark = pytest.mark.usefixtures("app")
@@ -89,7 +89,7 @@ def test_a_unit_of_work_that_is_not_single_knows_nothing_of_one_that_was():
 
 
 def test_where_commits_are_noted_it_is_noted():
-    with here.noting() as written, db.unit_of_work(_ORG, is_single=True):
+    with thread_mode.recording_commits() as written, db.unit_of_work(_ORG, is_single=True):
         db.db.run_last(_ADD, ("one",))
         assert written.position == 0
 

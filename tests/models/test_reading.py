@@ -8,14 +8,16 @@ import psycopg2.extensions
 import pytest
 
 from models import db
-from models.hot import Hot
-from models.session import here
+from models.prepared_statements import PreparedStatement
+from models.session import thread_mode
 from models.upkeep import log_positions
 from tests.support import databases
 
 # Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
 _ADD = "insert into queue_pause (queue, why) values ('one', '')"
-_WHO = Hot("select current_setting('app.org'), current_setting('transaction_read_only'), current_user::text where %s")
+_WHO = PreparedStatement(
+    "select current_setting('app.org'), current_setting('transaction_read_only'), current_user::text where %s"
+)
 
 pytestmark = pytest.mark.usefixtures("app")
 
@@ -67,7 +69,7 @@ def test_a_commit_tells_where_it_stands_and_for_whom_without_a_round_trip(brand)
     trips: list[bytes] = []
     with db.any_org_work():
         before = log_positions.any_org_primary()
-    with here.noting() as written:
+    with thread_mode.recording_commits() as written:
         db.db.trip_hooks.append(trips.append)
         with db.unit_of_work(brand.id):
             db.db.run("update organization set name = 'Another' where id = %s returning 1", (brand.id,))
@@ -82,7 +84,11 @@ def test_a_commit_tells_where_it_stands_and_for_whom_without_a_round_trip(brand)
 
 @pytest.mark.usefixtures("_both_modes")
 def test_a_failed_statement_that_was_passed_over_is_no_commit_either_when_it_is_noted():
-    with here.noting() as written, pytest.raises(peewee.InternalError, match="rolled back"), db.any_org_work():
+    with (
+        thread_mode.recording_commits() as written,
+        pytest.raises(peewee.InternalError, match="rolled back"),
+        db.any_org_work(),
+    ):
         _divide_by_zero()
 
     assert (written.position, _stored()) == (0, 0)
@@ -94,8 +100,8 @@ def test_what_is_noted_is_this_threads_and_this_blocks():
             db.db.run(_ADD)
         db.db.drop_connection()
 
-    with here.noting() as outer:
-        with here.noting() as inner:
+    with thread_mode.recording_commits() as outer:
+        with thread_mode.recording_commits() as inner:
             other = threading.Thread(target=write)
             other.start()
             other.join()
@@ -153,7 +159,7 @@ def test_settings_of_a_read_hold_for_each_statement_of_their_block_and_for_no_ot
     with db.reading(), db.any_org_work():
         before = db.db.row(asked)
         with db.reading_whole_tables():
-            within = [db.db.row(asked), db.db.row(Hot(f"{asked} where %s"), (True,))]
+            within = [db.db.row(asked), db.db.row(PreparedStatement(f"{asked} where %s"), (True,))]
         after = db.db.row(asked)
 
     assert (before, within, after) == (("off",), [("on",), ("on",)], ("off",))

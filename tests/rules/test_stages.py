@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.support import trees
 
 # What the promise is made with.
-_GROUND = {"models.db", "models.hot", "models.listing", "models.table"}
+_GROUND = {"models.db", "models.prepared_statements", "models.listing", "models.table"}
 _STAGES = {"stage", "stage_all"}
 _SENDS = {"run", "run_last", "row", "first", "all", "insert", "create", "update", "change", "page"}
 

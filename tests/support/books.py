@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from models import db
-from models.hot import Hot
 from models.ledger import rules
+from models.prepared_statements import PreparedStatement
 from tests.support.installation import invariants
 
 _SOMEBODY = UUID(int=0)
 _EXCEPTIONS = "(select $rule${rule}$rule$, found.exception::text from ({sql}) found (exception) limit 5)"
 
 
-class _Planned(Hot):
+class _Planned(PreparedStatement):
     """A statement about one organization, `$1`, whose text may hold `%s` that is not for us."""
 
     def __init__(self, text: str) -> None:

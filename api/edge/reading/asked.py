@@ -8,7 +8,7 @@ from flask import current_app, g, request
 from api.access import guards
 from api.edge.reading.places import Reads
 from models import db
-from models.session import here
+from models.session import thread_mode
 
 Answer = TypeVar("Answer")
 
@@ -29,7 +29,7 @@ def run(view: Callable[[], Answer], *, may_lag: bool, writes: bool) -> Answer:
         return view() if writes else _read_at_primary(view)
     if reads is None:
         return view()
-    with here.noting() as written:
+    with thread_mode.recording_commits() as written:
         try:
             return view()
         finally:

@@ -5,8 +5,8 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import db
-from models.hot import Hot
 from models.ids import new_id
+from models.prepared_statements import PreparedStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Addition:
     id: UUID = field(default_factory=new_id)
 
 
-_STAGE = Hot("""
+_STAGE = PreparedStatement("""
 with added as (
   insert into conversion_addition
     (organization_id, id, conversion_id, payment_id, amount_cents, commission_cents, created_at)

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from models.db import db
-from models.hot import FreshSelect
+from models.prepared_statements import FreshSelect
 from models.table import columns, marks, values
 
 

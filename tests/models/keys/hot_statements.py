@@ -12,7 +12,7 @@ from typing import Any
 
 import models
 from models import db
-from models.hot import Hot
+from models.prepared_statements import PreparedStatement
 from models.upkeep import partitions
 
 _SAID = ("Index Cond", "Recheck Cond", "Filter", "Join Filter", "Hash Cond", "Merge Cond")
@@ -44,16 +44,16 @@ class Look:
         return _equals(self.alias, column, self.taken)
 
 
-def every() -> Mapping[str, Hot]:
+def every() -> Mapping[str, PreparedStatement]:
     """Return the hot statements that are constants of models, by `module.NAME`."""
-    found: dict[str, Hot] = {}
+    found: dict[str, PreparedStatement] = {}
     for module in pkgutil.walk_packages(models.__path__, "models."):
         for name, value in vars(importlib.import_module(module.name)).items():
             found.update({f"{module.name.removeprefix('models.')}.{name}{key}": hot for key, hot in _hot(value)})
     return found
 
 
-def looks(statement: Hot) -> list[Look]:
+def looks(statement: PreparedStatement) -> list[Look]:
     """Return how a statement would look at tables, for any values, as the service's own role. Needs a unit of work."""
     db.db.run(statement.prepare.decode().replace(statement.name, "looked_at", 1))
     number = statement.execute.count("%s")
@@ -64,8 +64,8 @@ def looks(statement: Hot) -> list[Look]:
     return list(_looks(row[0][0]["Plan"], above=""))
 
 
-def _hot(value: object) -> Iterator[tuple[str, Hot]]:
-    if isinstance(value, Hot):
+def _hot(value: object) -> Iterator[tuple[str, PreparedStatement]]:
+    if isinstance(value, PreparedStatement):
         yield "", value
     elif isinstance(value, Mapping):
         for key, inner in value.items():

@@ -24,7 +24,7 @@ _OF_THE_NEXT_RELEASE = {
 }
 # Who comes with a secret is nobody's yet: that it leads to one organization alone is held by an index of the secret.
 _FOUND_BY_SECRET = {"api_key", "gateway_connection"}
-# Hot statements join these by their id alone; a program's own host is unique in the whole service, too.
+# Prepared statements join these by their id alone; a program's own host is unique in the whole service, too.
 _JOINED_BY_ID = {"affiliate", "partner_group", "program"}
 # The sandbox is one rail and one processor for all brands: a key that one of them used is taken.
 _OF_ONE_RAIL = {"sandbox_charge", "sandbox_transfer"}

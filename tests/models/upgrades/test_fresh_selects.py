@@ -5,7 +5,7 @@ import os
 import pytest
 
 from models import db
-from models.hot import FreshSelect, Hot
+from models.prepared_statements import FreshSelect, PreparedStatement
 from tests.models.upgrades import rewriting
 from tests.models.upgrades.test_rewrites import prepared_selects
 from tests.support import databases
@@ -43,7 +43,7 @@ def test_every_fresh_select_locks_the_tables_that_it_reads(app):
             assert _locked_tables(cursor, (statement.ahead,)) == set(statement.tables), name
 
 
-@pytest.mark.parametrize(("kind", "expected"), [(Hot, []), (FreshSelect, [("Campaign",)])])
+@pytest.mark.parametrize(("kind", "expected"), [(PreparedStatement, []), (FreshSelect, [("Campaign",)])])
 def test_only_a_fresh_select_sees_its_row_across_a_rewrite(brand, kind, expected):
     brand.program()
     statement = kind("select name from program where id = %s")

@@ -16,7 +16,7 @@ import pytest
 import models
 from adapters import clock
 from models import db, migrate
-from models.hot import FreshSelect, Hot, Lookup
+from models.prepared_statements import FreshSelect, Lookup, PreparedStatement
 from models.schema import steps
 from pipelines.conversions import settle
 from tests.models.upgrades import rewriting
@@ -114,7 +114,7 @@ def test_rewriting_statement_outside_a_transaction_is_refused(statement):
 def test_prepared_statement_that_waits_for_a_rewrite_sees_no_row(brand):
     """Why all of this is needed: PostgreSQL takes the snapshot of a prepared select before it waits."""
     brand.program()
-    statement = Hot("select name from program where id = %s")
+    statement = PreparedStatement("select name from program where id = %s")
 
     def names():
         with db.unit_of_work(brand.id):
@@ -267,7 +267,7 @@ def prepared_selects():
         for module, loaded in sorted(sys.modules.items())
         if module.startswith("models.")
         for name, value in vars(loaded).items()
-        if isinstance(value, Hot) and not _WRITES.search(value.prepare.decode())
+        if isinstance(value, PreparedStatement) and not _WRITES.search(value.prepare.decode())
     }
 
 
@@ -291,8 +291,8 @@ def test_every_prepared_select_whose_missing_row_matters_sees_rewritten_rows():
     safe = (Lookup, FreshSelect)
     once = {name for name, statement in prepared_selects().items() if not isinstance(statement, safe)}
 
-    # One whose missing row ends a request or a job is a `Lookup` of models.hot, one whose missing rows decide a
-    # `FreshSelect`.
+    # A missing row that ends a request or a job needs a `Lookup`, missing rows that a decision is based on a
+    # `FreshSelect` (models.prepared_statements).
     assert once == {name for names in _ONCE.values() for name in names.split()}
 
 

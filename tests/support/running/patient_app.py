@@ -8,7 +8,7 @@ because the machine is slow.
 from flask import Flask
 
 from adapters import broker, loop_wire
-from models.session import told
+from models.session import session_settings
 
 _PROMPT_S = 20.0
 _HELD_ROW_MS = "300000"
@@ -17,7 +17,7 @@ _HELD_ROW_MS = "300000"
 def create_app() -> Flask:
     """Make the application, as `app.create_app` does."""
     broker._PROMPT_S = loop_wire.PROMPT_S = _PROMPT_S
-    told._SETTINGS["lock_timeout"] = told._SETTINGS["statement_timeout"] = _HELD_ROW_MS
+    session_settings._SETTINGS["lock_timeout"] = session_settings._SETTINGS["statement_timeout"] = _HELD_ROW_MS
     from app import create_app as make
 
     return make()

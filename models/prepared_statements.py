@@ -15,12 +15,12 @@ _QUERY_NAME = re.compile(r"(?:\bwith|,)\s+(\w+)(?:\s*\([^)]*\))?\s+as\s+(?:mater
 _RELATION = re.compile(r"(?<!distinct )\b(?:from|join)\s+(?!lateral\b)(\w+)\b(?!\s*\()(?!\.)")
 
 
-def _tables_of(sql: str) -> tuple[str, ...]:
+def _table_names(sql: str) -> tuple[str, ...]:
     """Return the tables that a select reads, in the order in which it names them."""
     return tuple(dict.fromkeys(name for name in _RELATION.findall(sql) if name not in set(_QUERY_NAME.findall(sql))))
 
 
-class Hot:
+class PreparedStatement:
     """A statement with `%s` or `%(name)s` placeholders that `db.run` and `db.stage` take in place of text.
 
     It is named by what it says, so that processes of two releases may share the connections of a pool. On those nobody
@@ -48,7 +48,7 @@ class Hot:
         return f"${self._order.index(place) + 1}"
 
 
-class FreshSelect(Hot):
+class FreshSelect(PreparedStatement):
     """A prepared select that locks its tables before it takes its snapshot, as a select that is not prepared does.
 
     For one whose missing rows mean something: no affiliate is credited, nothing was refunded before, a commission has
@@ -60,11 +60,11 @@ class FreshSelect(Hot):
         """Take the statement, and the tables that it reads by functions alone."""
         super().__init__(sql)
         self.also = tuple(also)
-        self.tables = (*_tables_of(sql), *also)
+        self.tables = (*_table_names(sql), *also)
         self.ahead = f"lock table {', '.join(self.tables)} in access share mode;\n".encode()
 
 
-class Lookup(Hot):
+class Lookup(PreparedStatement):
     """A prepared look-up whose "no such row" is final for the caller: `db.run` executes it twice before it says so.
 
     A prepared `select` takes its snapshot before it waits for a table. If the table was rewritten meanwhile, that

@@ -15,7 +15,7 @@ POSITION = "select pg_current_wal_insert_lsn() - '0/0'::pg_lsn"
 
 
 @dataclass(slots=True)
-class Written:
+class CommitRecord:
     """What a thread has committed since it was asked to note it: up to which position, and for which tenants."""
 
     position: int = 0
@@ -27,7 +27,7 @@ class _Here(threading.local):
 
     is_reading = False
     position: int | None = None
-    written: Written | None = None
+    written: CommitRecord | None = None
     tenant: UUID | None = None
 
     @property
@@ -43,32 +43,32 @@ class _Here(threading.local):
             self.written.tenants.add(self.tenant)
 
 
-here = _Here()
+thread_mode = _Here()
 
 
 @contextmanager
-def noting() -> Iterator[Written]:
+def recording_commits() -> Iterator[CommitRecord]:
     """Note what this thread commits while the block runs, which costs the commits no round trip."""
-    outer, here.written = here.written, Written()
+    outer, thread_mode.written = thread_mode.written, CommitRecord()
     try:
-        yield here.written
+        yield thread_mode.written
     finally:
-        here.written = outer
+        thread_mode.written = outer
 
 
 @contextmanager
 def only_reading(position: int | None) -> Iterator[None]:
     """Let this thread's transactions only read while the block runs; with a position, at a replica that is there."""
-    outer = here.is_reading, here.position
-    here.is_reading, here.position = True, position
+    outer = thread_mode.is_reading, thread_mode.position
+    thread_mode.is_reading, thread_mode.position = True, position
     try:
         yield
     finally:
-        here.is_reading, here.position = outer
+        thread_mode.is_reading, thread_mode.position = outer
 
 
 def at_replica() -> str:
     """Return what a transaction begins with besides its tenant."""
-    if here.position is None:
+    if thread_mode.position is None:
         return ""
-    return f"; select replica_stands_at('{here.position >> 32:X}/{here.position & 0xFFFFFFFF:X}')"
+    return f"; select replica_stands_at('{thread_mode.position >> 32:X}/{thread_mode.position & 0xFFFFFFFF:X}')"
