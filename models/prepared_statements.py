@@ -1,4 +1,4 @@
-"""Statements of hot paths: planned once per connection instead of once per call.
+"""Prepared statements: planned once per connection instead of once per call.
 
 Row-level security and composite keys make planning the larger part of a short statement; a prepared one skips it.
 """
@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+Params = Sequence[object] | Mapping[str, object]
+
 _PLACEHOLDER = re.compile(r"%(?:\((\w+)\)s|s)")
-
-
 _QUERY_NAME = re.compile(r"(?:\bwith|,)\s+(\w+)(?:\s*\([^)]*\))?\s+as\s+(?:materialized\s+)?\(")
 _RELATION = re.compile(r"(?<!distinct )\b(?:from|join)\s+(?!lateral\b)(\w+)\b(?!\s*\()(?!\.)")
 
@@ -21,28 +21,28 @@ def _table_names(sql: str) -> tuple[str, ...]:
 
 
 class PreparedStatement:
-    """A statement with `%s` or `%(name)s` placeholders that `db.run` and `db.stage` take in place of text.
+    """A statement with `%s` or `%(name)s` placeholders that `db.run` and `db.stage` accept in place of text.
 
-    It is named by what it says, so that processes of two releases may share the connections of a pool. On those nobody
-    knows what was prepared before, and `keep` goes ahead of each `execute`.
+    Its name is a hash of its text, so that processes of two releases can share the connections of a pool. Which
+    statements such a connection has prepared is unknown, so `ensure_prepared` goes ahead of each `execute` there.
     """
 
     def __init__(self, sql: str) -> None:
         self._order: list[str | int] = []
-        text = _PLACEHOLDER.sub(self._number, sql)
+        text = _PLACEHOLDER.sub(self._number_placeholder, sql)
         self.name = f"hot_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
         self.prepare = f"prepare {self.name} as {text}".encode()
-        self.keep = f"select keep_prepared('{self.name}', $hot${text}$hot$);\n".encode()
+        self.ensure_prepared = f"select keep_prepared('{self.name}', $hot${text}$hot$);\n".encode()
         self.execute = f"execute {self.name} ({', '.join(['%s'] * len(self._order))})"
         #: What is sent in front of each `execute`, in the same round trip.
-        self.ahead = b""
+        self.prefix = b""
 
-    def values(self, params: Sequence[object] | Mapping[str, object]) -> list[object]:
+    def values(self, params: Params) -> list[object]:
         """Return the parameters in the order in which the statement numbers them."""
         return [params[place] for place in self._order]  # type: ignore[index]  # a name or a position
 
-    def _number(self, found: re.Match[str]) -> str:
-        place: str | int = found[1] or len(self._order)
+    def _number_placeholder(self, match: re.Match[str]) -> str:
+        place: str | int = match[1] or len(self._order)
         if place not in self._order:
             self._order.append(place)
         return f"${self._order.index(place) + 1}"
@@ -57,19 +57,19 @@ class FreshSelect(PreparedStatement):
     """
 
     def __init__(self, sql: str, *, also: Sequence[str] = ()) -> None:
-        """Take the statement, and the tables that it reads by functions alone."""
+        """`also` names the tables that only functions in the statement read."""
         super().__init__(sql)
         self.also = tuple(also)
         self.tables = (*_table_names(sql), *also)
-        self.ahead = f"lock table {', '.join(self.tables)} in access share mode;\n".encode()
+        self.prefix = f"lock table {', '.join(self.tables)} in access share mode;\n".encode()
 
 
 class Lookup(PreparedStatement):
-    """A prepared look-up whose "no such row" is final for the caller: `db.run` executes it twice before it says so.
+    """A prepared look-up whose missing row is final for the caller: `db.run` executes it twice before it returns none.
 
     A prepared `select` takes its snapshot before it waits for a table. If the table was rewritten meanwhile, that
-    snapshot shows none of its rows, and only the next execution finds them (docs/upgrades.md). A row that is there
-    costs nothing more; one that is missing costs one statement more.
+    snapshot shows none of its rows, and only the next execution finds them (docs/upgrades.md). A row that exists costs
+    nothing more; one that is missing costs one statement more.
     A look-up that always returns one row reports a missing one by nulls in its first `null_columns` columns.
     """
 
@@ -78,7 +78,7 @@ class Lookup(PreparedStatement):
         self._null_columns = null_columns
 
     def is_absent(self, rows: Sequence[Sequence[Any]]) -> bool:
-        """Return whether the rows of one execution say that there is no such row."""
+        """Return whether the rows of one execution report that there is no such row."""
         if not rows:
             return True
         return self._null_columns > 0 and not any(value is not None for value in rows[0][: self._null_columns])

@@ -15,8 +15,7 @@ from uuid import UUID
 import orjson
 
 from models.db import db
-from models.prepared_statements import PreparedStatement
-from models.session.connection import Params
+from models.prepared_statements import Params, PreparedStatement
 
 Row = TypeVar("Row")
 

@@ -38,7 +38,7 @@ Prepared = TypeVar("Prepared")
 Answer = TypeVar("Answer")
 
 
-def silence_s(lease_s: int) -> int:
+def idle_timeout_s(lease_s: int) -> int:
     """Return how long a transaction of a job with this lease may say nothing before it counts as frozen, in seconds."""
     return lease_s + _SILENCE_BEYOND_LEASE_S
 
@@ -61,13 +61,13 @@ def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[
     order in which they are due; for a kind that says how many (`Job.together`). Where it raises, nothing of it has
     happened, and `work` does the one that was handed out.
     """
-    may_be_silent_s = None if job.lease_s is None else silence_s(job.lease_s)
+    timeout_s = None if job.lease_s is None else idle_timeout_s(job.lease_s)
     _must_agree(job, together)
 
     def register(work: Work) -> Work:
         def run(job_id: int, attempt: int, **_: object) -> Ran:
             with db.any_org_work():
-                claimed = rows.lock(job_id=job_id, attempt=attempt, silence_s=may_be_silent_s)
+                claimed = rows.lock(job_id=job_id, attempt=attempt, idle_timeout_s=timeout_s)
                 if claimed is None:
                     return Ran()
                 work(claimed)
@@ -78,7 +78,7 @@ def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[
             batch = None
             try:
                 with db.any_org_work():
-                    batch = _lock(job, job_id, attempt, may_be_silent_s)
+                    batch = _lock(job, job_id, attempt, timeout_s)
                     if batch is None:
                         return Ran()
                     if len(batch.jobs) == 1:
@@ -199,8 +199,8 @@ def _must_agree(job: Job, together: object) -> None:
         raise ValueError(f"{job.name}: how many are done together, and what does several, are said both or not at all")
 
 
-def _lock(job: Job, job_id: int, attempt: int, may_be_silent_s: int | None) -> Batch | None:
-    return batches.lock(job=job, job_id=job_id, attempt=attempt, alone=alone.keys(job), silence_s=may_be_silent_s)
+def _lock(job: Job, job_id: int, attempt: int, timeout_s: int | None) -> Batch | None:
+    return batches.lock(job=job, job_id=job_id, attempt=attempt, alone=alone.keys(job), idle_timeout_s=timeout_s)
 
 
 def _prepared(

@@ -137,7 +137,7 @@ class ClickConsumer:
             try:
                 self._write(reads, batch.judged.get(organization_id))
             except db.UNAVAILABLE as held_up:
-                if not db.is_held_up(held_up):
+                if not db.is_timeout_or_deadlock(held_up):
                     raise
                 said = str(held_up).strip()
                 _log.warning("clicks.held_up", organization_id=organization_id, error=said)
@@ -204,7 +204,7 @@ class ClickConsumer:
                 written = clicks.write(raw, clock.now(), wait_ms=_TURN_MS, judged=judged)
                 self._read_ahead()
         except db.UNAVAILABLE as error:
-            if len(batch) <= _FEW or not db.took_too_long(error):
+            if len(batch) <= _FEW or not db.is_statement_timeout(error):
                 raise
             self._write_halves(batch)
         except Exception as error:  # the others' clicks do not wait, no matter what it is

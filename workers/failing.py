@@ -58,7 +58,7 @@ def put_off(job_id: int, attempt: int, *, why: str = "") -> str:
 
 def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> None:
     delay_s = job.delay_s(attempt)
-    if db.is_held_up(error) and attempt <= 1 + settings.current().jobs.lease_s // _WAITS_S:
+    if db.is_timeout_or_deadlock(error) and attempt <= 1 + settings.current().jobs.lease_s // _WAITS_S:
         delay_s = min(delay_s, _AFTER_WAITING_S)
     _fail(job_id, attempt, "".join(traceback.format_exception(error)), retry_in_s=delay_s)
 

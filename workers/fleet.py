@@ -15,7 +15,7 @@ logs.configure(_chosen.monitoring)
 export.configure(_chosen.monitoring)
 db.connect_to(
     servers.urls().database_url,
-    silence_s=actor.silence_s(_chosen.jobs.lease_s),
+    idle_timeout_s=actor.idle_timeout_s(_chosen.jobs.lease_s),
     is_pooled=_chosen.servers.is_pooled,
 )
 clock.follow(db.database_clock)

@@ -76,7 +76,7 @@ class Relay:
         Budget: one round trip where nothing is staged; else one more per queue that has something, and the commit,
         which waits for no disk.
         """
-        with db.reading(), db.any_org_work():
+        with db.read_only(), db.any_org_work():
             queues = rows.any_org_queues(jobs.QUEUES)
         if not queues:
             return 0

@@ -32,7 +32,7 @@ def run(should_stop: Callable[[], bool]) -> None:
 
 def due(entries: Sequence[ScheduledTick] = schedule.SCHEDULE) -> list[ScheduledTick]:
     """Return what of the schedule has a tick to fire. Budget: 1 statement, and nothing to commit."""
-    with db.reading(), db.any_org_work():
+    with db.read_only(), db.any_org_work():
         last, now = ticks.last_of([entry.job.name for entry in entries])
     return [entry for entry in entries if entry.due(last=last.get(entry.job.name), now=now)]
 

@@ -36,7 +36,7 @@ class Watch:
         """Let go of what silent processes hold. Raises what the database and the broker raise when they are away."""
         if time.monotonic() < self._looked_at + _LOOK_EVERY_S:
             return
-        with db.reading(), db.any_org_work():
+        with db.read_only(), db.any_org_work():
             silent = processes.silent()
         now = time.monotonic()
         if now > self._looked_at + _BLIND_AFTER_S:

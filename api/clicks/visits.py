@@ -209,7 +209,7 @@ def _write_or_leave(click: RawClick) -> None:
         with db.unit_of_work(organization_id):
             clicks.write([click], clock.now(), wait_ms=_TURN_MS)
     except db.UNAVAILABLE as error:
-        if not db.is_held_up(error):
+        if not db.is_timeout_or_deadlock(error):
             raise
         with db.unit_of_work(organization_id):
             letters.leave(click)

@@ -73,7 +73,7 @@ def list_audit_log() -> Response | Mapping[str, object]:
         return _csv_answer(filters)
     size, organization_id = min(query["page_size"], _MOST_PER_PAGE), guards.organization_id()
     skip = (query["page"] - 1) * size
-    with db.reading(), db.unit_of_work(organization_id):
+    with db.read_only(), db.unit_of_work(organization_id):
         total = audit_log.count(organization_id=organization_id, filters=filters)
         is_within = skip < total
         rows = (

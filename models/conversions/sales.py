@@ -119,9 +119,9 @@ def accept(sale: Sale, customer: CustomerNames, *, slug: str) -> bool:
     sent = dict(zip(_NAMES, values(sale), strict=True))
     whole = {**sent, **_SETTLE, "slug": slug, "ordinal": 0 if customer.is_known else 1}
     if not customer.is_known:
-        return bool(db.run_last(_ACCEPT, whole))
+        return bool(db.run_single(_ACCEPT, whole))
     db.stage(_ACCEPT, whole)
-    return bool(db.run_last(_COUNT_PAYMENT, sent | customers.named(customer)))
+    return bool(db.run_single(_COUNT_PAYMENT, sent | customers.named(customer)))
 
 
 @dataclass(frozen=True, slots=True)

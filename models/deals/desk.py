@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from models.db import reading_whole_tables
+from models.db import allowing_table_scans
 from models.table import Rows, columns
 
 
@@ -61,7 +61,7 @@ def any_org_list(
 ) -> list[DeskDeal]:
     """Return deals, newest first; None leaves a column alone."""
     params = {"org": organization_id, "status": status, "disputed": only_disputed, "limit": limit}
-    with reading_whole_tables():
+    with allowing_table_scans():
         return _deals.all(_LIST, params)
 
 

@@ -58,13 +58,15 @@ select id, organization_id, args, attempt, max_attempts, fair_key,
   set_config('app.any_org', case when organization_id is null then 'on' else '' end, true),
   set_config('app.org', coalesce(organization_id::text, ''), true),
   set_config('idle_in_transaction_session_timeout',
-    coalesce(%(silence_s)s || 's', current_setting('idle_in_transaction_session_timeout')), true)
+    coalesce(%(idle_timeout_s)s || 's', current_setting('idle_in_transaction_session_timeout')), true)
 from first
 union all select id, organization_id, args, attempt + 1, max_attempts, fair_key, null, null, null from more
 """)
 
 
-def lock(*, job: Job, job_id: int, attempt: int, alone: Collection[str], silence_s: int | None = None) -> Batch | None:
+def lock(
+    *, job: Job, job_id: int, attempt: int, alone: Collection[str], idle_timeout_s: int | None = None
+) -> Batch | None:
     """Lock a job as `rows.lock` does, and more that can be done with it, as many together as its kind says.
 
     Of the fair keys `alone` nothing is taken along, nor with a job that was tried before. Nothing is
@@ -72,7 +74,7 @@ def lock(*, job: Job, job_id: int, attempt: int, alone: Collection[str], silence
     Budget: 1 round trip.
     """
     params = {"id": job_id, "attempt": attempt, "most": job.together, "alone": list(alone)}
-    found = db.run(_LOCK, params | {"silence_s": silence_s})
+    found = db.run(_LOCK, params | {"idle_timeout_s": idle_timeout_s})
     if not found:
         return None
     claimed = [

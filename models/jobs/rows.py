@@ -224,14 +224,13 @@ _LOCK = PreparedStatement(
 )
 
 
-def lock(*, job_id: int, attempt: int, silence_s: int | None = None) -> Claimed | None:
+def lock(*, job_id: int, attempt: int, idle_timeout_s: int | None = None) -> Claimed | None:
     """Lock the row if this attempt is still the current one, and make the transaction its organization's.
 
-    `silence_s` is how long this transaction may say nothing between two statements before it counts as frozen and is
-    ended, in seconds; None leaves what the connection has.
-    None means: done already, handed out again since, or begun by somebody else. Nothing is left to do.
+    The server ends this transaction if it sends no statement for `idle_timeout_s` seconds (None: as every other one).
+    Returns None if the job is done, was dispatched again, or was started by another worker.
     """
-    row = db.row(_LOCK, (silence_s, job_id, attempt))
+    row = db.row(_LOCK, (idle_timeout_s, job_id, attempt))
     if row is None:
         return None
     return Claimed(id=row[3], organization_id=row[4], args=row[5], attempt=row[6], max_attempts=row[7])

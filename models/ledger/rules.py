@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from models import conditions
-from models.db import db, reading_whole_tables
+from models.db import allowing_table_scans, db
 from models.ledger import day_rules, deal_rules, work_rules
 
 Rows = Callable[..., list[tuple[Any, ...]]]
@@ -235,7 +235,7 @@ RULES: Mapping[str, str] = {**EARNINGS, **work_rules.WORK, **day_rules.DAYS, **P
 def broken(organization_id: UUID, *, limit: int) -> list[tuple[str, str]]:
     """Return `(rule, exception)` for all that is not as it must be in an organization, at most `limit` per rule."""
     db.stage("set local statement_timeout = %s", (_STATEMENT_TIMEOUT,))
-    with reading_whole_tables():
+    with allowing_table_scans():
         return [
             (rule, exception)
             for rule, sql in RULES.items()

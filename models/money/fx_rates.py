@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 
 from domain.money.valuation import PublishedRate
-from models.db import db, reading_whole_tables
+from models.db import allowing_table_scans, db
 from models.table import Rows, columns
 
 _PUBLISHED = Rows(PublishedRate)
@@ -119,7 +119,7 @@ def any_org_waiting(currencies: Sequence[str]) -> dict[str, int]:
     """
     if not currencies:
         return {}
-    with reading_whole_tables():
+    with allowing_table_scans():
         return dict(db.run(_WAITING, (list(currencies),)))
 
 

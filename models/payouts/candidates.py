@@ -18,7 +18,7 @@ from domain.payouts import plan
 from domain.payouts.confirmation import RunFilters
 from domain.payouts.plan import PAYOUT_CURRENCY, Due, Payee, RunRate
 from models import conditions
-from models.db import db, reading_whole_tables
+from models.db import allowing_table_scans, db
 from models.money import fx_sums
 from models.table import Rows, columns
 
@@ -78,8 +78,8 @@ def joining_whole_tables() -> Iterator[None]:
     million look-ups would be planned for none.
     """
     with (
-        reading_whole_tables(),
-        db.set_meanwhile(
+        allowing_table_scans(),
+        db.local_settings(
             "set local enable_nestloop = off; set local enable_mergejoin = off",
             "set local enable_nestloop = on; set local enable_mergejoin = on",
         ),
@@ -89,7 +89,7 @@ def joining_whole_tables() -> Iterator[None]:
 
 def _reading_what_is_due(filters: RunFilters) -> AbstractContextManager[None]:
     is_wide = filters.affiliate_ids is None and filters.conversion_ids is None
-    return joining_whole_tables() if is_wide else reading_whole_tables()
+    return joining_whole_tables() if is_wide else allowing_table_scans()
 
 
 class Eligible(NamedTuple):
@@ -178,7 +178,7 @@ _held = Rows(DayOfHold)
 
 def on_hold(*, organization_id: UUID, now: datetime) -> list[DayOfHold]:
     """Return what is not due yet, by the day on which its hold ends. Budget: 1 round trip over all that is Pending."""
-    with reading_whole_tables():
+    with allowing_table_scans():
         return _held.all(_HELD, {"org": organization_id, "now": now})
 
 
@@ -254,6 +254,6 @@ def payees(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> dict[UUID
 
     Deleted affiliates keep what they earned.
     """
-    with reading_whole_tables():
+    with allowing_table_scans():
         found = _payees.all(_PAYEES, {"org": organization_id, "ids": list(dict.fromkeys(affiliate_ids))})
     return {payee.affiliate_id: payee for payee in found}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from models.db import db, reading_whole_tables
+from models.db import allowing_table_scans, db
 from models.table import Rows, columns
 
 
@@ -73,7 +73,7 @@ _runs = Rows(DeskRun)
 
 def any_org_runs(*, organization_id: UUID | None, only_waiting: bool, limit: int) -> list[DeskRun]:
     """Return runs, newest first; `only_waiting`: those that an operator is to review."""
-    with reading_whole_tables():
+    with allowing_table_scans():
         return _runs.all(_RUNS, {"org": organization_id, "waiting": only_waiting, "limit": limit})
 
 
@@ -90,7 +90,7 @@ def any_org_payouts(
     *, organization_id: UUID | None, run_id: UUID | None, status: str | None, limit: int
 ) -> list[DeskPayout]:
     """Return payouts, newest first; None leaves a column alone."""
-    with reading_whole_tables():
+    with allowing_table_scans():
         return _payouts.all(_PAYOUTS, {"org": organization_id, "run": run_id, "status": status, "limit": limit})
 
 
@@ -153,7 +153,7 @@ _doubtful = Rows(DoubtfulPayout)
 
 def any_org_doubtful(*, limit: int) -> list[DoubtfulPayout]:
     """Return payouts whose rail has not answered for a while or contradicts us, those asked longest ago first."""
-    with reading_whole_tables():
+    with allowing_table_scans():
         return _doubtful.all(_DOUBTFUL, (limit,))
 
 

@@ -22,7 +22,7 @@ from domain.payouts.confirmation import Run
 from domain.payouts.plan import Planned, RunRate
 from domain.payouts.states import ReviewStatus
 from models import ids
-from models.db import Json, db, reading_whole_tables
+from models.db import Json, allowing_table_scans, db
 from models.money import fx_sums
 from models.payouts.candidates import joining_whole_tables
 from models.table import Rows, columns
@@ -133,7 +133,7 @@ def write(run: Run, planned: Planned) -> list[RunPayout]:
     """Write a run with its payouts and their lines, after `stage_draft` of this plan; return the payouts by id."""
     params = asdict(run) | {"confirmed_totals": Json(run.confirmed_totals), "filters": Json(run.filters)}
     db.stage(_RUN, params)
-    with reading_whole_tables():
+    with allowing_table_scans():
         written = _payouts.all(_PAYOUTS, params)
         db.stage(_LINES, params | _rate_params(planned.rates))
     return written

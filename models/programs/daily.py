@@ -9,7 +9,7 @@ from uuid import UUID
 
 from domain.programs.days import DayRange
 from models import conditions
-from models.db import db, reading_whole_tables
+from models.db import allowing_table_scans, db
 from models.table import Rows
 
 _IS_SALE = "c.type in ('OneTime', 'Recurring') and c.parent_id is null"
@@ -54,7 +54,7 @@ group by 1, 2 order by 1, 2
 
 def sums(whose: DaysOf, days: DayRange) -> list[DaySum]:
     """Return what the conversions of these days come to."""
-    with reading_whole_tables():
+    with allowing_table_scans():
         return _SUMS_ROWS.all(_SUMS, _params(whose, days))
 
 
@@ -79,7 +79,7 @@ select day, sum(number)::bigint from (
 
 def clicks(whose: DaysOf, days: DayRange) -> dict[date, int]:
     """Return how many visits each day had, of those that had any; clicks that are only counts by now are among them."""
-    with reading_whole_tables():
+    with allowing_table_scans():
         return dict(db.run(_CLICKS, _params(whose, days)))
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from models import advisory_locks
 from models.conditions import EARNS_NOTHING
-from models.db import db, reading_whole_tables
+from models.db import allowing_table_scans, db
 from models.programs.owed import reckoned
 
 _COUNTS = (
@@ -92,6 +92,6 @@ def stage_recount(organization_id: UUID) -> None:
     """
     advisory_locks.any_org_stage_daily_totals_lock()
     db.stage("set local statement_timeout = '10min'")
-    with reading_whole_tables():
+    with allowing_table_scans():
         db.stage(_RECOUNT, {"org": organization_id})
         reckoned.stage_forget(organization_id)

@@ -10,7 +10,7 @@ from uuid import UUID
 from domain.money.valuation import Factors
 from domain.programs.days import DayRange
 from domain.programs.metrics import MOST_ROWS, BoardEntry, BoardMetric, MetricsGroup, MetricsPart
-from models.db import reading_whole_tables
+from models.db import allowing_table_scans
 from models.money import fx_sums
 from models.programs.kept_days import FIGURES
 from models.table import Rows
@@ -100,7 +100,7 @@ def parts(whose: MetricsOf, days: DayRange, group: MetricsGroup, factors: Factor
     sql = _PARTS.format(
         parts=cells, name=_NAMES.get(group, "null::text"), limited=_MOST_REVENUE if is_of_affiliates else "true"
     )
-    with reading_whole_tables():
+    with allowing_table_scans():
         return _PARTS_ROWS.all(sql, _params(whose, days, factors))
 
 
@@ -127,7 +127,7 @@ def board(whose: MetricsOf, days: DayRange, metric: BoardMetric, factors: Factor
     """
     value, held = _VALUES.get(metric, (str(metric), "null::bigint"))
     sql = _BOARD.format(parts=_cells(_KEYS[MetricsGroup.affiliate], by_affiliate=True), value=value, held=held)
-    with reading_whole_tables():
+    with allowing_table_scans():
         return _BOARD_ROWS.all(sql, {**_params(whose, days, factors), "limit": limit})
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 from domain.money.valuation import Factors
 from domain.programs.numbers import Part
 from models import conditions
-from models.db import db, reading_whole_tables
+from models.db import allowing_table_scans, db
 from models.money import fx_sums
 from models.table import Rows
 
@@ -98,7 +98,7 @@ def counts(*, organization_id: UUID, since: datetime) -> list[ProgramCounts]:
 
     A click is paid as long as the row that pays for it counts.
     """
-    with reading_whole_tables():
+    with allowing_table_scans():
         return _COUNTS_ROWS.all(_COUNTS, {"org": organization_id, "since": since})
 
 

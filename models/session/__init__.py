@@ -1,1 +1,1 @@
-"""A connection to PostgreSQL: how statements travel on it, and what the server is told about it."""
+"""Connections to PostgreSQL and the transactions on them; `transactions` has the table of what is sent when."""

@@ -1,7 +1,7 @@
-"""What the server is told about a session of the service: once per connection or, behind a pool, per transaction.
+"""PostgreSQL session settings, applied per connection or, behind PgBouncer, per transaction.
 
-A pool of transactions (PgBouncer with `pool_mode = transaction`) gives each transaction any of its own connections.
-What is told with the connection would not be known there, or would be known to somebody else.
+A pool of transactions (PgBouncer with `pool_mode = transaction`) lends any of its connections to each transaction, so
+settings of a connection would be missing there, or apply to another process.
 """
 
 # A statement that runs longer than 15 s on an online path is a mistake; it must not hold locks for ever. Prepared
@@ -17,15 +17,15 @@ _SETTINGS = {
 }
 
 
-def at_connection(silence_s: int) -> str:
-    """Return the options of a connection that is this process's own."""
-    return " ".join(f"-c {name}={value}" for name, value in _settings(silence_s).items())
+def connection_options(idle_timeout_s: int) -> str:
+    """Return the settings as options of a connection that is a thread's own."""
+    return " ".join(f"-c {name}={value}" for name, value in _with_timeout(idle_timeout_s).items())
 
 
-def at_transaction(silence_s: int) -> str:
-    """Return the statements that each transaction begins with on a connection that others use, too."""
-    return "; ".join(f"set local {name} = '{value}'" for name, value in _settings(silence_s).items())
+def transaction_prelude(idle_timeout_s: int) -> str:
+    """Return the settings as the statements that each transaction on a shared connection begins with."""
+    return "".join(f"set local {name} = '{value}'; " for name, value in _with_timeout(idle_timeout_s).items())
 
 
-def _settings(silence_s: int) -> dict[str, str]:
-    return {**_SETTINGS, "idle_in_transaction_session_timeout": f"{silence_s}s"}
+def _with_timeout(idle_timeout_s: int) -> dict[str, str]:
+    return {**_SETTINGS, "idle_in_transaction_session_timeout": f"{idle_timeout_s}s"}

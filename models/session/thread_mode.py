@@ -1,7 +1,7 @@
-"""What a thread's transactions are for: to do anything, or only to read, and where.
+"""Per-thread transaction mode: read-write or read-only, at the primary or a replica, with commits recorded or not.
 
-Positions are counted in bytes of the primary's log: what was committed lies before the position that the primary had
-afterwards, and a replica that has replayed the log up to there shows it.
+Positions are bytes of the primary's log. A commit lies before the position that the primary has afterwards, and a
+replica that has replayed the log up to that position shows it.
 """
 
 import threading
@@ -10,65 +10,67 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from uuid import UUID
 
-#: Sent with a commit, so that who wrote knows up to where a replica must be to show it. Answers a position.
-POSITION = "select pg_current_wal_insert_lsn() - '0/0'::pg_lsn"
+#: Returns the primary's position; sent with a commit, it is how far a replica must be to show that commit.
+PRIMARY_POSITION = "select pg_current_wal_insert_lsn() - '0/0'::pg_lsn"
 
 
 @dataclass(slots=True)
 class CommitRecord:
-    """What a thread has committed since it was asked to note it: up to which position, and for which tenants."""
+    """What a thread has committed since recording started: up to which position, and for which tenants."""
 
     position: int = 0
     tenants: set[UUID] = field(default_factory=set)
 
 
-class _Here(threading.local):
-    """Whether this thread only reads, from which position on where that is at the replica, and what it notes."""
+class _ThreadMode(threading.local):
+    """`replica_position` is how far the replica must be that this thread reads at; None: it reads at the primary."""
 
-    is_reading = False
-    position: int | None = None
-    written: CommitRecord | None = None
-    tenant: UUID | None = None
+    is_read_only = False
+    replica_position: int | None = None
+    organization_id: UUID | None = None
+    commits: CommitRecord | None = None
 
     @property
-    def is_noting(self) -> bool:
-        """Whether a commit is to be told apart from no commit."""
-        return self.written is not None and not self.is_reading
+    def is_recording(self) -> bool:
+        """Whether the position of each commit is recorded."""
+        return self.commits is not None and not self.is_read_only
 
-    def note(self, position: int) -> None:
-        """Keep what was just committed."""
-        assert self.written is not None
-        self.written.position = max(self.written.position, position)
-        if self.tenant is not None:
-            self.written.tenants.add(self.tenant)
+    def record_commit(self, position: int) -> None:
+        """Record a commit of the current organization."""
+        assert self.commits is not None
+        self.commits.position = max(self.commits.position, position)
+        if self.organization_id is not None:
+            self.commits.tenants.add(self.organization_id)
 
 
-thread_mode = _Here()
+#: This thread's.
+current = _ThreadMode()
 
 
 @contextmanager
 def recording_commits() -> Iterator[CommitRecord]:
-    """Note what this thread commits while the block runs, which costs the commits no round trip."""
-    outer, thread_mode.written = thread_mode.written, CommitRecord()
+    """Record what this thread commits in the block, without another round trip."""
+    outer, current.commits = current.commits, CommitRecord()
     try:
-        yield thread_mode.written
+        yield current.commits
     finally:
-        thread_mode.written = outer
+        current.commits = outer
 
 
 @contextmanager
-def only_reading(position: int | None) -> Iterator[None]:
-    """Let this thread's transactions only read while the block runs; with a position, at a replica that is there."""
-    outer = thread_mode.is_reading, thread_mode.position
-    thread_mode.is_reading, thread_mode.position = True, position
+def read_only(position: int | None) -> Iterator[None]:
+    """Make this thread's transactions read-only in the block; with a position, at a replica that has replayed it."""
+    outer = current.is_read_only, current.replica_position
+    current.is_read_only, current.replica_position = True, position
     try:
         yield
     finally:
-        thread_mode.is_reading, thread_mode.position = outer
+        current.is_read_only, current.replica_position = outer
 
 
-def at_replica() -> str:
-    """Return what a transaction begins with besides its tenant."""
-    if thread_mode.position is None:
+def position_check() -> str:
+    """Return the SQL that fails on a replica that is behind the required position, empty at the primary."""
+    position = current.replica_position
+    if position is None:
         return ""
-    return f"; select replica_stands_at('{thread_mode.position >> 32:X}/{thread_mode.position & 0xFFFFFFFF:X}')"
+    return f"; select replica_stands_at('{position >> 32:X}/{position & 0xFFFFFFFF:X}')"

@@ -12,12 +12,12 @@ def is_known() -> bool:
 
     Budget: 1 statement, once for each connection; each time behind a pool, whose connections may lead elsewhere.
     """
-    if db.remembers(_KNOWN):
+    if db.is_server_fact_known(_KNOWN):
         return True
     row = db.row("select from known_server where name = this_server()")
     if row is None:
         return False
-    db.remember(_KNOWN)
+    db.store_server_fact(_KNOWN)
     return True
 
 

@@ -16,7 +16,7 @@ class ReplicaState:
 
 def any_org_primary() -> int:
     """Return the primary's position: what was committed before this was asked lies before it. Budget: 1 statement."""
-    row = db.row(thread_mode.POSITION)
+    row = db.row(thread_mode.PRIMARY_POSITION)
     assert row is not None
     return int(row[0])
 

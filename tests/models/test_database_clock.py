@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("app")
 def fresh(monkeypatch: pytest.MonkeyPatch) -> DatabaseClock:
     """Return a clock that was not read yet, in place of this process's."""
     fresh = DatabaseClock()
-    for module in ("models.session.connection.database_clock", "models.ids.database_clock"):
+    for module in ("models.session.database.database_clock", "models.ids.database_clock"):
         monkeypatch.setattr(module, fresh)
     return fresh
 

@@ -40,22 +40,6 @@ def test_staged_statements_travel_with_the_next_one():
     assert sent[1] == b"commit"
 
 
-def test_staged_statements_travel_with_the_commit():
-    with trips() as sent, db.any_org_work():
-        _add("one")
-        _add("two")
-
-    assert len(sent) == 1
-    assert paused_queues() == ["one", "two"]
-
-
-def test_an_empty_unit_of_work_costs_nothing():
-    with trips() as sent, db.any_org_work():
-        pass
-
-    assert sent == []
-
-
 def test_an_exception_before_the_first_statement_costs_nothing():
     with trips() as sent:
         _roll_back(lambda: _add("one"))

@@ -10,7 +10,7 @@ import pytest
 
 from models import db
 from models.prepared_statements import PreparedStatement
-from models.session.connection import Database
+from models.session.database import Database
 
 # Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
 _ADD = "insert into queue_pause (queue, why) values (%s, %s)"
@@ -25,7 +25,7 @@ def _terminate_backend():
     other = psycopg2.connect(os.environ["DATABASE_OWNER_URL"])
     other.autocommit = True
     with other.cursor() as cursor:
-        cursor.execute("select pg_terminate_backend(%s, 60000)", (db.db._state.conn.get_backend_pid(),))
+        cursor.execute("select pg_terminate_backend(%s, 60000)", (db.db.connection().get_backend_pid(),))
     other.close()
 
 

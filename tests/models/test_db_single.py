@@ -24,14 +24,14 @@ pytestmark = pytest.mark.usefixtures("app")
 def _warm():
     """This connection has prepared the statement, whose first time is a transaction like any other."""
     with db.unit_of_work(_ORG, is_single=True):
-        assert db.db.run_last(_ADD, ("warm",)) == [("warm",)]
+        assert db.db.run_single(_ADD, ("warm",)) == [("warm",)]
     with db.any_org_work():
         db.db.stage("delete from queue_pause")
 
 
 def test_it_is_committed_before_the_unit_of_work_ends():
     with trips() as sent, contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=True):
-        assert db.db.run_last(_ADD, ("one",)) == [("one",)]
+        assert db.db.run_single(_ADD, ("one",)) == [("one",)]
         raise ZeroDivisionError
 
     assert len(sent) == 1
@@ -42,12 +42,12 @@ def test_it_is_committed_before_the_unit_of_work_ends():
 def test_what_is_staged_before_it_stands_and_falls_with_it():
     with trips() as sent, db.unit_of_work(_ORG, is_single=True):
         db.db.stage(_ADD, ("one",))
-        db.db.run_last(_ADD, ("two",))
+        db.db.run_single(_ADD, ("two",))
 
     def fail():
         with db.unit_of_work(_ORG, is_single=True):
             db.db.stage(_ADD, ("three",))
-            db.db.run_last("select 1 / 0")
+            db.db.run_single("select 1 / 0")
 
     with pytest.raises(peewee.DataError):
         fail()
@@ -57,9 +57,9 @@ def test_what_is_staged_before_it_stands_and_falls_with_it():
 
 def test_what_comes_after_it_is_a_transaction_of_its_own_for_the_same_tenant():
     with contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=True):
-        db.db.run_last(_ADD, ("kept",))
+        db.db.run_single(_ADD, ("kept",))
         assert db.db.row("select current_setting('app.org')") == (str(_ORG),)
-        db.db.run_last(_ADD, ("undone",))
+        db.db.run_single(_ADD, ("undone",))
         raise ZeroDivisionError
     with db.any_org_work():
         assert db.db.row("select current_setting('app.org', true)") != (str(_ORG),)
@@ -72,7 +72,7 @@ def test_in_the_midst_of_something_it_is_a_part_of_that(is_single, is_first):
     with contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=is_single):
         if not is_first:
             db.db.run(PAUSED)
-        assert db.db.run_last(_ADD, ("one",)) == [("one",)]
+        assert db.db.run_single(_ADD, ("one",)) == [("one",)]
         raise ZeroDivisionError
 
     assert paused_queues() == []
@@ -80,9 +80,9 @@ def test_in_the_midst_of_something_it_is_a_part_of_that(is_single, is_first):
 
 def test_a_unit_of_work_that_is_not_single_knows_nothing_of_one_that_was():
     with db.unit_of_work(_ORG, is_single=True):
-        db.db.run_last(_ADD, ("one",))
+        db.db.run_single(_ADD, ("one",))
     with contextlib.suppress(ZeroDivisionError), db.any_org_work():
-        db.db.run_last(_ADD, ("two",))
+        db.db.run_single(_ADD, ("two",))
         raise ZeroDivisionError
 
     assert paused_queues() == ["one"]
@@ -90,7 +90,7 @@ def test_a_unit_of_work_that_is_not_single_knows_nothing_of_one_that_was():
 
 def test_where_commits_are_noted_it_is_noted():
     with thread_mode.recording_commits() as written, db.unit_of_work(_ORG, is_single=True):
-        db.db.run_last(_ADD, ("one",))
+        db.db.run_single(_ADD, ("one",))
         assert written.position == 0
 
     assert written.position > 0
@@ -98,17 +98,17 @@ def test_where_commits_are_noted_it_is_noted():
 
 
 def test_what_only_reads_writes_nothing_by_it():
-    with pytest.raises(peewee.InternalError, match="read-only"), db.reading(), db.unit_of_work(_ORG, is_single=True):
-        db.db.run_last(_ADD, ("one",))
+    with pytest.raises(peewee.InternalError, match="read-only"), db.read_only(), db.unit_of_work(_ORG, is_single=True):
+        db.db.run_single(_ADD, ("one",))
 
     assert paused_queues() == []
 
 
 def test_a_dead_idle_connection_is_replaced_before_anybody_notices():
     with contextlib.closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as other:
-        other.cursor().execute("select pg_terminate_backend(%s, 60000)", (db.db._state.conn.get_backend_pid(),))
+        other.cursor().execute("select pg_terminate_backend(%s, 60000)", (db.db.connection().get_backend_pid(),))
 
     with db.unit_of_work(_ORG, is_single=True):
-        assert db.db.run_last(_ADD, ("one",)) == [("one",)]
+        assert db.db.run_single(_ADD, ("one",)) == [("one",)]
 
     assert paused_queues() == ["one"]

@@ -44,7 +44,7 @@ def _stored() -> int:
 
 @pytest.mark.usefixtures("_both_modes")
 def test_what_only_reads_is_refused_to_write_and_the_next_may():
-    with db.reading(), pytest.raises(peewee.PeeweeException, match="read-only transaction"), db.any_org_work():
+    with db.read_only(), pytest.raises(peewee.PeeweeException, match="read-only transaction"), db.any_org_work():
         db.db.run(_ADD)
     with db.any_org_work():
         db.db.run(_ADD)
@@ -57,7 +57,7 @@ def test_a_server_that_is_no_replica_answers_nobody_and_the_primary_goes_on():
     with db.any_org_work():
         pid = db.db.row("select pg_backend_pid()")
     for _ in range(2):
-        with pytest.raises(db.UNAVAILABLE, match="no replica"), db.reading(0), db.any_org_work():
+        with pytest.raises(db.UNAVAILABLE, match="no replica"), db.read_only(0), db.any_org_work():
             db.db.row("select 1")
 
     with db.any_org_work():
@@ -106,7 +106,7 @@ def test_what_is_noted_is_this_threads_and_this_blocks():
             other.start()
             other.join()
         assert inner.position == 0
-        with db.reading(), db.any_org_work():
+        with db.read_only(), db.any_org_work():
             db.db.row("select 1")
 
     assert outer.position == 0
@@ -116,7 +116,7 @@ def test_what_is_noted_is_this_threads_and_this_blocks():
 @pytest.mark.parametrize("fails", [False, True], ids=["and is answered", "and fails"])
 def test_a_read_is_one_round_trip_and_leaves_nothing_behind(brand, fails):
     trips: list[bytes] = []
-    with db.reading(), db.unit_of_work(brand.id):
+    with db.read_only(), db.unit_of_work(brand.id):
         assert db.db.row(_WHO, (True,)) == (
             str(brand.id),
             "on",
@@ -145,7 +145,7 @@ def test_a_read_is_one_round_trip_and_leaves_nothing_behind(brand, fails):
 @pytest.mark.usefixtures("_both_modes")
 def test_each_statement_of_a_read_sees_its_own_tenant_alone(brand, rival):
     seen = []
-    with db.reading():
+    with db.read_only():
         for whose in (brand, rival, brand):
             with db.unit_of_work(whose.id):
                 seen += [db.db.run("select id from organization") for _ in range(2)]
@@ -156,9 +156,9 @@ def test_each_statement_of_a_read_sees_its_own_tenant_alone(brand, rival):
 @pytest.mark.usefixtures("_both_modes")
 def test_settings_of_a_read_hold_for_each_statement_of_their_block_and_for_no_other():
     asked = "select current_setting('enable_seqscan')"
-    with db.reading(), db.any_org_work():
+    with db.read_only(), db.any_org_work():
         before = db.db.row(asked)
-        with db.reading_whole_tables():
+        with db.allowing_table_scans():
             within = [db.db.row(asked), db.db.row(PreparedStatement(f"{asked} where %s"), (True,))]
         after = db.db.row(asked)
 
@@ -166,7 +166,7 @@ def test_settings_of_a_read_hold_for_each_statement_of_their_block_and_for_no_ot
 
 
 def test_what_only_reads_stages_nothing():
-    with db.reading(), pytest.raises(RuntimeError, match="stages nothing"), db.any_org_work():
+    with db.read_only(), pytest.raises(RuntimeError, match="stages nothing"), db.any_org_work():
         db.db.stage(_ADD)
 
     assert _stored() == 0
@@ -174,7 +174,7 @@ def test_what_only_reads_stages_nothing():
 
 @pytest.mark.usefixtures("_both_modes")
 def test_a_read_goes_on_where_its_connection_was_lost_between_two_statements(brand):
-    with db.reading(), db.unit_of_work(brand.id):
+    with db.read_only(), db.unit_of_work(brand.id):
         (pid,) = db.db.row("select pg_backend_pid()")
         db.db.row(_WHO, (True,))
         databases.run(os.environ["DATABASE_OWNER_URL"], f"select pg_terminate_backend({pid}, 60000)")

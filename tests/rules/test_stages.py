@@ -14,7 +14,7 @@ from tests.support import trees
 # What the promise is made with.
 _GROUND = {"models.db", "models.prepared_statements", "models.listing", "models.table"}
 _STAGES = {"stage", "stage_all"}
-_SENDS = {"run", "run_last", "row", "first", "all", "insert", "create", "update", "change", "page"}
+_SENDS = {"run", "run_single", "row", "first", "all", "insert", "create", "update", "change", "page"}
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from adapters import clock
 from domain.jobs import Job
 from models import db
 from models.jobs import desk, processes, rows
+from models.session.database import Database
 from pipelines import work
 from pipelines.work import GiveUp
 from tests.support.api.racing import begun
@@ -148,8 +149,7 @@ def test_what_another_worker_has_is_passed_over(brand, app):
     _stage(brand, 4)
     database_job(_JOB, together=together)(lambda job: together([job]))
     (pointer,) = _hand_out()
-    connection = db.db.__class__(None)
-    connection.init(db.db.database, **db.db.connect_params)
+    connection = Database(db.db.dsn, **db.db.connect_params)
     with connection.transaction("set local app.any_org = 'on'"):
         connection.run("select from job where args ->> 'place' = '1' for update")
         run(pointer)
@@ -162,8 +162,7 @@ def test_one_that_another_worker_has_locked_without_taking_it_along_is_waited_fo
     done = _declared()
     _stage(brand, 1)
     (pointer,) = _hand_out()
-    connection = db.db.__class__(None)
-    connection.init(db.db.database, **db.db.connect_params)
+    connection = Database(db.db.dsn, **db.db.connect_params)
     with connection.transaction("set local app.any_org = 'on'"):
         connection.run("select from job for update")
         worker = begun(lambda: run(pointer))

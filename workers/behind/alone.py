@@ -57,7 +57,7 @@ class Alone:
         self.note(job, batch)
         metrics.count_failed_batch(job.name)
         _log.warning("job.batch_failed", jobs=len(batch.jobs), error=type(error).__name__)
-        return not isinstance(error, db.UNAVAILABLE) or db.is_held_up(error)
+        return not isinstance(error, db.UNAVAILABLE) or db.is_timeout_or_deadlock(error)
 
 
 #: What this process takes singly.

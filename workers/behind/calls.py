@@ -57,7 +57,7 @@ def is_so(organization_id: UUID, look: Callable[[], bool]) -> bool:
     What `look` asks is a round trip of its own, and takes no other.
     """
     try:
-        with db.reading(), db.unit_of_work(organization_id):
+        with db.read_only(), db.unit_of_work(organization_id):
             return look()
     except db.UNAVAILABLE:
         return False

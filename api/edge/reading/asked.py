@@ -54,7 +54,7 @@ class PieceReader:
 
 def _read_at_primary(read: Callable[[], Answer]) -> Answer:
     """Return what `read` returns; its transactions only read."""
-    with db.reading():
+    with db.read_only():
         return read()
 
 

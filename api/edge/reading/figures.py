@@ -16,7 +16,7 @@ class ReplicaFigures:
 
     def collect(self) -> Iterator[Metric]:
         """Return what the page says."""
-        if db.db.replica is None:
+        if db.db.replica_dsn is None:
             return
         try:
             with db.any_org_work():
@@ -24,7 +24,7 @@ class ReplicaFigures:
         except db.UNAVAILABLE:
             return
         try:
-            with db.reading(0), db.any_org_work():
+            with db.read_only(0), db.any_org_work():
                 state = log_positions.any_org_replica()
         except (*db.UNAVAILABLE, db.UNDEFINED):
             state = None

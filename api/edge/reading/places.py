@@ -74,7 +74,7 @@ class Reads:
         if position >= self._not_yet[0] and time.monotonic() < self._not_yet[1]:
             return _at_primary(read, "wrote" if position == written else "behind")
         try:
-            with db.reading(position):
+            with db.read_only(position):
                 found = read()
         except (*db.UNAVAILABLE, db.UNDEFINED) as error:
             why = self._why_not(error, position)
@@ -115,7 +115,7 @@ class Reads:
             self._primary.popleft()
 
     def _why_not(self, error: Exception, position: int) -> str:
-        code = db.code_of(error)
+        code = db.sqlstate(error)
         if code == _TOO_SLOW:
             raise error  # it would be as slow at the primary, which has more to do
         if code == _BEHIND or isinstance(error, db.UNDEFINED):
@@ -130,5 +130,5 @@ class Reads:
 
 def _at_primary(read: Callable[[], Answer], why: str) -> Answer:
     _reads.labels("primary", why).inc()
-    with db.reading():
+    with db.read_only():
         return read()

@@ -40,7 +40,7 @@ def test_every_fresh_select_locks_the_tables_that_it_reads(app):
 
             # A function that is not called locks nothing.
             assert read | set(statement.also) == set(statement.tables), name
-            assert _locked_tables(cursor, (statement.ahead,)) == set(statement.tables), name
+            assert _locked_tables(cursor, (statement.prefix,)) == set(statement.tables), name
 
 
 @pytest.mark.parametrize(("kind", "expected"), [(PreparedStatement, []), (FreshSelect, [("Campaign",)])])

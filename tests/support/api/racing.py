@@ -31,7 +31,7 @@ def begun(call: Callable[[], Any], *, until: Callable[[], bool] = bool) -> Calla
         db.db.drop_connection()
 
     thread = threading.Thread(target=run)
-    with closing(psycopg2.connect(db.db.database)) as connection, connection.cursor() as cursor:
+    with closing(psycopg2.connect(db.db.dsn)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
         waited_before = _held_up(cursor)
         thread.start()

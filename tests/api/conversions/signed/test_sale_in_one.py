@@ -89,7 +89,7 @@ def test_what_was_committed_and_not_answered_is_answered_when_it_comes_again(sho
 
 
 def test_a_connection_that_died_while_it_was_idle_costs_no_sale(shop):
-    _elsewhere("select pg_terminate_backend(%s, 60000)", db.db._state.conn.get_backend_pid())
+    _elsewhere("select pg_terminate_backend(%s, 60000)", db.db.connection().get_backend_pid())
 
     assert "conversionId" in _sell(shop, "order-a", customerId="cus_1").json
     assert shop.rows("select payments from program_customer") == [(1,)]

@@ -1,0 +1,90 @@
+"""What PostgreSQL is sent in each mode of a transaction: the table of models/session/transactions.py."""
+
+import contextlib
+import os
+import re
+from uuid import uuid4
+
+import pytest
+
+from models import db
+from models.session import thread_mode
+from tests.support.running.trips import trips
+
+_ORG = uuid4()
+# Table `queue_pause` (queue, why) belongs to no tenant and is emptied before every test.
+_INSERT = "insert into queue_pause (queue, why) values ('one', '')"
+_PARTS = {
+    "begin": r"^begin",
+    "read only": "transaction_read_only = on",
+    "settings": "set local role",
+    "tenant": r"set_config\('app.org'",
+    "position check": "replica_stands_at",
+    "insert": "insert into queue_pause",
+    "select": "select 1",
+    "commit": r"^commit|\ncommit",
+    "position": "pg_current_wal_insert_lsn",
+}
+
+pytestmark = pytest.mark.usefixtures("app")
+
+
+@pytest.fixture(params=[False, True], ids=["own connection", "pool"])
+def settings(request):
+    """Return the parts that go ahead of each transaction: the session settings, behind a pool of transactions."""
+    db.db.drop_connection()
+    url = os.environ["DATABASE_URL"]
+    db.connect_to(url, replica_url=url, is_pooled=request.param)
+    yield ["settings"] if request.param else []
+    db.db.drop_connection()
+    db.connect_to(url)
+
+
+def _sent(modes, *statements, **options) -> list[list[str]]:
+    """Return which parts are in each message of a unit of work with these statements, in their order."""
+    with contextlib.ExitStack() as stack:
+        for mode in modes:
+            stack.enter_context(mode)
+        messages = stack.enter_context(trips())
+        stack.enter_context(contextlib.suppress(*db.UNAVAILABLE))  # the server of the tests is no replica
+        with db.unit_of_work(_ORG, **options):
+            for send, sql in statements:
+                send(sql)
+    places = [{name: re.search(part, sent.decode()) for name, part in _PARTS.items()} for sent in messages]
+    return [sorted((name for name in found if found[name]), key=lambda name: found[name].start()) for found in places]
+
+
+def test_read_write_sends_begin_with_the_first_statement_and_commit_at_the_end(settings):
+    run, stage = (db.db.run, "select 1"), (db.db.stage, _INSERT)
+    opening = ["begin", *settings, "tenant"]
+
+    assert _sent([]) == []
+    assert _sent([], run, run) == [[*opening, "select"], ["select"], ["commit"]]
+    assert _sent([], stage) == [[*opening, "insert", "commit"]]
+    with db.any_org_work():
+        db.db.stage("delete from queue_pause")
+    assert _sent([], run, stage) == [[*opening, "select"], ["insert", "commit"]]
+
+
+def test_recorded_commits_return_the_position_with_the_commit(settings):
+    opening = ["begin", *settings, "tenant"]
+
+    sent = _sent([thread_mode.recording_commits()], (db.db.run_single, "select 1"), is_single=True)
+
+    assert sent == [[*opening, "select"], ["commit", "position"]]
+
+
+def test_single_statement_is_one_message_without_begin_and_commit(settings):
+    assert _sent([], (db.db.run_single, "select 1"), is_single=True) == [[*settings, "tenant", "select"]]
+
+
+def test_read_only_sends_each_statement_as_a_whole_transaction(settings):
+    run = (db.db.run, "select 1")
+
+    assert _sent([db.read_only()], run, run) == [["read only", *settings, "tenant", "select"]] * 2
+
+
+def test_read_at_a_replica_checks_its_position_with_each_statement(settings):
+    sent = _sent([db.read_only(0)], (db.db.run, "select 1"))
+
+    assert sent == [["read only", *settings, "tenant", "position check", "select"]]
