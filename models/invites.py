@@ -54,7 +54,7 @@ _OF_ITS_PROGRAM = "p.organization_id = i.organization_id and p.id = i.program_id
 
 def stage(invites: Sequence[Mapping[str, Any]]) -> None:
     """Stage the insert of invites, in one statement."""
-    _TABLE.stage_all(invites)
+    _TABLE.stage_inserts(invites)
 
 
 _SELECT = (

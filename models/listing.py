@@ -1,8 +1,8 @@
 """Pages of a table, newest first: prepared statements and light rows.
 
-A page of fifty rows is mostly the making of objects, so rows are named tuples of what is shown and ids are texts.
-Where nothing looks into what is shown, the database makes the JSON of each row (`document`) and one text of the page
-(`together`), and there are no objects.
+A page of fifty rows costs mostly the creation of objects, so rows are named tuples of the displayed columns and ids are
+texts. Lists whose values no code reads are rendered by the database: as the JSON of each row (`json_row`) and one text
+of the page (`rendered_page_statement`), without any objects.
 """
 
 import functools
@@ -17,11 +17,12 @@ from models.table import Rows, columns
 Position = tuple[datetime, UUID]
 Row = TypeVar("Row")
 
-#: What a schema says of a row that the database renders (`schemas.base.Wire.wire`): key, column and form of each value.
+#: What a schema declares of a row that the database renders (`schemas.base.Wire.wire`): key, column and form of each
+#: value.
 Wire = tuple[tuple[str, str, str], ...]
 
 _TEXT = (str, str | None)
-# As `schemas.base` renders them: milliseconds are cut off and not rounded, a number has no zeros behind.
+# As `schemas.base` renders them: milliseconds are cut off and not rounded, a number has no trailing zeros.
 _FORMS = {
     "": "{}",
     "moment": "to_char({} at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')",
@@ -29,24 +30,24 @@ _FORMS = {
 }
 
 
-def document(wire: Wire, alias: str, /, *, needs: str = "", **instead: str) -> str:
-    """Return SQL for the JSON of a row: an object with the columns of `alias` under their keys, or as `instead` says.
+def json_row(wire: Wire, alias: str, /, *, needs: str = "", **expressions: str) -> str:
+    """Return SQL for the JSON of a row: an object with the columns of `alias`, or their expressions, under their keys.
 
-    It is null where what is under the key `needs` would be.
+    It is null if the value under the key `needs` is.
     """
-    shown = ", ".join(
-        f'{_FORMS[form].format(instead.get(column, f"{alias}.{column}"))} as "{key}"' for key, column, form in wire
+    values = ", ".join(
+        f'{_FORMS[form].format(expressions.get(column, f"{alias}.{column}"))} as "{key}"' for key, column, form in wire
     )
     if not needs:
-        return f"(select row_to_json(shown) from (select {shown}) shown)"
-    # The offset keeps the planner from making what is needed twice: once to look at it and once to show it.
-    return f'(select row_to_json(shown) from (select {shown} offset 0) shown where shown."{needs}" is not null)'
+        return f"(select row_to_json(shown) from (select {values}) shown)"
+    # The offset keeps the planner from computing that value twice: once for the condition and once for the result.
+    return f'(select row_to_json(shown) from (select {values} offset 0) shown where shown."{needs}" is not null)'
 
 
 class RenderedPage(NamedTuple):
-    """A page as the JSON of its rows with commas between, and the place of its last row where more come behind it.
+    """A page as the JSON of its rows with commas between, and the position of its last row if more rows follow.
 
-    `documents` is None where one of the rows has no JSON.
+    `documents` is None if one of the rows has no JSON.
     """
 
     documents: str | None
@@ -57,10 +58,10 @@ class RenderedPage(NamedTuple):
 _PAGES = Rows(RenderedPage)
 
 
-def together(rows: str) -> PreparedStatement:
+def rendered_page_statement(rows: str) -> PreparedStatement:
     """Return the statement for a whole page: `rows` selects `id`, `moment` and `document`, up to `limit`, in order.
 
-    One row in place of fifty takes a tenth off the CPU time that a page costs the process that asks.
+    One row in place of fifty takes a tenth off the CPU time that a page costs this process.
     """
     return PreparedStatement(f"""
 select case when bool_and(place > %(take)s or document is not null) is not false
@@ -71,9 +72,9 @@ from (select row_number() over () as place, found.* from ({rows}) found) placed
 """)
 
 
-def read_together(statement: PreparedStatement, known: Mapping[str, object], *, take: int) -> RenderedPage:
-    """Return a page of up to `take` rows; `limit` is said to the statement."""
-    page = _PAGES.first(statement, {**known, "take": take, "limit": take + 1})
+def read_rendered_page(statement: PreparedStatement, params: Mapping[str, object], *, take: int) -> RenderedPage:
+    """Return a page of up to `take` rows; the statement gets `limit`, one more, to see whether rows follow."""
+    page = _PAGES.first(statement, {**params, "take": take, "limit": take + 1})
     assert page is not None  # it is an aggregate
     return page
 
@@ -81,15 +82,15 @@ def read_together(statement: PreparedStatement, known: Mapping[str, object], *, 
 class Listing(Generic[Row]):
     """The list of one tenant table in the order (created_at, id), newest first.
 
-    `kind` is a NamedTuple of the columns to show; what it calls a `str` is brought as text, ids too. `condition` is SQL
-    that holds for every row of the list, `instead` the SQL of what is no column.
+    `kind` is a NamedTuple of the displayed columns; its `str` fields are read as text, ids too. `condition` is SQL that
+    holds for every row of the list, `expressions` the SQL of fields that are no columns.
     """
 
-    def __init__(self, table: str, kind: type[Row], *, condition: str, **instead: str) -> None:
+    def __init__(self, table: str, kind: type[Row], *, condition: str, **expressions: str) -> None:
         self._table = table
         self._rows = Rows(kind)
         texts = {name: f"{name}::text" for name, type_ in kind.__annotations__.items() if type_ in _TEXT}
-        self._shown = columns(kind, **texts | instead)
+        self._columns = columns(kind, **texts | expressions)
         self._condition = condition
 
     def page(
@@ -103,7 +104,7 @@ class Listing(Generic[Row]):
     ) -> list[Row]:
         """Return up to `limit` rows with these values in these columns, after a position or after `skip` rows.
 
-        A filter that is None is left out; `skip` does not count behind a position.
+        A filter that is None does not apply; `skip` is ignored with a position.
         """
         filters = {column: value for column, value in where.items() if value is not None}
         before, before_id = after or (None, None)
@@ -112,14 +113,14 @@ class Listing(Generic[Row]):
         return self._rows.all(statement, values | {"before": before, "before_id": before_id})
 
     @functools.cache  # noqa: B019  # listings live as long as the process
-    def _statement(self, filters: tuple[str, ...], is_behind: bool) -> PreparedStatement:
+    def _statement(self, filters: tuple[str, ...], has_position: bool) -> PreparedStatement:
         conditions = ["organization_id = %(organization_id)s", self._condition]
         conditions += [f"{column} = %({column})s" for column in filters]
-        if is_behind:
+        if has_position:
             conditions.append("(created_at, id) < (%(before)s, %(before_id)s)")
-        # In the order of the columns and not of what is shown under their names, which no index knows.
+        # Ordered by the columns, which an index has, and not by the expressions that are selected under their names.
         return PreparedStatement(f"""
-select {self._shown} from {self._table}
+select {self._columns} from {self._table}
 where {" and ".join(conditions)}
 order by {self._table}.created_at desc, {self._table}.id desc
 limit %(limit)s offset %(skip)s

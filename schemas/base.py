@@ -159,7 +159,7 @@ class Flag(fields.Boolean):
 class Amount(fields.Decimal):
     """A JSON number as an exact Decimal; neither a string nor a boolean."""
 
-    #: How the database writes it (`models.listing.document`).
+    #: How the database writes it (`models.listing.json_row`).
     form = "number"
 
     def _deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -176,7 +176,7 @@ class Amount(fields.Decimal):
 class Instant(fields.Field[datetime]):
     """An aware moment: shown in UTC with milliseconds; read from ISO 8601, without an offset as UTC."""
 
-    #: How the database writes it (`models.listing.document`).
+    #: How the database writes it (`models.listing.json_row`).
     form = "moment"
 
     # A row and what came with it were made in one moment, and a page of rows is rendered at once.

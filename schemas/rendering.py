@@ -1,7 +1,7 @@
 """Renders rows by a plan that is made once per schema, many times as fast as walking the fields for each row.
 
 What comes out is what marshmallow would give. A field that is not known here renders itself, slowly and rightly.
-Lists that the database renders (`models.listing.document`) are told by `wire` which keys they have, in which order.
+Lists that the database renders (`models.listing.json_row`) are told by `wire` which keys they have, in which order.
 Named tuples are rows as `models.listing` reads them, their ids texts already: only moments and exact numbers in them
 are converted, and the rest is copied as a whole.
 """

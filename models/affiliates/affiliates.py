@@ -57,18 +57,18 @@ _FIND_BY_EMAIL = f"{_LIVING} and program_id = %s and email = %s"
 
 def insert(values: Mapping[str, Any]) -> Affiliate | None:
     """Insert an affiliate and return them; None when the program has one with this email."""
-    return _TABLE.create(_stored(values))
+    return _TABLE.insert_returning(_stored(values))
 
 
 def stage_all(rows: Sequence[Mapping[str, Any]]) -> None:
     """Stage the insert of affiliates with the same columns, in one statement; that they are new is the caller's."""
-    _TABLE.stage_all([_stored(row) for row in rows])
+    _TABLE.stage_inserts([_stored(row) for row in rows])
 
 
 def change(affiliate: Affiliate, changes: Mapping[str, Any]) -> Affiliate:
     """Change columns of a locked affiliate and return them as they are now."""
     different = {name: value for name, value in changes.items() if getattr(affiliate, name) != value}
-    return _TABLE.change(affiliate, _stored(different))
+    return _TABLE.update_locked(affiliate, _stored(different))
 
 
 def find(*, organization_id: UUID, affiliate_id: UUID) -> Affiliate | None:

@@ -41,7 +41,7 @@ returning {_TABLE.columns}
 
 def insert(values: Mapping[str, Any]) -> EmbedToken | None:
     """Insert a token and return it; None when its affiliate has one."""
-    return _TABLE.create(values)
+    return _TABLE.insert_returning(values)
 
 
 def lock(*, organization_id: UUID, affiliate_id: UUID) -> EmbedToken | None:
@@ -51,7 +51,7 @@ def lock(*, organization_id: UUID, affiliate_id: UUID) -> EmbedToken | None:
 
 def change(token: EmbedToken, changes: Mapping[str, Any]) -> EmbedToken:
     """Change columns of a locked token and return it as it is now."""
-    return _TABLE.change(token, changes)
+    return _TABLE.update_locked(token, changes)
 
 
 def revoke(*, organization_id: UUID, token_id: UUID, at: datetime) -> EmbedToken | None:

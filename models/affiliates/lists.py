@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from models.listing import Listing, Position, RenderedPage, Wire, document, read_together, together
+from models.listing import Listing, Position, RenderedPage, Wire, json_row, read_rendered_page, rendered_page_statement
 from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
@@ -112,7 +112,7 @@ class Selection:
 
     def page(self) -> RenderedPage:
         """Return them with their links, as no text where one of those is not short. Budget: 1 round trip."""
-        return read_together(self._statement(is_whole=True), self._known(), take=self.take)
+        return read_rendered_page(self._statement(is_whole=True), self._known(), take=self.take)
 
     def rows(self) -> list[RenderedAffiliate]:
         """Return each of them, and one more where there are more. Budget: 1 round trip."""
@@ -179,13 +179,13 @@ def _statement(shape: Shape, order: str, wanted: tuple[str, ...], is_behind: boo
     conditions += [_CONDITIONS[name] for name in wanted]
     if is_behind:
         conditions.append(behind)
-    links = _LINKS.format(document(shape.link, "l", url=_SHORT))
+    links = _LINKS.format(json_row(shape.link, "l", url=_SHORT))
     if is_whole:
-        shown = document((*shape.affiliate, _WITH_LINKS), "a", needs="links", links=links) + " as document"
+        shown = json_row((*shape.affiliate, _WITH_LINKS), "a", needs="links", links=links) + " as document"
     else:
-        shown = f"{document(shape.affiliate, 'a')}::text, {links}::text"
+        shown = f"{json_row(shape.affiliate, 'a')}::text, {links}::text"
     rows = f"""
 select a.id::text, a.created_at as moment, {shown}
 from affiliate a where {" and ".join(conditions)} order by {by} limit %(limit)s offset %(skip)s
 """
-    return together(rows) if is_whole else PreparedStatement(rows)
+    return rendered_page_statement(rows) if is_whole else PreparedStatement(rows)

@@ -47,7 +47,7 @@ def stage_all(rows: Sequence[Mapping[str, Any]]) -> None:
     A slug is locked in the whole service, so all are locked in one order: two imports that share slugs wait for each
     other and no more.
     """
-    _TABLE.stage_all(sorted(rows, key=lambda row: str(row["slug"])))
+    _TABLE.stage_inserts(sorted(rows, key=lambda row: str(row["slug"])))
 
 
 class ShownLink(NamedTuple):

@@ -13,7 +13,7 @@ from domain.statuses import ConversionStatus
 from models.db import db
 from models.ids import new_id
 from models.prepared_statements import Lookup, PreparedStatement
-from models.table import Rows, as_json, columns
+from models.table import Rows, columns, rows_as_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +105,12 @@ on conflict (organization_id, source, external_event_id) do nothing returning id
 
 def stage_insert(conversions: Sequence[Conversion]) -> None:
     """Stage conversion rows: one statement for all."""
-    db.stage(_STAGE_INSERT, (as_json(conversions),))
+    db.stage(_STAGE_INSERT, (rows_as_json(conversions),))
 
 
 def insert_unless_known(conversions: Sequence[Conversion]) -> set[UUID]:
     """Insert conversion rows now but those whose source knows their external event id already; returns the new ids."""
-    return {id for (id,) in db.run(_INSERT_UNLESS_KNOWN, (as_json(conversions),))}
+    return {id for (id,) in db.run(_INSERT_UNLESS_KNOWN, (rows_as_json(conversions),))}
 
 
 _ADD_LINES = PreparedStatement("""
@@ -136,7 +136,7 @@ class NewLine:
 
 def stage_history(lines: Sequence[NewLine]) -> None:
     """Stage lines of conversions' histories: one statement for all."""
-    db.stage(_ADD_LINES, (as_json(lines),))
+    db.stage(_ADD_LINES, (rows_as_json(lines),))
 
 
 _FIND = Lookup(f"""

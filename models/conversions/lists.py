@@ -10,7 +10,7 @@ from uuid import UUID
 
 from domain.conversions.orders import ConversionOrder
 from models.conversions import searches
-from models.listing import Position, RenderedPage, Wire, document, read_together, together
+from models.listing import Position, RenderedPage, Wire, json_row, read_rendered_page, rendered_page_statement
 from models.prepared_statements import Lookup, PreparedStatement
 from models.table import Rows, columns
 
@@ -66,7 +66,7 @@ class ListedConversion(NamedTuple):
 
 
 class RenderedConversion(NamedTuple):
-    """A conversion as JSON (`models.listing.document`) among those of a page. `moment` is its place in the list."""
+    """A conversion as JSON (`models.listing.json_row`) among those of a page. `moment` is its place in the list."""
 
     id: str
     document: str
@@ -275,8 +275,8 @@ _PIECES = _List(ExportedConversion, _EXPORTED)
 
 @functools.cache
 def _rendered(wire: Wire) -> _List[RenderedConversion]:
-    shown = {"id": _IDS["id"], "document": f"{document(wire, 'c', **_LISTED)} as document"}
-    return _List(RenderedConversion, shown, made=together)
+    shown = {"id": _IDS["id"], "document": f"{json_row(wire, 'c', **_LISTED)} as document"}
+    return _List(RenderedConversion, shown, made=rendered_page_statement)
 
 
 def page(
@@ -294,7 +294,7 @@ def page(
     filters that hold for few of a long list; with `sought` it grows with the affiliates that the organization has.
     """
     statement, known = _rendered(wire).asked(organization_id=organization_id, filters=filters, order=order, after=after)
-    return read_together(statement, known, take=take)
+    return read_rendered_page(statement, known, take=take)
 
 
 def find(*, organization_id: UUID, conversion_id: UUID) -> ListedConversion | None:

@@ -13,7 +13,7 @@ from models.conversions.sale_terms import SaleTerms
 from models.db import db
 from models.jobs import rows
 from models.prepared_statements import FreshSelect, Lookup, PreparedStatement
-from models.table import Rows, columns, values
+from models.table import Rows, columns, row_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def accept(sale: Sale, customer: CustomerNames, *, slug: str) -> bool:
     to nobody who can earn by it; `look_up` says which. Nothing is written either when it comes a second time.
     Budget: 1 round trip, and no other for the commit in a unit of work that `is_single`.
     """
-    sent = dict(zip(_NAMES, values(sale), strict=True))
+    sent = dict(zip(_NAMES, row_values(sale), strict=True))
     whole = {**sent, **_SETTLE, "slug": slug, "ordinal": 0 if customer.is_known else 1}
     if not customer.is_known:
         return bool(db.run_single(_ACCEPT, whole))

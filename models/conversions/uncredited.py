@@ -7,7 +7,7 @@ from uuid import UUID
 
 from domain.attribution import log
 from models.db import db
-from models.table import Rows, columns, marks, values
+from models.table import Rows, columns, placeholders, row_values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +30,14 @@ class DroppedSale:
 
 
 _INSERT = f"""
-insert into uncredited_conversion ({columns(DroppedSale)}) values ({marks(DroppedSale)})
+insert into uncredited_conversion ({columns(DroppedSale)}) values ({placeholders(DroppedSale)})
 on conflict (organization_id, source, external_event_id) do nothing
 """
 
 
 def stage_insert(dropped: DroppedSale) -> None:
     """Stage the row of a sale that named an affiliate who could not earn; a retry of it records nothing more."""
-    db.stage(_INSERT, values(dropped))
+    db.stage(_INSERT, row_values(dropped))
 
 
 @dataclass(frozen=True, slots=True)

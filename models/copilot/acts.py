@@ -57,4 +57,4 @@ def lock(*, organization_id: UUID, conversation_id: UUID, act_id: UUID) -> Copil
 def change(act: CopilotAct, changes: Mapping[str, Any]) -> CopilotAct:
     """Change columns of a locked act and return it as it is now."""
     sent = {name: Json(value) if name == "result" and value is not None else value for name, value in changes.items()}
-    return _TABLE.change(act, sent)
+    return _TABLE.update_locked(act, sent)

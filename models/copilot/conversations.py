@@ -57,7 +57,7 @@ select {_TABLE.columns} from copilot_conversation where organization_id = %s and
 
 def insert(values: Mapping[str, Any]) -> CopilotConversation:
     """Insert a conversation and return it."""
-    made = _TABLE.create(values)
+    made = _TABLE.insert_returning(values)
     assert made is not None  # its id is new
     return made
 
@@ -79,7 +79,7 @@ def lock_any(*, organization_id: UUID, conversation_id: UUID) -> CopilotConversa
 
 def change(conversation: CopilotConversation, changes: Mapping[str, Any]) -> CopilotConversation:
     """Change columns of a locked conversation and return it as it is now."""
-    return _TABLE.change(conversation, changes)
+    return _TABLE.update_locked(conversation, changes)
 
 
 def stage_tools(conversation: CopilotConversation, tools: str) -> None:

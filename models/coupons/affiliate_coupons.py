@@ -72,12 +72,12 @@ def processor_of(alias: str) -> str:
   where n.organization_id = {alias}.organization_id and n.id = {alias}.connection_id)"""
 
 
-_TABLE = Table("affiliate_coupon", AffiliateCoupon, instead={"processor": processor_of("affiliate_coupon")})
+_TABLE = Table("affiliate_coupon", AffiliateCoupon, expressions={"processor": processor_of("affiliate_coupon")})
 
 
 def insert(values: Mapping[str, Any]) -> AffiliateCoupon | None:
     """Insert a code and return it; None when a code in force has its text, or one its id."""
-    return _TABLE.create(values)
+    return _TABLE.insert_returning(values)
 
 
 _ONE = f"select {_TABLE.columns} from affiliate_coupon where organization_id = %s and id = %s"
@@ -108,7 +108,7 @@ def lock_in_force(*, organization_id: UUID, code: str) -> AffiliateCoupon | None
 
 def change(code: AffiliateCoupon, changes: Mapping[str, Any]) -> AffiliateCoupon:
     """Change columns of a locked code and return it as it is now."""
-    return _TABLE.change(code, changes)
+    return _TABLE.update_locked(code, changes)
 
 
 def stage_remove(code: AffiliateCoupon) -> None:

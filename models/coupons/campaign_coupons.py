@@ -145,7 +145,7 @@ def lock(*, organization_id: UUID, coupon_id: UUID) -> CampaignCoupon | None:
 
 def change(coupon: CampaignCoupon, changes: Mapping[str, Any]) -> CampaignCoupon:
     """Change columns of a locked coupon and return it as it is now."""
-    return _TABLE.change(coupon, changes)
+    return _TABLE.update_locked(coupon, changes)
 
 
 def stage_remove(coupon: CampaignCoupon) -> None:

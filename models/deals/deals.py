@@ -48,7 +48,7 @@ def insert(values: Mapping[str, Any]) -> None:
 
 def change(deal: Deal, changes: Mapping[str, object]) -> Deal:
     """Change columns of a locked deal and return it as it is now."""
-    return _TABLE.change(deal, changes)
+    return _TABLE.update_locked(deal, changes)
 
 
 def any_org_status(deal_id: UUID) -> str | None:

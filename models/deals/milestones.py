@@ -52,7 +52,7 @@ _BY_ID = Lookup(f"select {_TABLE.columns} from deal_milestone where organization
 
 def stage_all(rows: Sequence[Mapping[str, object]]) -> None:
     """Stage the milestones of a new deal."""
-    _TABLE.stage_all(rows)
+    _TABLE.stage_inserts(rows)
 
 
 def of_deal(*, organization_id: UUID, deal_id: UUID) -> list[Milestone]:
@@ -72,7 +72,7 @@ def find(*, organization_id: UUID, milestone_id: UUID) -> Milestone | None:
 
 def change(milestone: Milestone, changes: Mapping[str, object]) -> Milestone:
     """Change columns of a milestone whose deal is locked and return it as it is now."""
-    return _TABLE.change(milestone, changes)
+    return _TABLE.update_locked(milestone, changes)
 
 
 _TAKE = "update deal_milestone set take_cents = %s where organization_id = %s and id = %s"

@@ -61,7 +61,7 @@ def lock(*, organization_id: UUID, connection_id: UUID) -> WebPixel | None:
 
 def change(pixel: WebPixel, changes: Mapping[str, Any]) -> WebPixel:
     """Change a locked pixel and return it as it is now."""
-    return _TABLE.change(pixel, changes)
+    return _TABLE.update_locked(pixel, changes)
 
 
 _OF = f"select {_TABLE.columns} from web_pixel where organization_id = %s and id = any(%s)"

@@ -7,7 +7,7 @@ from uuid import UUID
 from models.conditions import OPEN_PROGRAM
 from models.db import db
 from models.prepared_statements import Lookup, PreparedStatement
-from models.table import Rows, columns, marks, values
+from models.table import Rows, columns, placeholders, row_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +113,13 @@ class LeadRow:
 
 
 _INSERT = PreparedStatement(f"""
-insert into lead ({columns(LeadRow)}) values ({marks(LeadRow)}) on conflict do nothing returning id
+insert into lead ({columns(LeadRow)}) values ({placeholders(LeadRow)}) on conflict do nothing returning id
 """)
 
 
 def insert_unless_known(lead: LeadRow) -> bool:
     """Insert a lead now; False when its event or its person is known. Of two at once the later one waits and loses."""
-    return bool(db.run(_INSERT, values(lead)))
+    return bool(db.run(_INSERT, row_values(lead)))
 
 
 _CONVERT = PreparedStatement("""

@@ -12,7 +12,7 @@ from models.conversions.conversions import Conversion
 from models.db import db
 from models.ids import new_id
 from models.prepared_statements import PreparedStatement
-from models.table import as_json
+from models.table import rows_as_json
 
 _INTO = """
 insert into ledger_entry (id, organization_id, program_id, affiliate_id, conversion_id, kind, amount_cents, currency,
@@ -70,7 +70,7 @@ def stage(conversion: Conversion, *, kind: str, amount_cents: int, cause_id: UUI
 def stage_all(entries: Sequence[NewEntry]) -> None:
     """Stage entries, one statement for all; what moved nothing leaves no entry."""
     if moved := [entry for entry in entries if entry.amount_cents]:
-        db.stage(_INSERT, (as_json(moved),))
+        db.stage(_INSERT, (rows_as_json(moved),))
 
 
 def insertion(*, kind: str, cents: str, cause: str, at: str) -> str:

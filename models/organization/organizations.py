@@ -114,7 +114,7 @@ def update(organization_id: UUID, changes: Mapping[str, Any]) -> Organization | 
 
 def change(organization: Organization, changes: Mapping[str, Any]) -> Organization:
     """Change columns of a locked organization and return it as it is now."""
-    return _TABLE.change(organization, changes)
+    return _TABLE.update_locked(organization, changes)
 
 
 _ANY_ORG_PARAMS_AT = """

@@ -44,12 +44,12 @@ _TABLE = Table("platform_connection", PlatformConnection)
 
 def insert(values: Mapping[str, Any]) -> PlatformConnection | None:
     """Insert a connection and return it; None when the organization has one to this platform."""
-    return _TABLE.create(values)
+    return _TABLE.insert_returning(values)
 
 
 def change(connection: PlatformConnection, changes: Mapping[str, Any]) -> PlatformConnection:
     """Change columns of a locked connection and return it as it is now."""
-    return _TABLE.change(connection, changes)
+    return _TABLE.update_locked(connection, changes)
 
 
 _ONE = f"select {_TABLE.columns} from platform_connection where organization_id = %s and id = %s"

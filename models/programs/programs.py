@@ -100,13 +100,13 @@ _OBJECTS = ("application_form", "landing_page_config")
 
 def insert(values: Mapping[str, Any]) -> Program | None:
     """Insert a program and return it; None when the organization has one, archived or not, with this slug."""
-    return _TABLE.create(_stored(values), conflict="organization_id, slug")
+    return _TABLE.insert_returning(_stored(values), conflict="organization_id, slug")
 
 
 def change(program: Program, changes: Mapping[str, Any]) -> Program:
     """Change columns of a locked program and return it as it is now."""
     different = {name: value for name, value in changes.items() if getattr(program, name) != value}
-    return _TABLE.change(program, _stored(different))
+    return _TABLE.update_locked(program, _stored(different))
 
 
 def _stored(values: Mapping[str, Any]) -> Mapping[str, Any]:

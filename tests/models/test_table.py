@@ -121,24 +121,24 @@ def test_a_row_is_inserted_once_and_changed_in_one_statement_that_returns_it(bra
 def test_what_is_created_is_returned_as_it_is_and_a_twin_is_not(brand):
     values = _values(brand, "Gold")
     with db.unit_of_work(brand.id):
-        assert GROUPS.create(values) == Group(values["id"], "Gold", "Percentage")
-        assert GROUPS.create({**values, "id": uuid4()}, conflict="organization_id, program_id, name") is None
+        assert GROUPS.insert_returning(values) == Group(values["id"], "Gold", "Percentage")
+        assert GROUPS.insert_returning({**values, "id": uuid4()}, conflict="organization_id, program_id, name") is None
 
 
 def test_of_a_row_in_the_hand_what_differs_is_changed_and_nothing_is_asked_when_nothing_does(brand):
     values = _values(brand, "Gold")
     with db.unit_of_work(brand.id):
-        group = WHOLE_GROUPS.create(values)
-        changed = WHOLE_GROUPS.change(group, {"name": "Silver", "commission_type": group.commission_type})
+        group = WHOLE_GROUPS.insert_returning(values)
+        changed = WHOLE_GROUPS.update_locked(group, {"name": "Silver", "commission_type": group.commission_type})
 
     assert changed == replace(group, name="Silver")
-    assert WHOLE_GROUPS.change(changed, {"name": "Silver"}) is changed
+    assert WHOLE_GROUPS.update_locked(changed, {"name": "Silver"}) is changed
 
 
 def test_many_rows_are_inserted_in_one_statement(brand):
     values = _values(brand, "Gold")
     with db.unit_of_work(brand.id):
-        WHOLE_GROUPS.stage_all([{**values, "id": uuid4(), "name": name} for name in ("Silver", "Lead")])
+        WHOLE_GROUPS.stage_inserts([{**values, "id": uuid4(), "name": name} for name in ("Silver", "Lead")])
 
     assert brand.rows("select name, commission_value from partner_group order by name") == [
         ("Lead", 10),

@@ -13,8 +13,8 @@ from tests.support import trees
 
 # What the promise is made with.
 _GROUND = {"models.db", "models.prepared_statements", "models.listing", "models.table"}
-_STAGES = {"stage", "stage_all"}
-_SENDS = {"run", "run_single", "row", "first", "all", "insert", "create", "update", "change", "page"}
+_STAGES = {"stage", "stage_inserts"}
+_SENDS = {"run", "run_single", "row", "first", "all", "insert", "insert_returning", "update", "update_locked", "page"}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from models.db import db
 from models.prepared_statements import FreshSelect
-from models.table import columns, marks, values
+from models.table import columns, placeholders, row_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,14 @@ class CommissionChange:
     created_at: datetime
 
 
-_INSERT_CHANGE = f"insert into commission_change ({columns(CommissionChange)}) values ({marks(CommissionChange)})"
+_INSERT_CHANGE = (
+    f"insert into commission_change ({columns(CommissionChange)}) values ({placeholders(CommissionChange)})"
+)
 
 
 def stage_change(change: CommissionChange) -> None:
     """Stage the record of a change."""
-    db.stage(_INSERT_CHANGE, values(change))
+    db.stage(_INSERT_CHANGE, row_values(change))
 
 
 _COMMISSION = """
