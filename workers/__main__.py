@@ -8,6 +8,7 @@ import argparse
 import functools
 import gc
 import importlib
+import os
 import sys
 from collections.abc import Iterable
 
@@ -29,6 +30,7 @@ def main() -> int:
         logs.configure(settings.current().monitoring)
     except settings.BadSetting as error:
         raise SystemExit(f"finderfee: {error}") from error
+    logs.warn_of_old_settings(settings.old_name_warnings(os.environ))
     logs.catch_the_rest()
     ours = ["--skip-logging", "--worker-fork-timeout", str(_FORK_TIMEOUT_MS)]
     wanted = cli.make_argument_parser().parse_args([f"{__package__}.__main__:load", *sys.argv[1:], *ours])
