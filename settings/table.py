@@ -69,15 +69,15 @@ class NamedValues(Generic[T]):
     meaning: str
     example: str
 
-    def read(self, environ: Mapping[str, str]) -> dict[str, T | None]:
+    def read(self, environ: Mapping[str, str]) -> dict[str, Any]:
         """Return the value of every name."""
         raw = environ.get(self.name, "").strip()
         old = self.old_texts(environ)
         if raw and old:
-            key, (variable, text) = next(iter(old.items()))
+            key, (variable, _) = next(iter(old.items()))
             raise BadSetting(
-                f"{self.name} and {variable}, its old name, are both set; write {_item(key, text)} into {self.name} and"
-                f" unset {variable}"
+                f"{self.name} and {variable}, an old name, are both set; move the value of {variable} into {self.name},"
+                f" as {_item(key, 'VALUE')}, and unset {variable}"
             )
         return self._values(self._texts(raw) if raw else old)
 
@@ -98,8 +98,8 @@ class NamedValues(Generic[T]):
         """Return the variables that are read here."""
         return [self]
 
-    def _values(self, texts: Mapping[str, tuple[str, str]]) -> dict[str, T | None]:
-        values: dict[str, T | None] = {}
+    def _values(self, texts: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
         for key, member in self.members.items():
             if key in texts:
                 values[key] = self._parse(key, *texts[key])
@@ -113,10 +113,7 @@ class NamedValues(Generic[T]):
         return values
 
     def _parse(self, key: str, label: str, text: str) -> T:
-        usual = self.members[key].default
-        return _parse(
-            self.members[key].parse, text, label, f", such as {_item(key, self.example if usual is None else usual)}"
-        )
+        return _parse(self.members[key].parse, text, label, f", such as {self._example(key)}")
 
     def _texts(self, raw: str) -> dict[str, tuple[str, str]]:
         """Return by name what the variable gives it, each with how a message calls it. Messages quote no value."""
@@ -125,21 +122,20 @@ class NamedValues(Generic[T]):
             key, equals, text = item.partition("=")
             if not equals and DEFAULT in self.members:
                 key, text = DEFAULT, item
+            example = self._example(key if key in self.members else next(reversed(self.members)))
             if not text:
-                raise BadSetting(f"{self.name}: item {place} is not NAME=VALUE, such as {self._example()}")
+                raise BadSetting(f"{self.name}: item {place} is not NAME=VALUE, such as {example}")
             if key not in self.members:
-                raise BadSetting(
-                    f"{self.name}: the name of item {place} must be one of: {', '.join(self.members)}; write it such as"
-                    f" {self._example()}"
-                )
+                names = ", ".join(self.members)
+                raise BadSetting(f"{self.name}: the name of item {place} must be one of: {names}; such as {example}")
             if key in texts:
-                raise BadSetting(f"{self.name}: {key} is set twice; write it once, such as {self._example()}")
+                raise BadSetting(f"{self.name}: {key} is set twice; write it once, such as {example}")
             texts[key] = (f"{self.name}: {key}", text)
         return texts
 
-    def _example(self) -> str:
-        key, member = list(self.members.items())[-1]
-        return _item(key, self.example if member.default is None else member.default)
+    def _example(self, key: str) -> str:
+        default = self.members[key].default
+        return _item(key, self.example if default is None else default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +202,7 @@ def required_setting(name: str, parse: Callable[[str], T], meaning: str, *, is_s
 def named_values(name: str, members: Mapping[str, NamedValue[T]], meaning: str, *, example: str) -> Mapping[str, T]:
     """Declare a setting that takes several values by their names."""
     line = NamedValues(name, members, meaning, example)
-    return field(default_factory=lambda: line.read({}), metadata={"line": line})  # type: ignore[arg-type]
+    return field(default_factory=lambda: line.read({}), metadata={"line": line})
 
 
 C = TypeVar("C", bound=Concern)

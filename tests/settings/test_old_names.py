@@ -77,9 +77,10 @@ def test_old_and_new_name_together_raise_error(old):
     with pytest.raises(BadSetting) as error:
         settings.read({variable: f"{name}={value}", old: value})
 
-    item = value if name == "default" else f"{name}={value}"
+    item = "VALUE" if name == "default" else f"{name}=VALUE"
     assert str(error.value) == (
-        f"{variable} and {old}, its old name, are both set; write {item} into {variable} and unset {old}"
+        f"{variable} and {old}, an old name, are both set; move the value of {old} into {variable}, as {item}, and"
+        f" unset {old}"
     )
 
 

@@ -49,7 +49,7 @@ def test_command_with_old_and_new_name_ends_with_the_reason():
     result = subprocess.run(_COMMAND, env=environ, capture_output=True, text=True, check=False)
 
     assert result.returncode == 1
-    assert "finderfee: JOB_SLOTS and JOB_SLOTS_MAIL, its old name, are both set; write mail=2" in result.stderr
+    assert "finderfee: JOB_SLOTS and JOB_SLOTS_MAIL, an old name, are both set; move the value" in result.stderr
 
 
 @pytest.fixture
