@@ -122,7 +122,7 @@ class NamedValues(Generic[T]):
             key, equals, text = item.partition("=")
             if not equals and DEFAULT in self.members:
                 key, text = DEFAULT, item
-            example = self._example(key if key in self.members else next(reversed(self.members)))
+            example = self._example(key if key in self.members else list(self.members)[-1])
             if not text:
                 raise BadSetting(f"{self.name}: item {place} is not NAME=VALUE, such as {example}")
             if key not in self.members:
