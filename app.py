@@ -1,4 +1,6 @@
-"""The application: settings, database, operator commands, and the service itself. Nothing happens at import."""
+"""The application: settings, database, operator commands, and the service itself. Importing it does nothing."""
+
+import os
 
 import click
 
@@ -15,6 +17,7 @@ def create_app() -> Application:
     try:
         chosen = settings.current()
         logs.configure(chosen.monitoring)
+        logs.warn_of_old_settings(settings.old_name_warnings(os.environ))
         export.configure(chosen.monitoring)
         db.connect_to(
             servers.urls().database_url,
@@ -24,19 +27,19 @@ def create_app() -> Application:
         clock.follow(db.database_clock)
         app = Application("finderfee", static_folder=None)
         app.cli = Commands()
-        if _answers_requests():
-            import pages  # with all that they need, which no command has to wait for
+        if _serves_requests():
+            import pages  # here, because commands need not wait for what it imports
             from api import web
 
             web.mount(app, beside=pages.BLUEPRINTS)
         else:
-            db.database_clock.first_look = db.read_clock  # a command may want the time before anything else
+            db.database_clock.first_look = db.read_clock  # a command may need the time before it runs a statement
     except settings.BadSetting as error:
         raise SystemExit(f"finderfee: {error}") from error
     return app
 
 
-def _answers_requests() -> bool:
-    """Say whether requests may come; not where `flask` only looks for an operator's command."""
+def _serves_requests() -> bool:
+    """Return whether this process serves requests, and does not only run an operator's command."""
     context = click.get_current_context(silent=True)
     return context is None or context.parent is not None

@@ -7,29 +7,29 @@ import threading
 import settings
 from adapters import logs  # noqa: F401  # before gunicorn loads what would load more with structlog
 
-_chosen = settings.current().web
+_web = settings.current().web
 
-# This machine alone, unless somebody says otherwise: what faces the world is a server with TLS (docs/deploy.md).
-_host = f"[{_chosen.bind}]" if ":" in _chosen.bind else _chosen.bind
-bind = _chosen.bind if _chosen.bind.startswith("unix:") else f"{_host}:{_chosen.port}"
-# Reads requests whole before it gives them a thread (decision 14). A route waits for PostgreSQL most of its time, so
-# threads share a process; processes share the cores.
+# Only this machine by default: a server with TLS faces the internet (docs/deploy.md).
+_host = f"[{_web.bind}]" if ":" in _web.bind else _web.bind
+bind = _web.bind if _web.bind.startswith("unix:") else f"{_host}:{_web.port}"
+# Reads a request completely before it gets a thread (decision 14). Routes mostly wait for PostgreSQL, so threads share
+# a process; processes share the cores.
 worker_class = "api.server.worker.Front"
-workers = _chosen.processes
-threads = _chosen.threads
-# The application opens nothing until its first request, so one copy of it is forked into every worker.
+workers = _web.processes
+threads = _web.threads
+# The application opens no connection until its first request, so one copy is forked into every worker.
 preload_app = True
-# Longer than the longest statement (15 s), so that the database gives up first and the client gets an answer.
+# Longer than the longest statement (15 s), so that the database times out first and the client gets a response.
 timeout = 30
 graceful_timeout = 20
-# An idle client costs no thread. Longer than a server in front keeps its connections to us (nginx: 60 s), so that it
-# never sends a request into one that is just being closed.
+# An idle client occupies no thread. Longer than a proxy in front keeps its connections (nginx: 60 s), so that it never
+# sends a request into a connection that is being closed.
 keepalive = 75
-# How many clients a worker holds at once; when more come, those that have been arriving for the longest go.
+# The maximum number of clients of a worker; above it, those whose requests have been arriving longest are disconnected.
 worker_connections = 4096
-# A file's bytes go through the same outbox as every other answer's.
+# Files are sent through the same buffer as every other response.
 sendfile = False
-# Bounds what a slow leak in a library could grow to; the jitter keeps workers from restarting together.
+# Limits a slow leak in a library; the jitter keeps workers from restarting together.
 max_requests = 50_000
 max_requests_jitter = 5_000
 # Two instances on one machine would fight over its default path.
@@ -40,7 +40,7 @@ loglevel = "warning"
 
 
 def when_ready(server: object) -> None:
-    """Keep the collector off what is loaded: a look at it would give each worker a copy of its pages."""
+    """Exclude loaded objects from garbage collection, which would give each worker its own copy of their pages."""
     gc.collect()
     gc.freeze()
 
@@ -53,14 +53,14 @@ def post_fork(server: object, worker: object) -> None:
 
 
 def post_worker_init(worker: object) -> None:
-    """Read the database's clock, which requests are judged by; not waiting for a database that is away."""
+    """Read the database's clock in the background, without waiting for a database that is unavailable."""
     from models import db
 
-    threading.Thread(target=db.read_clock, name="first-look-at-the-clock", daemon=True).start()
+    threading.Thread(target=db.read_clock, name="first-clock-read", daemon=True).start()
 
 
 def child_exit(server: object, worker: object) -> None:
-    """Tell the metrics folder that this worker's gauges are history."""
+    """Remove this worker's gauges from the metrics folder."""
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         from prometheus_client import multiprocess
 

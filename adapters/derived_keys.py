@@ -20,7 +20,7 @@ def current(use: str) -> bytes:
 @functools.cache
 def believed(use: str) -> tuple[bytes, ...]:
     """Return every key that things may have been made with, the one in force first."""
-    keys = secret_keys.believed(settings.current().servers)
+    keys = secret_keys.accepted_keys(settings.current().servers)
     return tuple(hashlib.sha256(f"finderfee/{use}/{key}".encode()).digest() for key in keys)
 
 

@@ -10,6 +10,7 @@ import re
 import sys
 import threading
 import types
+from collections.abc import Iterable
 
 import orjson
 
@@ -59,6 +60,15 @@ def configure(chosen: Monitoring) -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+
+
+def warn_of_old_settings(warnings: Iterable[str]) -> None:
+    """Report variables that are set under old names: as sentences on a terminal, else as log lines."""
+    for warning in warnings:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"finderfee: {warning}\n")
+        else:
+            structlog.get_logger(__name__).warning("setting.old_name", warning=warning)
 
 
 def make_marks() -> None:

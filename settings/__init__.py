@@ -1,17 +1,17 @@
-"""Settings: one frozen object, read once from the environment, loud about what is wrong.
+"""Settings: one frozen object, read once from the environment; errors name the variable and give a value that works.
 
-A setting is one line in its concern (`concerns/`): variable, parser, default, meaning. Units stand last in every name.
-`python -m settings > docs/settings.md` prints them all; a test holds that the page is that print.
+A setting is one line in its concern (`concerns/`): variable, parser, default, meaning. Names end in their unit.
+`python -m settings > docs/settings.md` prints them all; a test compares the page with that output.
 """
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
+from settings.concerns.addresses import Addresses
 from settings.concerns.fraud import Fraud
-from settings.concerns.gateways import Gateways
 from settings.concerns.human_check import HumanCheck
 from settings.concerns.identity import Identity
 from settings.concerns.jobs import Jobs
@@ -25,14 +25,14 @@ from settings.concerns.servers import Servers
 from settings.concerns.services.copilot import Copilot
 from settings.concerns.web import Web
 from settings.concerns.webhooks import Webhooks
-from settings.table import BadSetting
+from settings.table import BadSetting, NamedValues, Variable
 
-__all__ = ["BadSetting", "Settings", "current", "read"]
+__all__ = ["BadSetting", "Settings", "current", "old_name_warnings", "read", "replace_old_names", "variables"]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that an operator or a test can turn."""
+    """All settings, by concern."""
 
     servers: Servers
     web: Web
@@ -43,7 +43,7 @@ class Settings:
     mail: Mail
     rails: Rails
     rates: Rates
-    gateways: Gateways
+    addresses: Addresses
     platforms: Platforms
     fraud: Fraud
     human_check: HumanCheck
@@ -52,7 +52,7 @@ class Settings:
 
 
 def read(environ: Mapping[str, str]) -> Settings:
-    """Return the settings that `environ` asks for, or raise BadSetting."""
+    """Return the settings that `environ` holds, or raise BadSetting."""
     return Settings(**{name: concern.read(environ) for name, concern in get_type_hints(Settings).items()})
 
 
@@ -60,3 +60,30 @@ def read(environ: Mapping[str, str]) -> Settings:
 def current() -> Settings:
     """Return the settings of this process."""
     return read(os.environ)
+
+
+def variables() -> list[Variable[Any] | NamedValues[Any]]:
+    """Return every variable, in the order of the page."""
+    return [variable for concern in get_type_hints(Settings).values() for variable in concern.variables()]
+
+
+def old_name_warnings(environ: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each variable that is set under its old name, with the form that replaces it."""
+    return [
+        f'{old} is an old name and will stop working in the next release; write {new.name}="{new.text_of_old(environ)}"'
+        for new in _renamed()
+        for old, _ in new.old_texts(environ).values()
+    ]
+
+
+def replace_old_names(environ: MutableMapping[str, str]) -> None:
+    """Replace every old name in `environ` by the variable that means the same."""
+    for new in _renamed():
+        if text := new.text_of_old(environ):
+            environ[new.name] = text
+        for old, _ in new.old_texts(environ).values():
+            del environ[old]
+
+
+def _renamed() -> Iterator[NamedValues[Any]]:
+    return (variable for variable in variables() if isinstance(variable, NamedValues))

@@ -1,6 +1,6 @@
-"""What the text of a variable may be, and what it becomes.
+"""Parsers of the text of a variable, and the values that they return.
 
-Each parser raises ValueError with the rest of a sentence that begins with the variable's name. Where the text may hold
+Each parser raises ValueError with the rest of a sentence that begins with the variable's name. If the text may contain
 a secret, the sentence does not quote it.
 """
 
@@ -13,22 +13,22 @@ from urllib.parse import urlsplit
 
 from domain.mail import smtp_address
 
-# A sender that every server can take: the letters of the plain alphabet.
+# A sender that every mail server accepts: ASCII only.
 _SENDER = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+")
 
 
 def text(raw: str) -> str:
-    """Take anything."""
+    """Return the text as it is."""
     return raw
 
 
 def path(raw: str) -> Path:
-    """Take the path of a file or folder, and make it absolute."""
+    """Return the absolute path of a file or folder."""
     return Path(raw).resolve()
 
 
 def choice(*allowed: str) -> Callable[[str], str]:
-    """Take one of these words."""
+    """Return a parser of one of these words."""
 
     def parse(raw: str) -> str:
         if raw not in allowed:
@@ -39,83 +39,83 @@ def choice(*allowed: str) -> Callable[[str], str]:
 
 
 def switch(raw: str) -> bool:
-    """Take on or off."""
+    """Return whether the text is `on`; it must be on or off."""
     return choice("on", "off")(raw) == "on"
 
 
-def whole(least: int, most: int = 2**31) -> Callable[[str], int]:
-    """Take a whole number between two bounds, both included."""
+def whole_number(minimum: int, maximum: int = 2**31) -> Callable[[str], int]:
+    """Return a parser of a whole number between two bounds, both included."""
 
     def parse(raw: str) -> int:
-        if not _is_number(raw) or not least <= int(raw) <= most:
-            raise ValueError(f"is {raw!r}; it must be a whole number from {least} to {most}")
+        if not _is_number(raw) or not minimum <= int(raw) <= maximum:
+            raise ValueError(f"is {raw!r}; it must be a whole number from {minimum} to {maximum}")
         return int(raw)
 
     return parse
 
 
 def seconds_list(raw: str) -> tuple[int, ...]:
-    """Take seconds with commas between them, none before the one on its left."""
+    """Return seconds in ascending order, from text with commas between them."""
     parts = [part.strip() for part in raw.split(",")]
     if not all(_is_number(part) for part in parts):
         raise ValueError(f"is {raw!r}; it must be seconds after the event, such as 0,60,120,240,480")
     times = tuple(int(part) for part in parts)
     if list(times) != sorted(times):
-        raise ValueError(f"is {raw!r}; the times must not go back")
+        raise ValueError(f"is {raw!r}; the times must ascend")
     return times
 
 
-def listed(raw: str) -> tuple[str, ...]:
-    """Take words with commas between them."""
+def word_list(raw: str) -> tuple[str, ...]:
+    """Return words, from text with commas between them."""
     return tuple(part.strip() for part in raw.split(",") if part.strip())
 
 
 def addresses(raw: str) -> tuple[tuple[str, int], ...]:
-    """Take IP addresses with their ports, with commas between them."""
-    sent = listed(raw)
-    if not all(_is_address_with_port(part) for part in sent):
+    """Return IP addresses with their ports, from text with commas between them."""
+    parts = word_list(raw)
+    if not all(_is_address_with_port(part) for part in parts):
         raise ValueError(f"is {raw!r}; it must be addresses with their ports, such as 127.0.0.1:8443")
-    split = [part.rpartition(":") for part in sent]
-    return tuple((str(ipaddress.ip_address(address.strip("[]"))), int(port)) for address, _, port in split)
+    pairs = [part.rpartition(":") for part in parts]
+    return tuple((str(ipaddress.ip_address(address.strip("[]"))), int(port)) for address, _, port in pairs)
 
 
 def origins(raw: str) -> tuple[str, ...]:
-    """Take origins of browsers, with commas between them."""
-    sent = listed(raw)
-    if not all(re.fullmatch(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?", origin) for origin in sent):
+    """Return browser origins, from text with commas between them."""
+    parts = word_list(raw)
+    if not all(re.fullmatch(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?", origin) for origin in parts):
         raise ValueError(f"is {raw!r}; an origin looks like https://app.example.com, in lower case")
-    return sent
+    return parts
 
 
 def hosts_or_networks(raw: str) -> tuple[str, ...]:
-    """Take host names, addresses and networks, with commas between them."""
-    sent = listed(raw)
-    if not all(re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", part) or _is_network(part) for part in sent):
+    """Return host names, addresses and networks, from text with commas between them."""
+    parts = word_list(raw)
+    if not all(re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", part) or _is_network(part) for part in parts):
         raise ValueError(f"is {raw!r}; it must be host names in lower case, addresses or networks, such as 10.0.0.0/8")
-    return sent
+    return parts
 
 
 def domain(raw: str) -> str:
-    """Take a domain of two labels or more."""
+    """Return a domain of two labels or more."""
     if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", raw):
         raise ValueError(f"is {raw!r}; it must be a domain in lower case, such as partners.example.com")
     return raw
 
 
 def base_url(raw: str) -> str:
-    """Take the beginning of our own addresses, with or without a slash at its end."""
+    """Return the base URL of the service without a slash at its end."""
     return raw.rstrip("/")
 
 
 def http_url(raw: str) -> str:
-    """Take the URL of a service without credentials in it. It may hold a password all the same."""
+    """Return the URL of a service. The message quotes nothing: a rejected URL may contain a password."""
     if not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", raw, re.IGNORECASE):
         raise ValueError("cannot be used; it must be an https or http URL without user, query and fragment")
     return raw
 
 
 def host_url(usual: str) -> Callable[[str], str]:
-    """Take a URL that credentials may go to: https with a host and nothing else, or http on this machine."""
+    """Return a parser of a URL to which credentials may be sent: https with only a host, or http on this machine."""
 
     def parse(raw: str) -> str:
         if not _is_safe_host_url(raw):
@@ -126,7 +126,7 @@ def host_url(usual: str) -> Callable[[str], str]:
 
 
 def api_url(usual: str) -> Callable[[str], str]:
-    """Take the base of an API that credentials may go to: https, or http on this machine; with a path, and no query."""
+    """Return a parser of the base URL of an API to which credentials may be sent: https, or http on this machine."""
 
     def parse(raw: str) -> str:
         if not is_safe_url(raw) or "?" in raw:
@@ -137,14 +137,14 @@ def api_url(usual: str) -> Callable[[str], str]:
 
 
 def name_server(raw: str) -> str:
-    """Take `system`, `off`, or the address of one name server with its port."""
+    """Return `system`, `off`, or the address of one name server with its port."""
     if raw not in ("system", "off") and not _is_address_with_port(raw):
         raise ValueError(f"is {raw!r}; it must be system, off, or one server such as 192.0.2.53:53")
     return raw
 
 
 def smtp_server(raw: str) -> smtp_address.Server:
-    """Take the address of a mail server, which holds a password."""
+    """Return the mail server of a URL, which may contain a password."""
     try:
         return smtp_address.parse(raw)
     except ValueError as error:
@@ -152,11 +152,11 @@ def smtp_server(raw: str) -> smtp_address.Server:
 
 
 def mail_sender(usual: str) -> Callable[[str], str]:
-    """Take one mail address, with or without a name in front."""
+    """Return a parser of one mail address, with or without a name in front."""
 
     def parse(raw: str) -> str:
-        found = [address for _, address in getaddresses([raw])]
-        if len(found) != 1 or not _SENDER.fullmatch(found[0]) or not raw.isprintable():
+        senders = [address for _, address in getaddresses([raw])]
+        if len(senders) != 1 or not _SENDER.fullmatch(senders[0]) or not raw.isprintable():
             raise ValueError(f"is {raw!r}; it must be one sender, such as {usual}")
         return raw
 
@@ -164,7 +164,7 @@ def mail_sender(usual: str) -> Callable[[str], str]:
 
 
 def is_safe_url(url: str) -> bool:
-    """Say whether credentials may go to a URL: https, or http on this machine; no user, fragment or blank in it."""
+    """Return whether credentials may be sent to a URL: https, or http on this machine, without user and fragment."""
     if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
         return False
     try:

@@ -59,19 +59,22 @@ _UNSET = {
     "COPILOT_DAILY_TOKENS",
     "COPILOT_DAILY_REQUESTS",
 }
-_BUCKETS = (
-    "STANDARD",
-    "IMPORT",
-    "INVITE",
-    "STRICT_WRITE",
-    "DOMAIN_CHECK",
-    "TLS_ASK",
-    "EMBED",
-    "APPLY",
-    "ANONYMOUS",
-    "ANONYMOUS_TRACKING",
-    "S2S",
-    "UNKNOWN",
+_UNLIMITED = " ".join(
+    f"{bucket}=1000000"
+    for bucket in (
+        "standard",
+        "import",
+        "invite",
+        "strict_write",
+        "domain_check",
+        "tls_ask",
+        "embed",
+        "apply",
+        "anonymous",
+        "anonymous_tracking",
+        "s2s",
+        "unknown",
+    )
 )
 
 
@@ -170,7 +173,7 @@ def _point_at_servers() -> None:
         FRAUD_DNS="off",
         COPILOT_URL="http://127.0.0.1:9/v1",
         COPILOT_MODEL="scripted",
-        **{f"RATE_LIMIT_{bucket}_PER_MIN": "1000000" for bucket in _BUCKETS},
+        RATE_LIMITS_PER_MIN=_UNLIMITED,
         WEBHOOK_ALLOW_PRIVATE="on",
         WEBHOOK_TIMEOUT_S="30",
         WEBHOOK_CA_BUNDLE=str(receivers.certificate(_HOME / f"receiver-{_WORKER}")),

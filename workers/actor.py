@@ -1,9 +1,9 @@
 """Runs one job row: lock it, do the work, delete it, all in one transaction; or record why not.
 
 A message is only a pointer (job id, attempt). A pointer whose row is gone, or has moved on to another attempt, is
-dropped: the work is done, or is somebody else's by now. So a message may come late, twice or never.
+dropped: the work is done, or another worker does it. So a message may come late, twice or never.
 
-A worker that is behind takes more of the same kind along (`models.jobs.batches`), where a kind knows how to do several.
+A worker that is behind batches more jobs of the same kind (`models.jobs.batches`), if the kind supports it.
 """
 
 import time
@@ -21,14 +21,14 @@ from domain.jobs import Job
 from models import db
 from models.jobs import batches, rows
 from models.jobs.batches import Batch
-from workers import failing, metrics, pace, process
-from workers.behind import calls
-from workers.behind.alone import alone
-from workers.behind.calls import Called, CallsTogether
+from workers import failures, metrics, pace, process
+from workers.batching import call_batches
+from workers.batching.batch_pauses import batch_pauses
+from workers.batching.call_batches import CallBatch, CallResults
 
 _log = structlog.get_logger(__name__)
 
-# Its lease is how long a job's transaction may say nothing: then others may have the row and what it locked.
+# A job's transaction may be idle for as long as its lease: after that another worker may take the row and its locks.
 _SILENCE_BEYOND_LEASE_S = 1
 
 
@@ -39,58 +39,58 @@ Answer = TypeVar("Answer")
 
 
 def idle_timeout_s(lease_s: int) -> int:
-    """Return how long a transaction of a job with this lease may say nothing before it counts as frozen, in seconds."""
+    """Return for how many seconds a transaction of a job with this lease may be idle before it counts as frozen."""
     return lease_s + _SILENCE_BEYOND_LEASE_S
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What came of a message: `number` is how many jobs ended so."""
+class RunResult:
+    """The result of a message: the outcome, and the number of jobs with that outcome."""
 
     outcome: str = "done"
     number: int = 1
 
 
-Run = Callable[..., Ran]
+Run = Callable[..., RunResult]
 
 
 def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[[Work], Work]:
-    """Register `work` as what runs `job`, wholly inside one transaction of the job's organization.
+    """Register `work` as the function that runs `job`, wholly inside one transaction of the job's organization.
 
     `together` does several in one transaction, two at least, with the same result as `work` one after another in the
-    order in which they are due; for a kind that says how many (`Job.together`). Where it raises, nothing of it has
-    happened, and `work` does the one that was handed out.
+    order in which they are due; for a kind with a maximum number (`Job.together`). If it raises, its transaction is
+    rolled back, and `work` does the job that was dispatched.
     """
     timeout_s = None if job.lease_s is None else idle_timeout_s(job.lease_s)
-    _must_agree(job, together)
+    _check_batch_size(job, together)
 
     def register(work: Work) -> Work:
-        def run(job_id: int, attempt: int, **_: object) -> Ran:
+        def run(job_id: int, attempt: int, **_: object) -> RunResult:
             with db.any_org_work():
                 claimed = rows.lock(job_id=job_id, attempt=attempt, idle_timeout_s=timeout_s)
                 if claimed is None:
-                    return Ran()
+                    return RunResult()
                 work(claimed)
                 rows.stage_done(job_id=job_id, attempt=attempt)
-            return Ran()
+            return RunResult()
 
-        def run_together(job_id: int, attempt: int, **_: object) -> Ran:
+        def run_together(job_id: int, attempt: int, **_: object) -> RunResult:
             batch = None
             try:
                 with db.any_org_work():
                     batch = _lock(job, job_id, attempt, timeout_s)
                     if batch is None:
-                        return Ran()
+                        return RunResult()
                     if len(batch.jobs) == 1:
                         work(batch.first)
                     else:
-                        together(batch.jobs)  # type: ignore[misc]  # or `run` would have been registered
+                        together(batch.jobs)  # type: ignore[misc]  # else `run` is registered
                     batches.stage_done(batch.jobs)
             except Exception as error:
-                if not alone.comes_after(job, batch, error):
+                if not batch_pauses.pause_after(job, batch, error):
                     raise
             else:
-                return Ran(number=len(batch.jobs))
+                return RunResult(number=len(batch.jobs))
             return run(job_id, attempt)
 
         register_run(job, run if together is None else run_together)
@@ -99,51 +99,51 @@ def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[
     return register
 
 
-def calling_job(
+def register_calling_job(
     job: Job,
     *,
     prepare: Callable[[rows.Claimed], Prepared | None],
     call: Callable[[Prepared], Answer],
     record: Callable[[Prepared, Answer], datetime | None],
     why: Callable[[Prepared, Answer], str | None] = lambda prepared, answer: None,
-    together: CallsTogether[Prepared, Answer] | None = None,
+    together: CallBatch[Prepared, Answer] | None = None,
 ) -> None:
-    """Register a job that calls somebody else's server, never inside a transaction.
+    """Register a job that calls another server, never inside a transaction.
 
-    `prepare` (in a transaction) writes down the intent and returns what to send, or None when nothing is left to do.
-    `call` talks to the outside. `record` (in a transaction) writes down the answer and returns when to try again,
-    or None when the job is done. `why` returns what it waits for then, in words for operators. A process that dies in
-    between leaves the row to be handed out again, once it has been silent for a while; a job that `keeps_lease` at the
+    `prepare` (in a transaction) records the intent and returns the request, or None if nothing is left to do.
+    `call` calls the server. `record` (in a transaction) records the answer and returns when to try again,
+    or None if the job is done. `why` returns the reason for another attempt, for operators. If the process dies in
+    between, the job is dispatched again once the process has been silent for a while; a job that `keeps_lease`, at the
     end of its lease.
-    `together` prepares and records several, for a kind that says how many (`Job.together`).
+    `together` prepares and records several, for a kind with a maximum number (`Job.together`).
     """
 
-    _must_agree(job, together)
+    _check_batch_size(job, together)
 
     steps = _Steps(prepare, call, record, why)
 
-    def run_together(job_id: int, attempt: int, **_: object) -> Ran:
+    def run_together(job_id: int, attempt: int, **_: object) -> RunResult:
         assert together is not None
         batch = None
         try:
             with db.any_org_work():
                 batch = _lock(job, job_id, attempt, None)
                 if batch is None:
-                    return Ran()
-                wanted = _prepared(batch, prepare, together)
+                    return RunResult()
+                prepared_jobs = _prepare_batch(batch, prepare, together)
         except Exception as error:
-            if not alone.comes_after(job, batch, error):
+            if not batch_pauses.pause_after(job, batch, error):
                 raise
         else:
             if len(batch.jobs) == 1:
-                for claimed, prepared in wanted:
+                for claimed, prepared in prepared_jobs:
                     steps.end(claimed, prepared)
-                return Ran()
-            called = calls.call_each(wanted, call, together)
-            if called.is_mostly_uncalled:
-                alone.note(job, batch)
-            recorded = _record_together(job, called, steps, together)
-            return Ran(number=len(batch.jobs) - len(wanted) + recorded)
+                return RunResult()
+            results = call_batches.make_calls(prepared_jobs, call, together)
+            if results.is_mostly_uncalled:
+                batch_pauses.pause(job, batch)
+            recorded = _record_batch(job, results, steps, together)
+            return RunResult(number=len(batch.jobs) - len(prepared_jobs) + recorded)
         return steps.run(job_id, attempt)
 
     register_run(job, run_together if together else steps.run)
@@ -151,22 +151,22 @@ def calling_job(
 
 @dataclass(frozen=True, slots=True)
 class _Steps(Generic[Prepared, Answer]):
-    """The steps of a job that calls somebody else's server, as `calling_job` has them."""
+    """The steps of a job that calls another server, as `register_calling_job` describes them."""
 
     prepare: Callable[[rows.Claimed], Prepared | None]
     call: Callable[[Prepared], Answer]
     record: Callable[[Prepared, Answer], datetime | None]
     why: Callable[[Prepared, Answer], str | None]
 
-    def run(self, job_id: int, attempt: int, **_: object) -> Ran:
-        """Do one job, if this attempt of it is still to be made."""
+    def run(self, job_id: int, attempt: int, **_: object) -> RunResult:
+        """Do one job, if this attempt of it is still due."""
         with db.any_org_work():
             claimed = rows.lock(job_id=job_id, attempt=attempt)
             if claimed is None:
-                return Ran()
+                return RunResult()
             prepared = self.begin(claimed)
         self.end(claimed, prepared)
-        return Ran()
+        return RunResult()
 
     def begin(self, claimed: rows.Claimed) -> Prepared | None:
         """Prepare one job in the transaction that locked it."""
@@ -174,18 +174,18 @@ class _Steps(Generic[Prepared, Answer]):
         if prepared is None:
             rows.stage_done(job_id=claimed.id, attempt=claimed.attempt)
         else:
-            rows.stage_begun(job_id=claimed.id, attempt=claimed.attempt, process_id=process.own_id())
+            rows.stage_begun(job_id=claimed.id, attempt=claimed.attempt, process_id=process.current_id())
         return prepared
 
     def end(self, claimed: rows.Claimed, prepared: Prepared | None) -> None:
-        """Make the call that was prepared, if one was, and record its answer."""
+        """Make the prepared call, if there is one, and record its answer."""
         if prepared is not None:
-            self.end_answered(claimed, prepared, self.call(prepared))
+            self.record_answer(claimed, prepared, self.call(prepared))
 
-    def end_answered(self, claimed: rows.Claimed, prepared: Prepared, answer: Answer) -> None:
-        """Record the answer to the call of one job, and whether that is done or waits for another attempt."""
-        is_of_one = claimed.organization_id is not None
-        with db.unit_of_work(claimed.tenant) if is_of_one else db.any_org_work():
+    def record_answer(self, claimed: rows.Claimed, prepared: Prepared, answer: Answer) -> None:
+        """Record the answer to the call of one job, and whether it is done or waits for another attempt."""
+        has_organization = claimed.organization_id is not None
+        with db.unit_of_work(claimed.tenant) if has_organization else db.any_org_work():
             again_at = self.record(prepared, answer)
             if again_at is None:
                 rows.stage_done(job_id=claimed.id, attempt=claimed.attempt)
@@ -194,84 +194,86 @@ class _Steps(Generic[Prepared, Answer]):
                 rows.stage_again(job_id=claimed.id, attempt=claimed.attempt, at=again_at, why=why)
 
 
-def _must_agree(job: Job, together: object) -> None:
+def _check_batch_size(job: Job, together: object) -> None:
+    """Raise ValueError if a kind has a maximum number without the function for it, or the other way round."""
     if (job.together > 1) != (together is not None):
-        raise ValueError(f"{job.name}: how many are done together, and what does several, are said both or not at all")
+        raise ValueError(f"{job.name}: Job.together above 1 needs the argument `together`, and the other way round")
 
 
 def _lock(job: Job, job_id: int, attempt: int, timeout_s: int | None) -> Batch | None:
-    return batches.lock(job=job, job_id=job_id, attempt=attempt, alone=alone.keys(job), idle_timeout_s=timeout_s)
+    alone = batch_pauses.paused_keys(job)
+    return batches.lock(job=job, job_id=job_id, attempt=attempt, alone=alone, idle_timeout_s=timeout_s)
 
 
-def _prepared(
+def _prepare_batch(
     batch: Batch,
     prepare: Callable[[rows.Claimed], Prepared | None],
-    together: CallsTogether[Prepared, Answer],
+    together: CallBatch[Prepared, Answer],
 ) -> list[tuple[rows.Claimed, Prepared]]:
-    prepared = [prepare(batch.first)] if len(batch.jobs) == 1 else together.prepare(batch.jobs)
-    pairs = list(zip(batch.jobs, prepared, strict=True))
-    wanted = [(claimed, found) for claimed, found in pairs if found is not None]
-    batches.stage_done([claimed for claimed, found in pairs if found is None])
+    results = [prepare(batch.first)] if len(batch.jobs) == 1 else together.prepare(batch.jobs)
+    pairs = list(zip(batch.jobs, results, strict=True))
+    prepared_jobs = [(claimed, prepared) for claimed, prepared in pairs if prepared is not None]
+    batches.stage_done([claimed for claimed, prepared in pairs if prepared is None])
     batches.stage_begun(
-        [claimed for claimed, _ in wanted],
+        [claimed for claimed, _ in prepared_jobs],
         first_id=batch.first.id,
-        process_id=process.own_id(),
+        process_id=process.current_id(),
         lease_s=settings.current().jobs.lease_s,
     )
-    return wanted
+    return prepared_jobs
 
 
-def _record_together(
+def _record_batch(
     job: Job,
-    called: Called[Prepared, Answer],
+    results: CallResults[Prepared, Answer],
     steps: _Steps[Prepared, Answer],
-    together: CallsTogether[Prepared, Answer],
+    together: CallBatch[Prepared, Answer],
 ) -> int:
-    """Record what came of the calls of a batch: of those that were made first, so that nothing else can lose it.
+    """Record the results of a batch of calls, and return how many answers were recorded.
 
-    Returns how many answers were recorded.
+    The answers are recorded first, so that no later error loses them.
     """
-    recorded = _record_answered(job, called, steps, together)
-    if called.raised is not None:
-        claimed, error = called.raised
-        metrics.count_jobs(job.name, failing.put_down(job, claimed.id, claimed.attempt, error))
-    if called.uncalled:
-        with db.unit_of_work(called.uncalled[0][0].tenant):
-            returned = batches.give_back([claimed for claimed, _ in called.uncalled])
-            if undone := [prepared for claimed, prepared in called.uncalled if claimed.id in returned]:
-                together.give_back(undone)
+    recorded = _record_answers(job, results, steps, together)
+    if results.raised is not None:
+        claimed, error = results.raised
+        metrics.count_jobs(job.name, failures.record_failure(job, claimed.id, claimed.attempt, error))
+    if results.uncalled:
+        with db.unit_of_work(results.uncalled[0][0].tenant):
+            returned_ids = batches.give_back([claimed for claimed, _ in results.uncalled])
+            if unused := [prepared for claimed, prepared in results.uncalled if claimed.id in returned_ids]:
+                together.give_back(unused)
     return recorded
 
 
-def _record_answered(
+def _record_answers(
     job: Job,
-    called: Called[Prepared, Answer],
+    results: CallResults[Prepared, Answer],
     steps: _Steps[Prepared, Answer],
-    together: CallsTogether[Prepared, Answer],
+    together: CallBatch[Prepared, Answer],
 ) -> int:
-    """Record answers together; where that fails for all, each by itself: they were given. Returns how many succeed."""
-    recorded = len(called.answered)
-    if len(called.answered) > 1:
+    """Record answers together, or each by itself if that fails. Return how many were recorded."""
+    recorded = len(results.answered)
+    if len(results.answered) > 1:
         try:
-            with db.unit_of_work(called.answered[0][0].tenant):
-                again = together.record([(prepared, answer) for _, prepared, answer in called.answered])
-                claimed_jobs = [claimed for claimed, _, _ in called.answered]
-                whys = [steps.why(prepared, answer) for _, prepared, answer in called.answered]
+            with db.unit_of_work(results.answered[0][0].tenant):
+                again = together.record([(prepared, answer) for _, prepared, answer in results.answered])
+                claimed_jobs = [claimed for claimed, _, _ in results.answered]
+                whys = [steps.why(prepared, answer) for _, prepared, answer in results.answered]
                 batches.stage_recorded(list(zip(claimed_jobs, again, whys, strict=True)))
             return recorded
         except Exception as error:
             _log.warning("job.not_recorded_together", error=type(error).__name__)
-    for claimed, prepared, answer in called.answered:
+    for claimed, prepared, answer in results.answered:
         try:
-            steps.end_answered(claimed, prepared, answer)
+            steps.record_answer(claimed, prepared, answer)
         except Exception as error:
             recorded -= 1
-            metrics.count_jobs(job.name, failing.put_down(job, claimed.id, claimed.attempt, error))
+            metrics.count_jobs(job.name, failures.record_failure(job, claimed.id, claimed.attempt, error))
     return recorded
 
 
 def register_run(job: Job, run: Run) -> None:
-    """Register what runs a kind of job when it is told a job and an attempt; what it raises is written down."""
+    """Register the function that runs a kind of job for an id and an attempt. Errors that it raises are recorded."""
 
     def guarded(job_id: int, attempt: int, **more: object) -> None:
         started = time.monotonic()
@@ -279,27 +281,27 @@ def register_run(job: Job, run: Run) -> None:
             structlog.contextvars.bound_contextvars(job_id=job_id, job=job.name, attempt=attempt),
             spans.job(job.name, more.get("trace"), job_id=job_id, attempt=attempt) as span,
         ):
-            ran = _ran(job, run, job_id, attempt, more)
-            span.tell(outcome=ran.outcome, jobs=ran.number)
-        _count(job, ran)
+            result = _run(job, run, job_id, attempt, more)
+            span.tell(outcome=result.outcome, jobs=result.number)
+        _count(job, result)
         metrics.time_job(job.name, time.monotonic() - started)
 
     dramatiq.actor(actor_name=job.name, queue_name=job.queue)(guarded)
 
 
-def _count(job: Job, ran: Ran) -> None:
-    metrics.count_jobs(job.name, ran.outcome, ran.number)
-    if ran.outcome == "done":
-        pace.done.count(job.queue, ran.number)
+def _count(job: Job, result: RunResult) -> None:
+    metrics.count_jobs(job.name, result.outcome, result.number)
+    if result.outcome == "done":
+        pace.completed.count(job.queue, result.number)
 
 
-def _ran(job: Job, run: Run, job_id: int, attempt: int, more: dict[str, object]) -> Ran:
+def _run(job: Job, run: Run, job_id: int, attempt: int, more: dict[str, object]) -> RunResult:
     try:
         try:
             return run(job_id, attempt, **more)
         except Exception as error:  # a deadlock, a statement that takes too long and a lost connection too
-            return Ran(failing.put_down(job, job_id, attempt, error))
+            return RunResult(failures.record_failure(job, job_id, attempt, error))
     except db.UNAVAILABLE as error:
-        # Not even the failure can be written down; the lease runs out and the row is handed out again.
+        # Not even the failure can be recorded; the lease ends and the job is dispatched again.
         _log.warning("job.database_unavailable", error=str(error).strip())
-        return Ran("database_unavailable")
+        return RunResult("database_unavailable")

@@ -1,7 +1,7 @@
 """Dramatiq's broker as this service uses it: a carrier of pointers, without retries, delays or results of its own.
 
-Retrying, delaying and burying are the job table's; Dramatiq brings processes, threads, time limits and shutdown.
-Its own dead-letter set stays empty: anything in it is an alarm.
+The job table retries, delays and keeps dead letters; Dramatiq brings processes, threads, time limits and shutdown.
+Its own dead-letter set stays empty: anything in it raises an alarm.
 """
 
 import dramatiq
@@ -11,7 +11,7 @@ from adapters import broker
 from settings import broker_address
 from workers import process
 from workers.carriers.fair_queue import FairThreads
-from workers.carriers.ours import PointerCarrier
+from workers.carriers.pointer_carrier import PointerCarrier
 from workers.carriers.valkey import ValkeyCarrier
 
 # Three times the longest sum of inner time-outs (a webhook's ten seconds, a statement's fifteen).
@@ -19,9 +19,9 @@ _TIME_LIMIT_MS = 120_000
 
 
 def connect(redis_url: str, broker_url: str | None = None) -> PointerCarrier:
-    """Make the broker this process's, with every actor still to be declared on it. Opens no connection yet.
+    """Set the broker of this process, on which every actor is declared later. Opens no connection yet.
 
-    `broker_url` is a RabbitMQ that carries the pointers, where there is one.
+    `broker_url` is a RabbitMQ that carries the pointers, if there is one.
     """
     middleware: list[Middleware] = [
         TimeLimit(time_limit=_TIME_LIMIT_MS),
@@ -31,8 +31,8 @@ def connect(redis_url: str, broker_url: str | None = None) -> PointerCarrier:
         process.Connections(),
         process.Announcement(),
         process.ThreadWatchdog(),
-        process.Numbers(),
-        process.LastSpans(),
+        process.MetricsServer(),
+        process.SpanFlush(),
     ]
     connected = _carrier(redis_url, broker_url, middleware)
     dramatiq.set_broker(connected)

@@ -1,4 +1,4 @@
-"""What a worker process of `python -m workers -Q <queue>` loads: the broker, and the actors of its queues."""
+"""The modules of a worker process of `python -m workers -Q <queue>`: the broker, and the actors of its queues."""
 
 import importlib
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from adapters import clock, logs, servers
 from adapters.tracing import export
 from domain.jobs import QUEUES
 from models import db
-from workers import actor, broker, unknown
+from workers import actor, broker, unknown_jobs
 
 _chosen = settings.current()
 logs.configure(_chosen.monitoring)
@@ -19,12 +19,12 @@ db.connect_to(
     is_pooled=_chosen.servers.is_pooled,
 )
 clock.follow(db.database_clock)
-# Actors can only be declared once the broker is ours.
+# Actors can only be declared once this broker is set.
 connected = broker.connect(servers.urls().redis_url, servers.urls().broker_url)
-unknown.register_unknown()
+unknown_jobs.register_unknown_job()
 
 
 def load(queues: Iterable[str] = QUEUES) -> None:
-    """Declare the actors of these queues, one module each; those of others would fill this process for nothing."""
+    """Declare the actors of these queues, one module each; those of other queues would only use memory."""
     for queue in queues:
         importlib.import_module(f"workers.queues.{queue}")

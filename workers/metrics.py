@@ -36,7 +36,7 @@ _handed_out = Counter("finderfee_jobs_handed_out_total", "Jobs handed to the bro
 _webhooks = Counter(
     "finderfee_webhook_attempts_total", "Attempts to deliver a webhook by what came of it.", ["outcome"]
 )
-for _outcome in ("delivered", "refused", "unreachable"):  # an alert wants to see a 0 before the first failure
+for _outcome in ("delivered", "refused", "unreachable"):  # an alert needs a 0 before the first failure
     _webhooks.labels(_outcome)
 
 _clicks = Counter("finderfee_clicks_written_total", "Clicks that were written, by whether they repeat one.", ["kind"])
@@ -44,24 +44,24 @@ _unreadable_clicks = Counter("finderfee_clicks_unreadable_total", "Clicks that b
 
 
 def count_jobs(job: str, outcome: str, number: int = 1) -> None:
-    """Count attempts that ended so."""
+    """Count attempts with this outcome."""
     _jobs.labels(job, outcome).inc(number)
     if number > 1:
         _batch_size.labels(job).observe(number)
 
 
 def time_job(job: str, seconds: float) -> None:
-    """Count how long a thread was busy with a job, and with those that it took along."""
+    """Observe how long a thread was busy with a job or a batch."""
     _job_seconds.labels(job).observe(seconds)
 
 
 def count_failed_batch(job: str) -> None:
-    """Count one batch that failed, so that its jobs go alone."""
+    """Count one batch that failed, so that its jobs run singly."""
     _failed_batches.labels(job).inc()
 
 
 def count_handed_out(queue: str) -> None:
-    """Count one job that the relay handed out."""
+    """Count one job that the relay dispatched."""
     _handed_out.labels(queue).inc()
 
 
@@ -71,13 +71,13 @@ def count_webhook(outcome: str) -> None:
 
 
 def count_clicks(*, new: int, duplicates: int) -> None:
-    """Count the clicks of a batch; `new` has the duplicates in it."""
+    """Count the clicks of a batch; `new` includes the duplicates."""
     _clicks.labels("first").inc(new - duplicates)
     _clicks.labels("duplicate").inc(duplicates)
 
 
 def count_unreadable_click() -> None:
-    """Count one click that nobody could write."""
+    """Count one click that could not be written."""
     _unreadable_clicks.inc()
 
 
@@ -89,14 +89,14 @@ class _SilentHandler(WSGIRequestHandler):
     disable_nagle_algorithm = True
 
     def log_message(self, *args: Any) -> None:
-        """Log nothing: Prometheus asks every few seconds."""
+        """Log nothing: Prometheus scrapes every few seconds."""
 
 
 def serve(port: int) -> WSGIServer | None:
     """Serve this machine's counters on `port`, for fleets that share no machine with a web server.
 
-    The first process of a machine to ask gets the port and speaks for all that share its metrics folder; for the others
-    this returns None. It answers at the hosts at which `/metrics` of a web process does, and is 404 at every other.
+    The first process of a machine gets the port and serves the metrics of all that share its metrics folder; for the
+    others this returns None. It answers at the same hosts as `/metrics` of a web process, and with 404 at any other.
     """
     registry = REGISTRY
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:

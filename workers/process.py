@@ -1,4 +1,4 @@
-"""What a worker process does besides running jobs: announces itself, watches its threads, lets go of connections."""
+"""Middleware of a worker process: its announcement, thread watchdog, connections, metrics and spans."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ _log = structlog.get_logger(__name__)
 # A quarter of processes.SILENT_AFTER_S.
 _ANNOUNCE_EVERY_S = 3
 _WATCH_EVERY_S = 2
-_LAST_WORD_S = 2
+_STOP_WAIT_S = 2
 
 
 class Connections(Middleware):
@@ -31,80 +31,78 @@ class Connections(Middleware):
     def after_process_boot(self, broker: Any) -> None:
         db.db.forget_connections()
         broker.forget_connections()
-        db.read_clock()  # before the first fetch, which says by it that this process lives
+        db.read_clock()  # before the first fetch, which reports by it that this process is alive
         db.db.drop_connection()
 
     def before_worker_thread_shutdown(self, broker: Any, thread: Any) -> None:
         db.db.drop_connection()
 
 
-def own_id() -> UUID:
-    """Return the name by which this process announces itself. The broker keeps what it fetches under that name."""
-    return UUID(dramatiq.get_broker().broker_id)  # type: ignore[attr-defined]  # of ours
+def current_id() -> UUID:
+    """Return the id under which this process announces itself, and under which the broker counts its messages."""
+    return UUID(dramatiq.get_broker().broker_id)  # type: ignore[attr-defined]  # of PointerCarrier
 
 
 class Announcement(Middleware):
-    """Tells the database every few seconds which queues this process serves, and with how many threads.
+    """Announces in the database every few seconds which queues this process serves, and with how many threads.
 
-    The relay hands out in proportion. Without this nothing would be handed out at all. When the process dies it goes
-    silent. When it is told to stop it serves no queue from that moment, and says that it lives until it has finished.
+    The relay dispatches in proportion; without announcements nothing would be dispatched. A process that dies becomes
+    silent. A process that stops announces no queue from then on, and that it is alive until it has finished.
     """
 
     def __init__(self) -> None:
-        self._is_leaving = threading.Event()
-        self._has_said_so = threading.Event()
+        self._is_stopping = threading.Event()
+        self._has_announced_stop = threading.Event()
         self._has_ended = threading.Event()
         self._thread: threading.Thread | None = None
 
     def after_worker_boot(self, broker: Any, worker: Any) -> None:
-        for event in (self._is_leaving, self._has_said_so, self._has_ended):
+        for event in (self._is_stopping, self._has_announced_stop, self._has_ended):
             event.clear()
         self._thread = threading.Thread(target=self._announce, args=(worker,), name="announcement", daemon=True)
         self._thread.start()
 
     def before_worker_shutdown(self, broker: Any, worker: Any) -> None:
-        self._is_leaving.set()
-        self._has_said_so.wait(_LAST_WORD_S)
+        self._is_stopping.set()
+        self._has_announced_stop.wait(_STOP_WAIT_S)
 
     def after_worker_shutdown(self, broker: Any, worker: Any) -> None:
         self._has_ended.set()
         if self._thread is not None:
-            self._thread.join(_LAST_WORD_S)  # or it might announce once more after this
-        if any(worker.broker.in_hand.values()):
-            return  # a job took longer than it was given: what is left is found by the silence
+            self._thread.join(_STOP_WAIT_S)  # or it might announce itself once more after this
+        if any(worker.broker.unacknowledged.values()):
+            return  # a job took longer than its grace; the relay recovers the rest once this process is silent
         with contextlib.suppress(*db.UNAVAILABLE), db.any_org_work():
-            processes.withdraw(own_id())
+            processes.withdraw(current_id())
 
     def _announce(self, worker: Any) -> None:
         while not self._has_ended.is_set():
-            is_leaving = self._is_leaving.is_set()
-            queues = [] if is_leaving else sorted(worker.consumers)
+            is_stopping = self._is_stopping.is_set()
+            queues = [] if is_stopping else sorted(worker.consumers)
             try:
                 with db.any_org_work():
                     processes.announce(
-                        process_id=own_id(),
+                        process_id=current_id(),
                         queues=queues,
                         threads=worker.worker_threads,
-                        done=pace.done.last_minute(),
+                        done=pace.completed.last_minute(),
                     )
-            except (
-                Exception
-            ) as error:  # a thread that ended here would leave a process that looks well and gets no work
+            except Exception as error:  # if the thread ended here, the process would look healthy and get no jobs
                 _log.warning("announcement.failed", error=str(error).strip())
-            if is_leaving:
-                self._has_said_so.set()
-            (self._has_ended if is_leaving else self._is_leaving).wait(_ANNOUNCE_EVERY_S)
+            if is_stopping:
+                self._has_announced_stop.set()
+            (self._has_ended if is_stopping else self._is_stopping).wait(_ANNOUNCE_EVERY_S)
 
 
-class LastSpans(Middleware):
-    """Sends what is left of this process's spans before it ends."""
+class SpanFlush(Middleware):
+    """Sends the remaining spans of this process before it ends."""
 
     def after_worker_shutdown(self, broker: Any, worker: Any) -> None:
         spans.flush()
 
 
-class Numbers(Middleware):
-    """Serves the counters of this machine where METRICS_PORT says so."""
+class MetricsServer(Middleware):
+    """Serves the counters of this machine if METRICS_PORT is set."""
 
     def after_worker_boot(self, broker: Any, worker: Any) -> None:
         port = settings.current().monitoring.metrics_port
@@ -113,9 +111,9 @@ class Numbers(Middleware):
 
 
 class ThreadWatchdog(Middleware):
-    """Ends a process one of whose Dramatiq threads has died, so that its supervisor starts a whole one.
+    """Ends a process in which a Dramatiq thread has died, so that its supervisor starts a complete one.
 
-    A consumer thread that is gone takes no more messages, and the process around it looks healthy.
+    A dead consumer thread takes no more messages, while the process looks healthy.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""Hands due jobs to the broker, never more than the live workers can take.
+"""Dispatches due jobs to the broker, never more than the live workers can take.
 
-Any number of relays may run: rows are claimed with their locks skipped. A crash between the claim and the push costs
-one lease; a push that fails gives the claim back at once. What silent workers hold is handed out again.
+Any number of relays may run: rows are claimed with `skip locked`. A crash between the claim and the push costs
+one lease; a push that fails returns the claim at once. The jobs of silent workers are dispatched again.
 """
 
 import time
@@ -19,25 +19,25 @@ from models import db
 from models.jobs import rows
 from settings.concerns.jobs import Jobs
 from workers import metrics, silence
-from workers.carriers.ours import PointerCarrier
+from workers.carriers.pointer_carrier import PointerCarrier
 
 _log = structlog.get_logger(__name__)
 
-# Without a wake-up the relay looks this often; it bounds what losing the broker's wake list can cost.
+# Without a wake-up the relay looks this often, which limits the cost of losing the broker's wake list.
 _IDLE_S = 0.25
-# Work brings work (a sale its override, both their deliveries), so for a while after the last hand-out it looks
+# Jobs create jobs (a sale its override, both their deliveries), so for a while after the last dispatch it looks
 # again this soon.
 _BUSY_S = 0.01
-_STAYS_BUSY_S = 0.5
-# While the database or the broker is away.
-_AWAY_S = 1.0
+_BUSY_FOR_S = 0.5
+# While the database or the broker is unavailable.
+_UNAVAILABLE_S = 1.0
 
-#: How many jobs of one fair key (an endpoint, an organization) may be out at once, in any number of processes. An
+#: How many jobs of one fair key (an endpoint, an organization) may be leased at once, in any number of processes. An
 #: endpoint that hangs holds that many worker threads for ten seconds each, a gateway's API or five platforms for
-#: fifteen, a model for a minute. `domain.thread_slots` limits what one process works on. Database jobs are over in
+#: fifteen, a model for a minute. `domain.thread_slots` limits the work of one process. Database jobs take
 #: milliseconds and need no such limit.
 SHARE = {"webhooks": 4, "gateways": 6, "lookups": 2, "copilot": 2}
-_NO_BOUND = 1_000_000
+_UNLIMITED = 1_000_000
 
 
 class Relay:
@@ -48,22 +48,22 @@ class Relay:
         self._broker = cast(PointerCarrier, dramatiq.get_broker())
         self._chosen = chosen
         self._busy_until = 0.0
-        self._watch = silence.Watch(self._broker)
+        self._watch = silence.SilenceWatch(self._broker)
 
     def run(self, should_stop: Callable[[], bool]) -> None:
-        """Hand out until told to stop."""
+        """Dispatch jobs until `should_stop` returns True."""
         while not should_stop():
             try:
                 self._watch.look()
                 if self.hand_out():
-                    self._busy_until = time.monotonic() + _STAYS_BUSY_S
+                    self._busy_until = time.monotonic() + _BUSY_FOR_S
             except db.UNAVAILABLE as error:
                 _log.warning("relay.database_unavailable", error=str(error).strip())
-                time.sleep(_AWAY_S)
+                time.sleep(_UNAVAILABLE_S)
                 continue
             except (redis.RedisError, BrokerConnectionError) as error:
                 _log.warning("relay.broker_unavailable", error=str(error).strip())
-                time.sleep(_AWAY_S)
+                time.sleep(_UNAVAILABLE_S)
                 continue
             if time.monotonic() < self._busy_until:
                 time.sleep(_BUSY_S)
@@ -71,9 +71,9 @@ class Relay:
                 self._wait()
 
     def hand_out(self) -> int:
-        """Claim what every queue has room for, then push it; returns how many were pushed.
+        """Claim as many jobs as every queue has room for, push them, and return how many were pushed.
 
-        Budget: one round trip where nothing is staged; else one more per queue that has something, and the commit,
+        Budget: one round trip if nothing is due; else one more per queue with due jobs, and the commit,
         which waits for no disk.
         """
         with db.read_only(), db.any_org_work():
@@ -89,7 +89,7 @@ class Relay:
         return rows.any_org_hand_out(
             queue=queue,
             per_thread=self._chosen.slots_per_thread(queue),
-            share=SHARE.get(queue, _NO_BOUND),
+            share=SHARE.get(queue, _UNLIMITED),
             lease_s=self._chosen.lease_s,
             is_long=thread_slots.has_long_jobs(queue),
         )
@@ -99,7 +99,7 @@ class Relay:
             try:
                 self._broker.enqueue(message(pointer))
             except (redis.RedisError, BrokerConnectionError):
-                # This one may have arrived all the same; its attempt number then no longer matches and it is dropped.
+                # This one may have arrived nevertheless; its attempt number then no longer matches and it is dropped.
                 with db.any_org_work():
                     rows.any_org_stage_not_pushed(pointers[pushed:])
                 raise
@@ -115,7 +115,7 @@ class Relay:
 
 
 def message(pointer: rows.Pointer) -> dramatiq.Message[None]:
-    """Return what goes to the broker for a pointer."""
+    """Return the broker's message for a pointer."""
     return dramatiq.Message(
         queue_name=pointer.queue,
         actor_name=pointer.name,

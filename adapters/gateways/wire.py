@@ -66,7 +66,7 @@ def unasked() -> Iterator[None]:
 class GatewayWire:
     """The API of one account at one gateway. Safe to throw away: nothing is kept open.
 
-    `GATEWAY_<NAME>_URL` replaces scheme and host of `address`; the path stays. `is_typed` says that the brand typed
+    API_ADDRESSES replaces scheme and host of `address`; the path stays. `is_typed` says that the brand typed
     the host: unless it is replaced, only public addresses are called.
     """
 
@@ -79,7 +79,7 @@ class GatewayWire:
         is_typed: bool = False,
         reads: Callable[[bytes], Any] | None = None,
     ) -> None:
-        place = settings.current().gateways.urls.get(gateway)
+        place = settings.current().addresses.apis.get(gateway)
         self._call = _call_typed if is_typed and not place else _call
         self._address = f"{place}{urlsplit(address).path}" if place else address
         if not all(value.isascii() and value.isprintable() for value in headers.values()):

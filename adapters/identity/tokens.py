@@ -294,7 +294,7 @@ def _source(place: str) -> Source:
 @functools.cache
 def _local_keys(kind: str) -> tuple[OKPKey, ...]:
     """Return the keys that tokens of our own are believed with; the first one signs."""
-    return tuple(_local_key(kind, secret) for secret in secret_keys.believed(settings.current().servers))
+    return tuple(_local_key(kind, secret) for secret in secret_keys.accepted_keys(settings.current().servers))
 
 
 def _local_key(kind: str, secret: str) -> OKPKey:

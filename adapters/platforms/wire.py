@@ -19,14 +19,14 @@ _Answered = tuple[int, Mapping[str, str], bytes]
 
 
 def replaced(platform: str) -> str | None:
-    """Return scheme and host that `PLATFORM_<NAME>_URL` gives a platform, None for its own."""
-    return settings.current().platforms.urls.get(platform)
+    """Return the scheme and host that API_ADDRESSES sets for a platform, or None."""
+    return settings.current().addresses.apis.get(platform)
 
 
 class PlatformWire:
     """The API of one account for one act. Safe to throw away: nothing is kept open.
 
-    `PLATFORM_<NAME>_URL` replaces scheme and host of `address`; the path stays. `is_typed` says that the brand typed
+    API_ADDRESSES replaces scheme and host of `address`; the path stays. `is_typed` says that the brand typed
     the host: unless it is replaced, only public addresses are called.
     """
 

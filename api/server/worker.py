@@ -64,8 +64,8 @@ class Front(ThreadWorker):
         self._held = 0
         self._looked_at = 0.0
         chosen = settings.current().web
-        self._request_s, self._upload_s = chosen.request_timeout_s, chosen.upload_timeout_s
-        self._answer_s = chosen.answer_timeout_s
+        self._request_s, self._upload_s = chosen.timeouts_s["request"], chosen.timeouts_s["upload"]
+        self._answer_s = chosen.timeouts_s["answer"]
         self._room = room.clients(self.cfg.worker_connections)
         super().init_process()
 

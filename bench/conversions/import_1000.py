@@ -23,7 +23,7 @@ from bench.plan import Plan
 from models import db, ids
 
 _ROUNDS, _ROWS, _WARM_UP = 9, 1_000, 3
-_NO_LIMIT = {"RATE_LIMIT_IMPORT_PER_MIN": "1000000"}
+_NO_LIMIT = {"RATE_LIMITS_PER_MIN": "import=1000000"}
 _NUMBERS = count()
 _COLUMNS = (
     "organization_id, program_id, source, attribution_method, rate_source, is_test, created_at, hold_until, id,"

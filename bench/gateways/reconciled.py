@@ -49,7 +49,7 @@ def measure(plan: Plan) -> list[Figure]:
         cursor.execute(_LOAD, {"org": shop.brand.id, "count": count, "prefix": _PREFIX})
         history.settle_down(cursor)
     command = ("python", "-m", "bench.ground.stripe_lists", str(port), str(count), _PREFIX)
-    os.environ["GATEWAY_STRIPE_URL"] = f"http://127.0.0.1:{port}"
+    os.environ["API_ADDRESSES"] = f"stripe=http://127.0.0.1:{port}"
     settings.current.cache_clear()
     try:
         with plan.machine.running("stripe", *command) as stripes:
@@ -59,7 +59,7 @@ def measure(plan: Plan) -> list[Figure]:
                 partial(_reconcile, shop, count, trips), partial(_read, port, count), rounds=_ROUNDS
             )
     finally:
-        del os.environ["GATEWAY_STRIPE_URL"]
+        del os.environ["API_ADDRESSES"]
         settings.current.cache_clear()
     told = ", ".join(f"{each} in {pages} pages" for each, pages in sorted(trips.items()))
     plan.screen.note(

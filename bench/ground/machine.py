@@ -36,7 +36,7 @@ _STOP_TIMEOUT_S = 15
 _POLL_S = 0.05
 _RUN_TIMEOUT_S = 600
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_NO_LIMIT = "1000000000"
+_NO_LIMITS = " ".join(f"{bucket}=1000000000" for bucket in ("standard", "s2s", "anonymous_tracking", "anonymous"))
 
 
 class BenchFailed(Exception):
@@ -161,10 +161,7 @@ class Machine:
             "SECRET_KEY": "a key for the benchmark that is long enough",
             "DATA_DIR": str(self.home / "data"),
             "PROMETHEUS_MULTIPROC_DIR": str(numbers),
-            "RATE_LIMIT_STANDARD_PER_MIN": _NO_LIMIT,
-            "RATE_LIMIT_S2S_PER_MIN": _NO_LIMIT,
-            "RATE_LIMIT_ANONYMOUS_TRACKING_PER_MIN": _NO_LIMIT,
-            "RATE_LIMIT_ANONYMOUS_PER_MIN": _NO_LIMIT,
+            "RATE_LIMITS_PER_MIN": _NO_LIMITS,
             "WEBHOOK_ALLOW_PRIVATE": "on",
             "WEBHOOK_CA_BUNDLE": str(self.certificate()),
         }

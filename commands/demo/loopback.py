@@ -52,24 +52,28 @@ def gateway_url(chosen: settings.Settings) -> str:
 
 
 def is_gateway_played(chosen: settings.Settings) -> bool:
-    """Say whether the demo plays the gateway: not where the operator has said where stripe is."""
-    return is_wanted(chosen) and chosen.gateways.urls[GATEWAY] in (None, gateway_url(chosen))
+    """Return whether the demo plays the gateway: not if the operator has set an address for stripe."""
+    return is_wanted(chosen) and chosen.addresses.apis[GATEWAY] in (None, gateway_url(chosen))
 
 
 def is_gateway_called(chosen: settings.Settings) -> bool:
     """Say whether this process calls the gateway that is played in place of stripe."""
-    return is_wanted(chosen) and chosen.gateways.urls[GATEWAY] == gateway_url(chosen)
+    return is_wanted(chosen) and chosen.addresses.apis[GATEWAY] == gateway_url(chosen)
 
 
 def gateway_environment(chosen: settings.Settings) -> dict[str, str]:
     """Return the settings under which stripe is the gateway that is played; none where the operator chose."""
-    return {"GATEWAY_STRIPE_URL": gateway_url(chosen)} if is_gateway_played(chosen) else {}
+    if not is_gateway_played(chosen):
+        return {}
+    addresses = {**chosen.addresses.apis, GATEWAY: gateway_url(chosen)}
+    return {"API_ADDRESSES": " ".join(f"{name}={address}" for name, address in addresses.items() if address)}
 
 
 def call_gateway_here() -> None:
     """Have this process call the gateway that is played, as the processes of `flask up` do."""
     chosen = settings.current()
     if is_gateway_played(chosen) and not is_gateway_called(chosen):
+        settings.replace_old_names(os.environ)
         os.environ.update(gateway_environment(chosen))
         settings.current.cache_clear()
 

@@ -41,6 +41,9 @@ def up(procfile: str, is_reloaded: bool) -> None:
         chosen = settings.current()
     except settings.BadSetting as error:
         raise SystemExit(f"finderfee: {error}") from error
+    for warning in settings.old_name_warnings(os.environ):
+        click.echo(f"finderfee: {warning}", err=True)
+    settings.replace_old_names(os.environ)  # or every program would repeat the warnings
     with _alone(chosen):
         raise SystemExit(_run(chosen, procfile, _WATCH if is_reloaded else {}))
 

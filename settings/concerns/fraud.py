@@ -1,4 +1,4 @@
-"""Who is asked about clicks and leads."""
+"""The sources by which clicks and leads are judged."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from settings.table import Concern, setting
 
 @dataclass(frozen=True, slots=True)
 class Fraud(Concern):
-    """What the fraud rules know besides what is sent."""
+    """Sources of the fraud rules other than the request itself."""
 
     networks_file: Path | None = setting(
         "FRAUD_NETWORKS_FILE",
@@ -22,22 +22,23 @@ class Fraud(Concern):
         path,
         None,
         "a file of networks and their countries, `192.0.2.0/24,DE` on each line, `#` for comments; the narrowest of"
-        " them counts; read at start. Clicks have their country from it, and none without it (`flask countries check`)",
+        " them counts; read at start. Without it clicks have no country (`flask countries check`)",
     )
     dns: str = setting(
         "FRAUD_DNS",
         name_server,
         "system",
-        "who is asked whether a lead's domain takes mail: `system`, `off`, or one server such as `192.0.2.53:53`",
+        "the resolver that checks whether a lead's domain accepts mail: `system`, `off`, or one server such as"
+        " `192.0.2.53:53`",
     )
     scorer_url: str | None = setting(
         "FRAUD_SCORER_URL",
         http_url,
         None,
-        "a scorer of yours, asked about paid clicks and leads (an address of a lead is among the facts): it gets them"
+        "your own scorer of paid clicks and leads (the address of a lead is included): it receives them"
         ' as JSON and answers `{"score": 0..100, "reasons": ["some_name"]}` within 2 seconds; its points are added to'
-        " ours",
+        " those of Finderfee",
     )
     scorer_token: str | None = setting(
-        "FRAUD_SCORER_TOKEN", text, None, "the bearer that the scorer is asked with", is_secret=True
+        "FRAUD_SCORER_TOKEN", text, None, "the bearer token for the scorer", is_secret=True
     )

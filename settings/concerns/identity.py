@@ -1,4 +1,4 @@
-"""Which identity providers vouch for people."""
+"""The identity providers by which people sign in."""
 
 from dataclasses import dataclass
 
@@ -6,13 +6,13 @@ from settings.parsers import is_safe_url, text
 from settings.table import BadSetting, Concern, setting
 
 
-def _place_of_keys(raw: str) -> str:
+def _jwks_location(raw: str) -> str:
     if "://" in raw and not raw.lower().startswith(("https://", "http://")):
         raise ValueError(f"is {raw!r}; it must be an https or http URL, or the path of a file")
     return raw
 
 
-def _claim(raw: str) -> tuple[str, str]:
+def _claim_and_value(raw: str) -> tuple[str, str]:
     name, _, value = (part.strip() for part in raw.partition("="))
     if not name or not value:
         raise ValueError(f"is {raw!r}; it must be a claim and its value, such as groups=finderfee-operators")
@@ -28,7 +28,7 @@ class Identity(Concern):
     )
     dashboard_jwks: str | None = setting(
         "DASHBOARD_JWT_JWKS",
-        _place_of_keys,
+        _jwks_location,
         None,
         "that provider's public keys (RS256, ES256, EdDSA): an https or http URL, or the path of a file; goes with"
         " the issuer",
@@ -40,7 +40,7 @@ class Identity(Concern):
         "AFFILIATE_JWT_ISSUER", text, None, "the `iss` of affiliates' tokens; without it `flask token` issues them"
     )
     affiliate_jwks: str | None = setting(
-        "AFFILIATE_JWT_JWKS", _place_of_keys, None, "that provider's public keys, as above"
+        "AFFILIATE_JWT_JWKS", _jwks_location, None, "that provider's public keys, as above"
     )
     affiliate_audience: str = setting(
         "AFFILIATE_JWT_AUDIENCE",
@@ -53,13 +53,17 @@ class Identity(Concern):
         text,
         None,
         "this service as a client of the dashboard's issuer (OpenID Connect): brands' people sign in there for the"
-        " pages; without it the issuer is asked for nothing but keys",
+        " pages; without it only the issuer's keys are used",
     )
     dashboard_client_secret: str | None = setting(
         "DASHBOARD_OIDC_CLIENT_SECRET", text, None, "that client's secret; empty for a public client", is_secret=True
     )
     dashboard_provider_name: str | None = setting(
-        "DASHBOARD_OIDC_NAME", text, None, "what people call that provider", shown="the issuer's host"
+        "DASHBOARD_OIDC_NAME",
+        text,
+        None,
+        "the name of that provider on the sign-in page",
+        default_text="the issuer's host",
     )
     affiliate_client_id: str | None = setting(
         "AFFILIATE_OIDC_CLIENT_ID",
@@ -72,34 +76,38 @@ class Identity(Concern):
         "AFFILIATE_OIDC_CLIENT_SECRET", text, None, "that client's secret; empty for a public client", is_secret=True
     )
     affiliate_provider_name: str | None = setting(
-        "AFFILIATE_OIDC_NAME", text, None, "what affiliates call that provider", shown="the issuer's host"
+        "AFFILIATE_OIDC_NAME",
+        text,
+        None,
+        "the name of that provider on the sign-in page",
+        default_text="the issuer's host",
     )
     mcp_issuer: str | None = setting(
         "MCP_OAUTH_ISSUER",
         text,
         None,
-        "the `iss` of the tokens that programs bring to /mcp for a person who let them in (OAuth); without it clients"
-        " are not sent anywhere for one, and `flask token mcp` issues them",
+        "the `iss` of the tokens (OAuth) with which programs call /mcp for a person who authorized them; without it"
+        " clients are not sent to an authorization server, and `flask token mcp` issues them",
     )
-    mcp_jwks: str | None = setting("MCP_OAUTH_JWKS", _place_of_keys, None, "that provider's public keys, as above")
+    mcp_jwks: str | None = setting("MCP_OAUTH_JWKS", _jwks_location, None, "that provider's public keys, as above")
     mcp_audience: str | None = setting(
         "MCP_OAUTH_AUDIENCE",
         text,
         None,
         "the `aud` that these tokens must name; it must differ from the dashboard's and the affiliates' where they have"
         " the same issuer",
-        shown="`PUBLIC_BASE_URL/mcp`",
+        default_text="`PUBLIC_BASE_URL/mcp`",
     )
     operator_claim: tuple[str, str] | None = setting(
         "OPERATOR_OIDC_CLAIM",
-        _claim,
+        _claim_and_value,
         None,
-        "who of the dashboard's provider opens the console: a claim of the ID token and the value that it has or holds,"
-        " such as `groups=finderfee-operators`; without it `flask sign-in operator` alone does",
+        "who may open the console: a claim of the dashboard provider's ID token and a value that it must have or"
+        " contain, such as `groups=finderfee-operators`; without it only `flask sign-in operator` opens it",
     )
 
     def check(self) -> None:
-        """Refuse an issuer without keys, keys without an issuer, and tokens that could be either's."""
+        """Raise BadSetting for an issuer without keys, keys without an issuer, and tokens that fit both audiences."""
         _check_pair("DASHBOARD_JWT", self.dashboard_issuer, self.dashboard_jwks)
         _check_pair("AFFILIATE_JWT", self.affiliate_issuer, self.affiliate_jwks)
         _check_pair("MCP_OAUTH", self.mcp_issuer, self.mcp_jwks)
@@ -113,14 +121,14 @@ class Identity(Concern):
         self._check_programs()
 
     def _check_programs(self) -> None:
-        """Refuse tokens of programs that would pass for a person's, and a person's that would pass for theirs."""
-        others = (
+        """Raise BadSetting if a token of a program would be accepted as a person's, or the other way round."""
+        person_tokens = (
             (self.dashboard_issuer, self.dashboard_audience, "DASHBOARD_JWT_AUDIENCE"),
             (self.affiliate_issuer, self.affiliate_audience, "AFFILIATE_JWT_AUDIENCE"),
             (self.dashboard_issuer, self.dashboard_client_id, "DASHBOARD_OIDC_CLIENT_ID"),
             (self.affiliate_issuer, self.affiliate_client_id, "AFFILIATE_OIDC_CLIENT_ID"),
         )
-        for issuer, audience, name in others:
+        for issuer, audience, name in person_tokens:
             if audience is not None and (issuer, audience) == (self.mcp_issuer, self.mcp_audience):
                 raise BadSetting(
                     f"MCP_OAUTH_AUDIENCE is {audience!r}, which is {name} too; with one issuer for both, they must"
@@ -128,7 +136,7 @@ class Identity(Concern):
                 )
 
     def _check_clients(self) -> None:
-        """Refuse a client without a provider that can be asked safely, and one client for people of both kinds."""
+        """Raise BadSetting for a client whose provider is missing or unsafe, and for one client of both audiences."""
         _check_client("DASHBOARD", self.dashboard_issuer, self.dashboard_client_id, self.dashboard_client_secret)
         _check_client("AFFILIATE", self.affiliate_issuer, self.affiliate_client_id, self.affiliate_client_secret)
         if self.operator_claim is not None and self.dashboard_client_id is None:
@@ -142,13 +150,17 @@ class Identity(Concern):
         self._check_audiences()
 
     def _check_audiences(self) -> None:
-        """Refuse a client whose ID tokens would pass for tokens of people of the other kind."""
+        """Raise BadSetting for a client whose ID tokens would be accepted as tokens of the other audience."""
         if self.dashboard_issuer is None or self.dashboard_issuer != self.affiliate_issuer:
             return
         if self.dashboard_client_id == self.affiliate_audience:
-            raise BadSetting(_passes("DASHBOARD_OIDC_CLIENT_ID", self.dashboard_client_id, "AFFILIATE_JWT_AUDIENCE"))
+            raise BadSetting(
+                _audience_clash("DASHBOARD_OIDC_CLIENT_ID", self.dashboard_client_id, "AFFILIATE_JWT_AUDIENCE")
+            )
         if self.affiliate_client_id is not None and self.affiliate_client_id == self.dashboard_audience:
-            raise BadSetting(_passes("AFFILIATE_OIDC_CLIENT_ID", self.affiliate_client_id, "DASHBOARD_JWT_AUDIENCE"))
+            raise BadSetting(
+                _audience_clash("AFFILIATE_OIDC_CLIENT_ID", self.affiliate_client_id, "DASHBOARD_JWT_AUDIENCE")
+            )
 
 
 def _check_pair(prefix: str, issuer: str | None, jwks: str | None) -> None:
@@ -159,10 +171,10 @@ def _check_pair(prefix: str, issuer: str | None, jwks: str | None) -> None:
         raise BadSetting(f"{given} is set without {missing}; set both, or neither to use the tokens of `flask token`")
 
 
-def _passes(client: str, value: str, audience: str) -> str:
+def _audience_clash(client: str, value: str, audience: str) -> str:
     return (
-        f"{client} is {value!r}, which is {audience} too; with one issuer for both, what is given to one client would"
-        " pass for a token of the other people"
+        f"{client} is {value!r}, which is {audience} too; with one issuer for both, the ID tokens of the client would"
+        " be accepted as tokens of the other audience"
     )
 
 

@@ -1,21 +1,21 @@
-"""What the service tells about itself."""
+"""Logs, metrics and traces."""
 
 from dataclasses import dataclass
 
-from settings.parsers import choice, hosts_or_networks, http_url, text, whole
+from settings.parsers import choice, hosts_or_networks, http_url, text, whole_number
 from settings.table import Concern, setting
 
 
 @dataclass(frozen=True, slots=True)
 class Monitoring(Concern):
-    """Log lines, Prometheus numbers, and spans."""
+    """Log lines, Prometheus metrics, and spans."""
 
     log_format: str = setting("LOG_FORMAT", choice("json", "console"), "json", "`json` or `console`")
     log_level: str = setting(
         "LOG_LEVEL", choice("debug", "info", "warning", "error"), "info", "`debug`, `info`, `warning` or `error`"
     )
     metrics_token: str | None = setting(
-        "METRICS_TOKEN", text, None, "bearer for `/metrics`; without it only this machine may read", is_secret=True
+        "METRICS_TOKEN", text, None, "bearer for `/metrics`; without it only this machine may read them", is_secret=True
     )
     metrics_hosts: tuple[str, ...] = setting(
         "METRICS_HOSTS",
@@ -28,13 +28,13 @@ class Monitoring(Concern):
         "OTEL_EXPORTER_OTLP_ENDPOINT",
         http_url,
         None,
-        "where spans go by OTLP over HTTP, such as `http://collector:4318`, with the extra `traces`; other"
+        "where spans are sent by OTLP over HTTP, such as `http://collector:4318`, with the extra `traces`; other"
         " `OTEL_…` variables are the SDK's; see `docs/deploy/monitoring.md`",
     )
     metrics_port: int = setting(
         "METRICS_PORT",
-        whole(0, 65535),
+        whole_number(0, 65535),
         0,
-        "worker fleets, relay and clicks on a machine of their own serve their numbers here",
-        shown="none",
+        "worker fleets, relay and clicks on a machine of their own serve their metrics at this port",
+        default_text="none",
     )

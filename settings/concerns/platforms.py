@@ -1,30 +1,16 @@
-"""Where the APIs of the newsletter and CRM platforms are, and when they are asked who brought a buyer."""
+"""When newsletter and CRM platforms are asked who brought a buyer."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from domain.platforms import schedule
-from domain.platforms.names import Platform
-from settings.parsers import host_url, seconds_list
-from settings.table import Concern, Variable, family, setting
+from settings.parsers import seconds_list
+from settings.table import Concern, setting
 
 
 @dataclass(frozen=True, slots=True)
 class Platforms(Concern):
-    """Scheme and host that replace a platform's own, by its name (None: its own); and the times of look-ups."""
+    """The times of look-ups at newsletter and CRM platforms."""
 
-    urls: Mapping[str, str | None] = family(
-        {
-            name.value: Variable(
-                f"PLATFORM_{name.upper()}_URL",
-                host_url("the platform's own address"),
-                None,
-                f"replaces scheme and host of the API of {name}",
-                shown="its own",
-            )
-            for name in Platform
-        }
-    )
     lookup_retry_at_s: tuple[int, ...] = setting(
         "LOOKUP_RETRY_AT_S",
         seconds_list,

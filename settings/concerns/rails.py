@@ -1,10 +1,10 @@
-"""Which rails pay affiliates, and what is kept of deals. A rail without its credentials is not there."""
+"""The rails that pay affiliates, and the fee on deals. A rail without its credentials is not offered."""
 
 from dataclasses import dataclass
 
 from domain.payouts import transfers
-from settings.parsers import host_url, seconds_list, text, whole
-from settings.table import Concern, group, needed, setting
+from settings.parsers import host_url, seconds_list, text, whole_number
+from settings.table import Concern, group, required_setting, setting
 
 _PROCESSOR = "https://api.stripe.com"
 _WALLET = "https://api-m.paypal.com"
@@ -14,7 +14,7 @@ _WALLET = "https://api-m.paypal.com"
 class Processor(Concern):
     """The payment processor's transfers."""
 
-    key: str = needed(
+    key: str = required_setting(
         "PAYOUT_RAIL_PROCESSOR_KEY",
         text,
         "pays connected accounts (method ProcessorConnect) by transfers of the Stripe API",
@@ -28,12 +28,12 @@ class Processor(Concern):
 
 @dataclass(frozen=True, slots=True)
 class Wallet(Concern):
-    """The wallet service; `webhook_id` names the webhook whose events are ours."""
+    """The wallet service; `webhook_id` names the webhook whose events are accepted."""
 
-    client_id: str = needed(
+    client_id: str = required_setting(
         "PAYOUT_RAIL_WALLET_CLIENT_ID", text, "pays e-mail addresses (method Wallet) by the PayPal Payouts API"
     )
-    secret: str = needed("PAYOUT_RAIL_WALLET_SECRET", text, "goes with the client id", is_secret=True)
+    secret: str = required_setting("PAYOUT_RAIL_WALLET_SECRET", text, "goes with the client id", is_secret=True)
     webhook_id: str | None = setting("PAYOUT_RAIL_WALLET_WEBHOOK_ID", text, None, "verifies its events")
     url: str = setting("PAYOUT_RAIL_WALLET_URL", host_url(_WALLET), _WALLET, "where its API is")
 
@@ -42,13 +42,15 @@ class Wallet(Concern):
 class GlobalPayouts(Concern):
     """Outbound payments from `financial_account`."""
 
-    key: str = needed(
+    key: str = required_setting(
         "PAYOUT_RAIL_GLOBAL_KEY",
         text,
         "pays recipients (method GlobalPayouts) by outbound payments of the Stripe API",
         is_secret=True,
     )
-    financial_account: str = needed("PAYOUT_RAIL_GLOBAL_FINANCIAL_ACCOUNT", text, "the account that they leave from")
+    financial_account: str = required_setting(
+        "PAYOUT_RAIL_GLOBAL_FINANCIAL_ACCOUNT", text, "the account that they are paid from"
+    )
     webhook_secret: str | None = setting(
         "PAYOUT_RAIL_GLOBAL_WEBHOOK_SECRET", text, None, "verifies its events", is_secret=True
     )
@@ -57,20 +59,20 @@ class GlobalPayouts(Concern):
 
 @dataclass(frozen=True, slots=True)
 class Rails(Concern):
-    """The rails that pay affiliates; what is set of a rail is set whole."""
+    """The rails that pay affiliates. The credentials of a rail are set together."""
 
     ask_again_s: tuple[int, ...] = setting(
         "PAYOUT_ASK_AGAIN_S",
         seconds_list,
         transfers.ASK_AGAIN_S,
-        "a payout whose rail has not said whether it paid: how long after each answer it is asked again; the last one"
-        " repeats",
+        "how long after each answer a rail is asked again about a payout that it has neither confirmed nor rejected;"
+        " the last interval repeats",
     )
     deal_take_bps: int = setting(
         "DEAL_TAKE_BPS",
-        whole(0, 10_000),
+        whole_number(0, 10_000),
         0,
-        "what is charged on top of each milestone of a deal and kept, in hundredths of a percent",
+        "the fee that is charged on top of each milestone of a deal, in hundredths of a percent",
     )
     processor: Processor | None = group(Processor)
     wallet: Wallet | None = group(Wallet)

@@ -1,4 +1,4 @@
-"""Where rates of exchange come from."""
+"""The source of exchange rates."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from settings.table import Concern, setting
 
 @dataclass(frozen=True, slots=True)
 class Rates(Concern):
-    """Reference rates of currencies."""
+    """Reference exchange rates."""
 
     feed_url: str | None = setting(
         "FX_FEED_URL",

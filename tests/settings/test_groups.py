@@ -8,7 +8,7 @@ from settings.concerns.human_check import LOCAL
 from settings.concerns.rails import GlobalPayouts, Processor, Wallet
 
 
-def test_a_human_check_is_a_service_with_its_secret_or_local():
+def test_human_check_is_local_or_service_with_secret():
     service = {"HUMAN_CHECK_URL": "https://human.example.com/verify", "HUMAN_CHECK_SECRET": "s"}
     widget = {"HUMAN_CHECK_SCRIPT_URL": "https://human.example.com/api.js", "HUMAN_CHECK_SITE_KEY": "k"}
 
@@ -27,12 +27,12 @@ def test_a_human_check_is_a_service_with_its_secret_or_local():
             settings.read(wrong)
 
 
-def test_a_copilot_is_an_endpoint_with_its_model():
+def test_copilot_needs_endpoint_and_model():
     endpoint = {"COPILOT_URL": "https://models.example.com/v1/", "COPILOT_MODEL": "m"}
-    read = settings.read(endpoint | {"COPILOT_KEY": "sesame"}).copilot
+    copilot = settings.read(endpoint | {"COPILOT_KEY": "sesame"}).copilot
 
-    assert (read.url, read.model, read.key) == ("https://models.example.com/v1", "m", "sesame")
-    assert "sesame" not in str(read)
+    assert (copilot.url, copilot.model, copilot.key) == ("https://models.example.com/v1", "m", "sesame")
+    assert "sesame" not in str(copilot)
     assert settings.read(endpoint | {"COPILOT_URL": "http://127.0.0.1:11434/v1"}).copilot.url
     for wrong in (
         {"COPILOT_URL": endpoint["COPILOT_URL"]},
@@ -50,9 +50,9 @@ def test_a_copilot_is_an_endpoint_with_its_model():
             )
         ),
     ):
-        with pytest.raises(BadSetting, match="COPILOT_") as refused:
+        with pytest.raises(BadSetting, match="COPILOT_") as error:
             settings.read(wrong)
-        assert "secret" not in str(refused.value)
+        assert "secret" not in str(error.value)
 
 
 _RAILS = {
@@ -64,7 +64,7 @@ _RAILS = {
 }
 
 
-def test_a_rail_needs_its_credentials_alone_and_shows_no_secret():
+def test_rail_needs_only_credentials_and_hides_secrets():
     rails = settings.read(_RAILS).rails
 
     assert rails.processor == Processor(key="s3cret", url="https://api.stripe.com")
@@ -73,8 +73,8 @@ def test_a_rail_needs_its_credentials_alone_and_shows_no_secret():
     assert "s3cret" not in repr(rails)
 
 
-def test_a_rail_may_be_elsewhere_and_tell_us_by_itself():
-    more = {
+def test_rail_takes_address_and_webhook_secret():
+    options = {
         "PAYOUT_RAIL_PROCESSOR_URL": "http://127.0.0.1:12111/",
         "PAYOUT_RAIL_PROCESSOR_WEBHOOK_SECRET": "whsec_1",
         "PAYOUT_RAIL_WALLET_URL": "https://api-m.sandbox.paypal.com",
@@ -83,7 +83,7 @@ def test_a_rail_may_be_elsewhere_and_tell_us_by_itself():
         "PAYOUT_RAIL_GLOBAL_WEBHOOK_SECRET": "whsec_2",
     }
 
-    rails = settings.read(_RAILS | more).rails
+    rails = settings.read(_RAILS | options).rails
 
     assert rails.processor == Processor("s3cret", "whsec_1", "http://127.0.0.1:12111")
     assert rails.wallet == Wallet("c", "s3cret", "W1", "https://api-m.sandbox.paypal.com")
@@ -102,11 +102,11 @@ def test_a_rail_may_be_elsewhere_and_tell_us_by_itself():
         ("PAYOUT_RAIL_GLOBAL_FINANCIAL_ACCOUNT", "PAYOUT_RAIL_GLOBAL_KEY"),
     ],
 )
-def test_a_part_of_a_rail_is_refused_with_what_is_missing(given, missing):
-    with pytest.raises(BadSetting, match=f"^{given} is set without {missing}; ") as refused:
+def test_incomplete_rail_raises_error_with_missing_variable(given, missing):
+    with pytest.raises(BadSetting, match=f"^{given} is set without {missing}; ") as error:
         settings.read({given: "s3cret"})
 
-    assert "s3cret" not in str(refused.value)
+    assert "s3cret" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -122,10 +122,10 @@ def test_a_part_of_a_rail_is_refused_with_what_is_missing(given, missing):
     ],
 )
 @pytest.mark.parametrize("rail", ["PROCESSOR", "WALLET", "GLOBAL"])
-def test_credentials_go_nowhere_but_to_https_or_this_machine(rail, url):
+def test_unsafe_rail_address_raises_error_without_secret(rail, url):
     name = f"PAYOUT_RAIL_{rail}_URL"
 
-    with pytest.raises(BadSetting, match=f"^{name} cannot be used; it must be https://api") as refused:
+    with pytest.raises(BadSetting, match=f"^{name} cannot be used; it must be https://api") as error:
         settings.read(_RAILS | {name: url})
 
-    assert "s3cret" not in str(refused.value)
+    assert "s3cret" not in str(error.value)

@@ -1,7 +1,8 @@
-"""What `python -m settings` prints, and that no secret shows in the text of the settings."""
+"""The page of `python -m settings`, and secrets in the text of the settings."""
 
 import settings
 from settings.__main__ import page
+from settings.table import NamedValues
 
 _SECRETS = (
     "DATABASE_OWNER_URL",
@@ -13,19 +14,30 @@ _SECRETS = (
 )
 
 
-def test_every_default_is_printed_as_an_operator_writes_it():
+def test_page_prints_defaults_in_their_written_form():
     for row in (
         "| `PORT` | `8000` | where the web server listens |",
-        "| `WEBHOOK_ATTEMPTS_AT_S` | `0,60,120,240,480` | when the attempts go out, after the event |",
-        "| `METRICS_TOKEN` | none | bearer for `/metrics`; without it only this machine may read |",
+        "| `WEBHOOK_ATTEMPTS_AT_S` | `0,60,120,240,480` | when the attempts are made, after the event |",
+        "| `METRICS_TOKEN` | none | bearer for `/metrics`; without it only this machine may read them |",
     ):
         assert row in page().splitlines()
+    assert "| `mail` | `4` | messages |" in page().splitlines()
+    assert "| `upkeep` | `default` |" in page()
     assert "| `WEBHOOK_ALLOW_PRIVATE` | `off` |" in page()
     assert "| `PUBLIC_BASE_URL` | `http://127.0.0.1:PORT` |" in page()
 
 
-def test_no_secret_shows_in_the_text_of_the_settings():
-    told = {name: f"s3cret of {name} with more than thirty-two characters" for name in _SECRETS}
-    chosen = settings.read(told | {"REDIS_URL": "redis://:s3cret@h", "BROKER_URL": "amqp://u:s3cret@h"})
+def test_text_of_settings_contains_no_secret():
+    secrets = {name: f"s3cret of {name} with more than thirty-two characters" for name in _SECRETS}
+    chosen = settings.read(secrets | {"REDIS_URL": "redis://:s3cret@h", "BROKER_URL": "amqp://u:s3cret@h"})
 
     assert "s3cret" not in repr(chosen)
+
+
+def test_there_are_at_most_a_hundred_variables():
+    names = [variable.name for variable in settings.variables()]
+
+    assert len(names) == len(set(names)) <= 100
+    assert page().count("\n| `") - sum(page().count(f"\n| `{name}` |") for name in names) == sum(
+        len(variable.members) for variable in settings.variables() if isinstance(variable, NamedValues)
+    )

@@ -14,7 +14,7 @@ _AGENTS = {"MCP_OAUTH_ISSUER": "https://id.example.com", "MCP_OAUTH_JWKS": "http
     "issuer",
     ["https://id.example.com", "https://id.example.com/realms/one", "http://127.0.0.1:8080", "http://localhost/x"],
 )
-def test_people_sign_in_over_https_or_on_this_machine(issuer):
+def test_sign_in_accepts_https_or_this_machine(issuer):
     chosen = settings.read(_SAFE | {"DASHBOARD_JWT_ISSUER": issuer, "DASHBOARD_OIDC_CLIENT_ID": "pages"}).identity
 
     assert (chosen.dashboard_issuer, chosen.dashboard_client_id) == (issuer, "pages")
@@ -35,7 +35,7 @@ def test_people_sign_in_over_https_or_on_this_machine(issuer):
         "https://id.example.com/\u00fc",
     ],
 )
-def test_nobody_is_sent_to_sign_in_in_the_clear(issuer):
+def test_sign_in_over_plain_http_raises_error(issuer):
     assert settings.read(_SAFE | {"DASHBOARD_JWT_ISSUER": issuer}).identity.dashboard_issuer == issuer
     with pytest.raises(
         settings.BadSetting, match=r"DASHBOARD_JWT_ISSUER is .*; where people sign in, it must be an https"
@@ -43,14 +43,14 @@ def test_nobody_is_sent_to_sign_in_in_the_clear(issuer):
         settings.read(_SAFE | {"DASHBOARD_JWT_ISSUER": issuer, "DASHBOARD_OIDC_CLIENT_ID": "pages"})
 
 
-def test_the_claim_of_operators_is_a_name_and_a_value():
-    told = _SAFE | {"DASHBOARD_OIDC_CLIENT_ID": "pages", "OPERATOR_OIDC_CLAIM": " groups = a=b "}
+def test_operator_claim_is_a_name_and_a_value():
+    environ = _SAFE | {"DASHBOARD_OIDC_CLIENT_ID": "pages", "OPERATOR_OIDC_CLAIM": " groups = a=b "}
 
-    assert settings.read(told).identity.operator_claim == ("groups", "a=b")
+    assert settings.read(environ).identity.operator_claim == ("groups", "a=b")
 
 
 @pytest.mark.parametrize("claim", ["groups", "=operators", "groups=", "="])
-def test_a_claim_of_operators_that_is_none_is_refused(claim):
+def test_invalid_operator_claim_raises_error(claim):
     with pytest.raises(settings.BadSetting, match=r"OPERATOR_OIDC_CLAIM is .*such as groups=finderfee-operators"):
         settings.read(_SAFE | {"DASHBOARD_OIDC_CLIENT_ID": "pages", "OPERATOR_OIDC_CLAIM": claim})
 
@@ -93,14 +93,14 @@ def test_a_claim_of_operators_that_is_none_is_refused(claim):
         ),
     ],
 )
-def test_what_does_not_go_together_is_refused(variables, why):
-    with pytest.raises(settings.BadSetting, match=why) as refused:
+def test_contradicting_variables_raise_error(variables, why):
+    with pytest.raises(settings.BadSetting, match=why) as error:
         settings.read(variables)
 
-    assert "s3cret" not in str(refused.value)
+    assert "s3cret" not in str(error.value)
 
 
-def test_the_secret_of_a_client_is_not_printed():
-    told = _SAFE | {"DASHBOARD_OIDC_CLIENT_ID": "pages", "DASHBOARD_OIDC_CLIENT_SECRET": "s3cret"}
+def test_client_secret_is_not_printed():
+    environ = _SAFE | {"DASHBOARD_OIDC_CLIENT_ID": "pages", "DASHBOARD_OIDC_CLIENT_SECRET": "s3cret"}
 
-    assert "s3cret" not in repr(settings.read(told))
+    assert "s3cret" not in repr(settings.read(environ))

@@ -1,4 +1,4 @@
-"""What each variable sets, and what holds without it."""
+"""The value that each variable sets, and the defaults."""
 
 import dataclasses
 import operator
@@ -34,9 +34,7 @@ _DEFAULTS = {
         "trusted_proxies": 0,
         "processes": 2,
         "threads": 8,
-        "request_timeout_s": 10,
-        "upload_timeout_s": 60,
-        "answer_timeout_s": 30,
+        "timeouts_s": {"request": 10, "upload": 60, "answer": 30},
         "key_cache_s": 5,
         "cors_origins": (),
         "portal_domain": None,
@@ -72,6 +70,9 @@ _DEFAULTS = {
         "slots": {
             "default": 16,
             "sales": 2,
+            "refunds": 16,
+            "tracking": 16,
+            "upkeep": 16,
             "webhooks": 4,
             "gateways": 4,
             "payouts": 2,
@@ -115,8 +116,8 @@ _DEFAULTS = {
         "global_payouts": None,
     },
     "rates": {"feed_url": None},
-    "gateways": {"urls": dict.fromkeys(Gateway)},
-    "platforms": {"urls": dict.fromkeys(Platform), "lookup_retry_at_s": (60, 360, 1260, 3660, 7260)},
+    "addresses": {"apis": dict.fromkeys((*Gateway, *Platform))},
+    "platforms": {"lookup_retry_at_s": (60, 360, 1260, 3660, 7260)},
     "fraud": {
         "networks_file": None,
         "countries_file": None,
@@ -135,6 +136,7 @@ _DEFAULTS = {
     },
     "retention": {
         "days": {
+            "default": 90,
             "clicks": 90,
             "events": 90,
             "deliveries": 90,
@@ -156,15 +158,15 @@ _DEFAULTS = {
 }
 
 
-def test_without_any_variable_the_defaults_hold():
+def test_empty_environment_gives_defaults():
     assert dataclasses.asdict(settings.read({})) == _DEFAULTS
 
 
-def test_without_a_base_url_the_service_is_on_this_machine():
+def test_missing_base_url_means_this_machine():
     assert settings.read({}).web.url == "http://127.0.0.1:8000"
 
 
-def test_a_variable_that_is_set_to_nothing_is_not_set():
+def test_empty_variable_counts_as_not_set():
     names = ("DATABASE_URL", "PORT", "LOG_LEVEL", "WEBHOOK_ALLOW_PRIVATE", "WEBHOOK_ATTEMPTS_AT_S", "METRICS_TOKEN")
 
     assert settings.read(dict.fromkeys(names, " ")) == settings.read({})
@@ -219,24 +221,5 @@ def test_a_variable_that_is_set_to_nothing_is_not_set():
         ("FRAUD_SCORER_TOKEN", "t", "fraud.scorer_token", "t"),
     ],
 )
-def test_a_variable_sets_its_setting(variable, value, name, expected):
+def test_variable_sets_its_setting(variable, value, name, expected):
     assert operator.attrgetter(name)(settings.read({variable: value})) == expected
-
-
-def test_each_rate_limit_can_be_set_alone():
-    chosen = settings.read({"RATE_LIMIT_APPLY_PER_MIN": "4"}).web.limits_per_min
-
-    assert (chosen["apply"], chosen["standard"]) == (4, 600)
-
-
-@pytest.mark.parametrize(("sent", "days"), [("0", 0), ("90", 90), ("4000", 4000)])
-def test_days_of_keeping_are_set_for_each_kind_alone(sent, days):
-    chosen = settings.read({"RETENTION_CLICKS_DAYS": sent}).retention.days
-
-    assert (chosen["clicks"], chosen["mail"]) == (days, 90)
-
-
-def test_a_queue_without_slots_of_its_own_has_the_default():
-    chosen = settings.read({"JOB_SLOTS_DEFAULT": "7", "JOB_SLOTS_WEBHOOKS": "9"})
-
-    assert [chosen.jobs.slots_per_thread(queue) for queue in ("refunds", "webhooks", "imports")] == [7, 9, 1]

@@ -14,7 +14,7 @@ from pipelines import work
 from pipelines.work import GiveUp, TryAgain
 from tests.support.draining import run, waits_after
 from tests.support.turning import turn
-from workers.actor import calling_job, database_job
+from workers.actor import database_job, register_calling_job
 
 _JOB = Job("test.job", queue="upkeep", max_attempts=2)
 _PROCESS = ids.new_id()
@@ -26,7 +26,7 @@ def declare(app):
     """Declare `test.job`, as work in one transaction or as a call; it is forgotten after the test."""
 
     def declared(work=None, **calling):
-        database_job(_JOB)(work) if work else calling_job(_JOB, **calling)
+        database_job(_JOB)(work) if work else register_calling_job(_JOB, **calling)
 
     yield declared
     dramatiq.get_broker().actors.pop(_JOB.name, None)

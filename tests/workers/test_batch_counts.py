@@ -13,8 +13,8 @@ from models.jobs import processes, rows
 from pipelines import work
 from tests.support.draining import run
 from workers import process
-from workers.actor import calling_job
-from workers.behind.calls import CallsTogether
+from workers.actor import register_calling_job
+from workers.batching.call_batches import CallBatch
 
 _JOB = Job("test.batch_counts", queue="upkeep", max_attempts=3, together=4, lease_s=90)
 
@@ -36,12 +36,12 @@ def declared(app):
         places = [int(job.args["place"]) for job in jobs]
         return [None if place == 3 else place for place in places]
 
-    calling_job(
+    register_calling_job(
         _JOB,
         prepare=lambda job: prepare([job])[0],
         call=lambda place: place,
         record=lambda place, answer: record([(place, answer)])[0],
-        together=CallsTogether(prepare=prepare, goes_on=lambda *_: True, record=record, give_back=lambda _: None),
+        together=CallBatch(prepare=prepare, may_continue=lambda *_: True, record=record, give_back=lambda _: None),
     )
     yield
     dramatiq.get_broker().actors.pop(_JOB.name)
@@ -53,7 +53,7 @@ def test_an_answer_that_cannot_be_recorded_counts_as_failed_and_not_as_done(bran
             due = clock.now() - timedelta(seconds=4 - place)
             work.enqueue(_JOB, organization_id=brand.id, place=place, run_at=due)
     with db.any_org_work():
-        processes.announce(process_id=process.own_id(), queues=["upkeep"], threads=1)
+        processes.announce(process_id=process.current_id(), queues=["upkeep"], threads=1)
         (pointer,) = rows.any_org_hand_out(queue="upkeep", per_thread=1, share=99, lease_s=30)
 
     run(pointer)

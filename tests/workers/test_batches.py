@@ -16,9 +16,9 @@ from pipelines.work import GiveUp
 from tests.support.api.racing import begun
 from tests.support.draining import run
 from workers import process
-from workers.actor import calling_job, database_job
-from workers.behind.alone import alone
-from workers.behind.calls import CallsTogether
+from workers.actor import database_job, register_calling_job
+from workers.batching.batch_pauses import batch_pauses
+from workers.batching.call_batches import CallBatch
 
 _JOB = Job("test.batch", queue="upkeep", max_attempts=3, together=4)
 _CALL = dataclasses.replace(_JOB, lease_s=90)
@@ -27,8 +27,8 @@ _CALL = dataclasses.replace(_JOB, lease_s=90)
 @pytest.fixture(autouse=True)
 def forgets(app, monkeypatch):
     """What one test declared and found at fault is nothing to the next; and no test is too slow for that while."""
-    monkeypatch.setattr("workers.behind.alone._ALONE_S", 3600.0)
-    alone.forget()
+    monkeypatch.setattr("workers.batching.batch_pauses._PAUSE_S", 3600.0)
+    batch_pauses.clear()
     yield
     dramatiq.get_broker().actors.pop(_JOB.name, None)
 
@@ -44,7 +44,7 @@ def _stage(brand, number: int, job=_JOB, **options):
 def _hand_out(number: int = 1) -> list[rows.Pointer]:
     """Hand out for a process with so many threads, of which those may be busy that have a job already."""
     with db.any_org_work():
-        processes.announce(process_id=process.own_id(), queues=["upkeep"], threads=1)
+        processes.announce(process_id=process.current_id(), queues=["upkeep"], threads=1)
         return rows.any_org_hand_out(queue="upkeep", per_thread=number, share=99, lease_s=30)
 
 
@@ -204,7 +204,7 @@ def test_after_a_while_what_is_due_goes_together_again(brand):
     _stage(brand, 5)
     for _ in range(2):
         run(_hand_out()[0])
-    alone.forget()
+    batch_pauses.clear()
 
     run(_hand_out()[0])
 
@@ -214,7 +214,7 @@ def test_after_a_while_what_is_due_goes_together_again(brand):
 
 def test_how_many_and_how_are_said_both_or_not_at_all():
     for job, together in ((_JOB, None), (dataclasses.replace(_JOB, together=1), lambda jobs: None)):
-        with pytest.raises(ValueError, match=r"^test\.batch: how many are done together"):
+        with pytest.raises(ValueError, match=r"^test\.batch: Job\.together above 1 needs"):
             database_job(job, together=together)(lambda job: None)
 
 
@@ -242,14 +242,14 @@ def _calling(*, nothing_left=(), bad=(), raises=(), record_fails=False, look=Non
         happened["recorded"].append([place for place, _ in pairs])
         return [None] * len(pairs)
 
-    calling_job(
+    register_calling_job(
         _CALL,
         prepare=lambda job: prepare([job])[0],
         call=call,
         record=lambda place, answer: record([(place, answer)])[0],
-        together=CallsTogether(
+        together=CallBatch(
             prepare=prepare,
-            goes_on=lambda place, answer, following: answer not in bad,
+            may_continue=lambda place, answer, following: answer not in bad,
             record=record,
             give_back=lambda prepared: happened["given_back"].append(list(prepared)),
         ),
@@ -283,7 +283,7 @@ def test_while_calls_are_made_each_counts_as_handed_out_and_all_as_one_thread_s_
     run(pointer)
 
     # Two threads have room for two: one is busy with both calls.
-    assert seen[:2] == [[(1, True, True, process.own_id())] * 2, [1]]
+    assert seen[:2] == [[(1, True, True, process.current_id())] * 2, [1]]
 
 
 def test_after_a_bad_answer_the_rest_is_given_back_uncalled_with_its_attempt(brand):
@@ -302,7 +302,7 @@ def test_after_a_bad_answer_the_rest_is_given_back_uncalled_with_its_attempt(bra
 
 
 def test_calls_that_take_too_long_together_are_answered_badly_as_well(brand, monkeypatch):
-    monkeypatch.setattr("workers.behind.calls._CALLS_S", 0)
+    monkeypatch.setattr("workers.batching.call_batches._CALLS_S", 0)
     happened = _calling()
     _stage(brand, 3, _CALL)
 

@@ -15,7 +15,7 @@ import pytest
 from models import db
 from models.jobs import processes, rows
 from workers import process
-from workers.carriers import in_hand
+from workers.carriers import fetched_messages
 
 _ROOT = Path(__file__).parents[2]
 _PATIENCE_S = 60
@@ -70,7 +70,7 @@ def test_a_worker_announces_its_queues_and_threads(worker):
 
 
 def test_a_clean_stop_withdraws_the_announcement_at_once(worker, monkeypatch):
-    monkeypatch.setattr(process, "_LAST_WORD_S", _PATIENCE_S)
+    monkeypatch.setattr(process, "_STOP_WAIT_S", _PATIENCE_S)
     worker.start()
     assert _comes_true(lambda: _live() == {"upkeep": 3})
 
@@ -85,7 +85,7 @@ def _announced() -> list[tuple[list[str]]]:
 
 
 def test_a_process_that_is_told_to_stop_serves_no_queue_and_lives_until_it_has_ended(worker, monkeypatch):
-    monkeypatch.setattr(process, "_LAST_WORD_S", _PATIENCE_S)
+    monkeypatch.setattr(process, "_STOP_WAIT_S", _PATIENCE_S)
     monkeypatch.setattr(process, "_ANNOUNCE_EVERY_S", 0)  # always in the middle of one
     for _ in range(5):
         announcement = process.Announcement()
@@ -100,16 +100,16 @@ def test_a_process_that_is_told_to_stop_serves_no_queue_and_lives_until_it_has_e
 
 
 def test_a_process_that_ends_with_work_in_its_hands_is_left_to_go_silent(worker, monkeypatch):
-    monkeypatch.setattr(process, "_LAST_WORD_S", _PATIENCE_S)
+    monkeypatch.setattr(process, "_STOP_WAIT_S", _PATIENCE_S)
     announcement = process.Announcement()
     announcement.after_worker_boot(None, worker)
     assert _comes_true(lambda: len(_announced()) == 1)
-    worker.broker.in_hand["upkeep"].add("a message")
+    worker.broker.unacknowledged["upkeep"].add("a message")
     try:
         announcement.before_worker_shutdown(None, worker)
         announcement.after_worker_shutdown(None, worker)
     finally:
-        worker.broker.in_hand.clear()
+        worker.broker.unacknowledged.clear()
 
     assert _announced() == [([],)]
 
@@ -119,7 +119,7 @@ def test_a_consumer_gives_back_what_was_fetched_and_never_came(app):
     for number in range(3):
         broker.enqueue(dramatiq.Message("lost", "nobody", (), {"job_id": number, "attempt": 1}, {}))
     consumer = broker.consume("lost")
-    in_hands = in_hand.key(broker.client, broker.broker_id, "lost")
+    in_hands = fetched_messages.set_key(broker.client, broker.broker_id, "lost")
 
     def places() -> tuple[int, int]:
         return broker.client.scard(in_hands), broker.client.llen("finderfee:lost")
@@ -129,7 +129,7 @@ def test_a_consumer_gives_back_what_was_fetched_and_never_came(app):
         assert places() == (3, 0)
         consumer.close()  # two of three were in its cache
         assert places() == (1, 2)
-        broker.in_hand["lost"].clear()  # as if the answer had never come
+        broker.unacknowledged["lost"].clear()  # as if the answer had never come
         broker.consume("lost").close()
         assert places() == (0, 3)
     finally:

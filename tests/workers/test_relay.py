@@ -252,7 +252,7 @@ def _stopping_after(rounds: int):
 
 
 def test_the_loop_outlives_a_broker_that_is_away(relay_without_redis, brand, monkeypatch):
-    monkeypatch.setattr("workers.relay._AWAY_S", 0.01)
+    monkeypatch.setattr("workers.relay._UNAVAILABLE_S", 0.01)
     _stage(brand, 1)
     _announce()
 
@@ -262,7 +262,7 @@ def test_the_loop_outlives_a_broker_that_is_away(relay_without_redis, brand, mon
 
 
 def test_the_loop_outlives_a_database_that_comes_back(relay, brand, tmp_path, monkeypatch):
-    monkeypatch.setattr("workers.relay._AWAY_S", 0.01)
+    monkeypatch.setattr("workers.relay._UNAVAILABLE_S", 0.01)
     _stage(brand, 1)
     _announce()
     url = servers.urls().database_url

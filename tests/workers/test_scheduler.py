@@ -100,20 +100,20 @@ def test_what_is_due_after_a_pause(entry, last, now, due):
 def test_a_look_finds_what_has_a_tick_to_fire_and_nothing_else(app):
     rare = ScheduledTick("0 0 29 2 *", jobs.FX_REFRESH)
 
-    before = scheduler.due((_LATEST_ONLY, rare))
+    before = scheduler.due_entries((_LATEST_ONLY, rare))
     scheduler.fire(rare)
-    between = scheduler.due((_LATEST_ONLY, rare))
+    between = scheduler.due_entries((_LATEST_ONLY, rare))
 
     assert before == [_LATEST_ONLY, rare]
     assert between == [_LATEST_ONLY]
 
 
 def test_a_look_is_one_round_trip(app):
-    scheduler.due()
+    scheduler.due_entries()
     trips: list[bytes] = []
     db.db.trip_hooks.append(trips.append)
     try:
-        scheduler.due()
+        scheduler.due_entries()
     finally:
         db.db.trip_hooks.remove(trips.append)
 

@@ -12,7 +12,7 @@ from models import db
 from models.jobs import processes
 from pipelines import work
 from workers import silence
-from workers.carriers import in_hand
+from workers.carriers import fetched_messages
 from workers.relay import Relay
 
 
@@ -37,7 +37,7 @@ def clock(monkeypatch):
 @pytest.fixture
 def watch(app, clock):
     """A watch that begins now."""
-    return silence.Watch(dramatiq.get_broker())
+    return silence.SilenceWatch(dramatiq.get_broker())
 
 
 @pytest.fixture
@@ -53,10 +53,10 @@ def dead(brand, app):
     with db.any_org_work():
         db.db.stage("update worker_process set seen_at = now() - interval '1 minute'")
     yield process_id
-    dramatiq.get_broker().in_hand.clear()
+    dramatiq.get_broker().unacknowledged.clear()
 
 
-def _pass(clock: _Clock, watch: silence.Watch, seconds: int) -> None:
+def _pass(clock: _Clock, watch: silence.SilenceWatch, seconds: int) -> None:
     for _ in range(seconds):
         clock.now += 1
         watch.look()
@@ -69,7 +69,7 @@ def _is_out() -> bool:
 
 def _messages(process_id: UUID) -> dict[str, int]:
     client = dramatiq.get_broker().client
-    fetched = in_hand.key(client, process_id, "sales")
+    fetched = fetched_messages.set_key(client, process_id, "sales")
     return {"in hand": client.scard(fetched), "kept": client.hlen("finderfee:sales.msgs")}
 
 
@@ -117,7 +117,7 @@ def test_a_process_that_speaks_keeps_what_it_has(dead, clock, watch):
 
 def test_a_message_without_content_is_dropped_too(dead, clock, watch):
     client = dramatiq.get_broker().client
-    client.sadd(in_hand.key(client, dead, "sales"), "nothing")
+    client.sadd(fetched_messages.set_key(client, dead, "sales"), "nothing")
 
     _pass(clock, watch, 12)
 
@@ -126,9 +126,9 @@ def test_a_message_without_content_is_dropped_too(dead, clock, watch):
 
 def test_a_message_that_somebody_else_was_given_meanwhile_stays(dead):
     client = dramatiq.get_broker().client
-    ((message, _),) = in_hand.of(client, dead)["sales"].items()
-    client.srem(in_hand.key(client, dead, "sales"), message)
+    ((message, _),) = fetched_messages.read(client, dead)["sales"].items()
+    client.srem(fetched_messages.set_key(client, dead, "sales"), message)
 
-    in_hand.forget(client, dead, "sales", [message])
+    fetched_messages.delete(client, dead, "sales", [message])
 
     assert client.hlen("finderfee:sales.msgs") == 1

@@ -1,7 +1,7 @@
-"""What carries pointers from the relay to the fleets: Dramatiq's brokers with what this service needs of each.
+"""The brokers that carry pointers from the relay to the fleets: Dramatiq's, with what this service needs of each.
 
-ours        what both have: who knows a job, how much is fetched ahead, what this process has in its hands
-valkey      Redis or Valkey in any form; `consumer` and `in_hand` lose none of what was fetched
-fair_queue  which of the fetched messages a free thread takes, so that no slow server holds all threads
-rabbit      RabbitMQ, which gives back by itself what a process that is gone had
+pointer_carrier  what both have: unknown jobs, how much is fetched ahead, the messages that this process has fetched
+valkey           Redis or Valkey in any form; `consumer` and `fetched_messages` lose no fetched message
+fair_queue       the choice of the next message for a free thread, so that no slow server occupies all threads
+rabbit           RabbitMQ, which requeues by itself the messages of a process that ended
 """

@@ -1,7 +1,7 @@
-"""The queue between a process's consumers and its threads: which message a free thread takes next.
+"""The queue between a process's consumers and its threads: it chooses the next message for a free thread.
 
-Dramatiq's own gives the oldest message to any thread, so that a few slow servers end up holding all threads. This one
-keeps the limits of `domain.thread_slots`, and takes from the queue that holds the fewest threads.
+Dramatiq's own gives the oldest message to any thread, so that a few slow servers end up occupying all threads. This one
+keeps the limits of `domain.thread_slots`, and prefers the queue that occupies the fewest threads.
 """
 
 import itertools
@@ -14,15 +14,15 @@ from typing import Any
 from dramatiq.middleware import Middleware
 
 from domain.thread_slots import ThreadSlots, Work, server_limit, server_of
-from workers.behind import call_slots
+from workers.batching import call_slots
 
 
 class FairQueue(queue.Queue[Any]):
     """A work queue for Dramatiq's worker threads: a thread that took a message holds its slot until `task_done`.
 
-    `queues` are the names of the queues that the process serves; they may be added later.
-    Of the threads that wait, the last that came is woken: in a process with little to do only a few threads are ever
-    used, and each that is keeps a connection to the database.
+    `queues` are the names of the queues that the process serves; more may be added later.
+    Of the waiting threads the most recent is woken: a process with few jobs then uses only a few threads, and each
+    used thread keeps a connection to the database.
     """
 
     def __init__(self, *, threads: int, queues: Collection[str]) -> None:
@@ -30,13 +30,13 @@ class FairQueue(queue.Queue[Any]):
         self._slots = ThreadSlots(threads)
         self._queues = queues
         self._arrivals = itertools.count()
-        # By what the limits need to know; each with the number of its arrival, in order.
+        # By the properties that the limits need; each with the number of its arrival, in order.
         self._waiting: dict[Work, deque[tuple[int, Any]]] = {}
         self._held: dict[int, Work] = {}
         self._idle: list[threading.Condition] = []
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
-        """Take the message that this thread is to do next. Raises Empty where none may begin within `timeout`."""
+        """Take the next message of this thread. Raises Empty if none may begin within `timeout`."""
         with self.mutex:
             work = self._next()
             if work is None and block:
@@ -50,14 +50,14 @@ class FairQueue(queue.Queue[Any]):
             return item
 
     def get_nowait(self) -> Any:
-        """Take a message whatever the limits are: a process that ends gives back what it did not begin."""
+        """Take a message regardless of the limits: a process that ends requeues the messages that it did not begin."""
         with self.mutex:
             for work in self._waiting:
                 return self._take(work)
             raise queue.Empty
 
     def task_done(self) -> None:
-        """Give back the slot of the message that this thread took."""
+        """Release the slot of the message that this thread took."""
         with self.mutex:
             work = self._held.pop(threading.get_ident(), None)
             if work is not None:
@@ -82,16 +82,18 @@ class FairQueue(queue.Queue[Any]):
         return sum(map(len, self._waiting.values()))
 
     def _next(self) -> Work | None:
-        """Return what to begin now: the oldest of those whose queue and server hold the fewest threads."""
-        begins = [work for work in self._waiting if self._slots.has_room(work, queues=self._queues)]
-        return min(begins, key=lambda work: (*self._slots.busy_threads(work), self._waiting[work][0][0]), default=None)
+        """Return the work to begin now: the oldest of those whose queue and server occupy the fewest threads."""
+        startable = [work for work in self._waiting if self._slots.has_room(work, queues=self._queues)]
+        return min(
+            startable, key=lambda work: (*self._slots.busy_threads(work), self._waiting[work][0][0]), default=None
+        )
 
     def _wait(self, timeout: float | None) -> Work | None:
-        called = threading.Condition(self.mutex)
-        self._idle.append(called)
-        called.wait(timeout)
-        if called in self._idle:
-            self._idle.remove(called)
+        wake_up = threading.Condition(self.mutex)
+        self._idle.append(wake_up)
+        wake_up.wait(timeout)
+        if wake_up in self._idle:
+            self._idle.remove(wake_up)
         return self._next()
 
     def _wake(self) -> None:
@@ -100,7 +102,7 @@ class FairQueue(queue.Queue[Any]):
 
 
 class FairThreads(Middleware):
-    """Puts the fair queue between the consumers and the threads of a worker before it starts."""
+    """Middleware that puts the fair queue between the consumers and the threads of a worker before it starts."""
 
     def before_worker_boot(self, broker: Any, worker: Any) -> None:
         threads, queues = worker.worker_threads, worker.consumers

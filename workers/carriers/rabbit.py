@@ -1,7 +1,7 @@
-"""RabbitMQ as the carrier of pointers: queues that several nodes keep, and that outlive each of them.
+"""RabbitMQ as the carrier of pointers: queues that are replicated on several nodes, and survive each of them.
 
-What a process has belongs to its connection: when that ends, or says nothing for a while, RabbitMQ gives it to another.
-So nothing has to be looked for here, and nothing in hand is known of others.
+Fetched messages belong to the connection: when that ends, or is silent for a while, RabbitMQ requeues them. So nothing
+is recovered here, and the messages of other processes are unknown.
 """
 
 from typing import Any
@@ -12,40 +12,40 @@ from dramatiq.broker import Consumer, MessageProxy
 from dramatiq.brokers.rabbitmq import DEAD_MESSAGE_TTL, RabbitmqBroker, _RabbitmqConsumer
 from dramatiq.common import xq_name
 
-from workers.carriers.ours import PointerCarrier, RemembersWhatItHas, depth
+from workers.carriers.pointer_carrier import PointerCarrier, TrackingConsumer, prefetch_factor
 
 _log = structlog.get_logger(__name__)
 
-# Unless the address says otherwise: how often both sides say that they are there, and how long any step may take.
+# Defaults if the address does not set them: the interval of heartbeats, and how long any step may take.
 _HEARTBEAT_S = 10
 _STEP_S = 5
 _QUORUM = {"x-queue-type": "quorum"}
-# A pointer whose job kills its workers would go from one to the next at once: after so many it is set aside, and the
-# job comes back by its lease, with its attempt counted.
-_MOST_TIMES_BACK = {"x-delivery-limit": 3}
+# A pointer whose job kills its workers would go from one to the next at once: after this many it is set aside, and the
+# job is dispatched again after its lease, with its attempt counted.
+_DELIVERY_LIMIT = {"x-delivery-limit": 3}
 
 
 _Connection: Any = RabbitmqBroker.connection
 
 
 class RabbitCarrier(PointerCarrier, RabbitmqBroker):
-    """Dramatiq's broker on quorum queues, without the delay queues that nobody here uses.
+    """Dramatiq's broker on quorum queues, without the delay queues, which are not used here.
 
-    Nobody waits until the disks of several nodes have a pointer: that is several times slower, and one that is lost
-    comes back by its lease.
+    Publishing does not wait until the disks of several nodes have a pointer: that is several times slower, and the job
+    of a lost pointer is dispatched again after its lease.
     """
 
     def __init__(self, *, urls: tuple[str, ...], **options: Any) -> None:
         super().__init__(url=list(urls), **options)
         for parameters in self.parameters:
-            _be_impatient(parameters)
+            _shorten_timeouts(parameters)
 
     @property
     def consumer_class(self) -> type["_QueueConsumer"]:
         return _QueueConsumer
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
-        return super().consume(queue_name, prefetch * depth(queue_name), timeout)
+        return super().consume(queue_name, prefetch * prefetch_factor(queue_name), timeout)
 
     def keep_alive(self) -> None:
         connection = getattr(self.state, "connection", None)
@@ -63,36 +63,36 @@ class RabbitCarrier(PointerCarrier, RabbitmqBroker):
     @connection.deleter
     def connection(self) -> None:
         _Connection.__delete__(self)
-        # A node that comes back may come back empty.
+        # A restarted node may be empty.
         self.queues_pending.update(self.queues)
 
     def _build_queue_arguments(self, queue_name: str) -> dict[str, Any]:
-        return super()._build_queue_arguments(queue_name) | _QUORUM | _MOST_TIMES_BACK
+        return super()._build_queue_arguments(queue_name) | _QUORUM | _DELIVERY_LIMIT
 
     def _declare_dq_queue(self, queue_name: str) -> None:
-        """Declare nothing: delays are the job table's."""
+        """Declare nothing: the job table delays jobs."""
 
     def _declare_xq_queue(self, queue_name: str) -> Any:
         arguments = {"x-message-ttl": DEAD_MESSAGE_TTL} | _QUORUM
         return self.channel.queue_declare(queue=xq_name(queue_name), durable=True, arguments=arguments)
 
 
-class _QueueConsumer(RemembersWhatItHas, _RabbitmqConsumer):
+class _QueueConsumer(TrackingConsumer, _RabbitmqConsumer):
     def __init__(self, broker: Any, queue_name: str, prefetch: int, timeout: int) -> None:
         super().__init__(broker, queue_name, prefetch, timeout)
-        self._in_hand = broker.in_hand[queue_name]
+        self._unacknowledged = broker.unacknowledged[queue_name]
 
     def _name(self, message: MessageProxy) -> str:
         return f"{message.message_id}.{message._tag}"
 
 
-def _be_impatient(parameters: pika.URLParameters) -> None:
+def _shorten_timeouts(parameters: pika.URLParameters) -> None:
     usual = pika.ConnectionParameters()
-    for name, ours in (
+    for name, value in (
         ("heartbeat", _HEARTBEAT_S),
         ("socket_timeout", _STEP_S),
         ("stack_timeout", _STEP_S),
         ("blocked_connection_timeout", _STEP_S),
     ):
         if getattr(parameters, name) == getattr(usual, name):
-            setattr(parameters, name, ours)
+            setattr(parameters, name, value)

@@ -1,4 +1,4 @@
-"""One program of a Procfile: its process, its process group and when it may start again."""
+"""One program of a Procfile: its process, its process group and the time of its restart."""
 
 import ctypes
 import os
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO
 
-# The first restart is soon, for a crash that was an accident; the last pause is what a broken program costs.
+# The first restart is soon, for an occasional crash; the last pause limits the cost of a broken program.
 _PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0, 10.0)
-# A program that lived this long was healthy: its next death starts at the first pause again.
+# A program that ran this long was healthy: its next restart uses the first pause again.
 _HEALTHY_AFTER_S = 10.0
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _PR_SET_PDEATHSIG = 1  # From linux/prctl.h.
@@ -26,15 +26,15 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(slots=True)
 class ChildProgram:
-    """A command and its present process, if any; times are of the monotonic clock, in seconds."""
+    """A command and its current process, if any; times are of the monotonic clock, in seconds."""
 
     name: str
     arguments: list[str]
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
     start_due_at: float = 0.0
-    deaths: int = 0
-    is_renewed: bool = False
+    failures: int = 0
+    is_restarting: bool = False
 
     def start(self, env: Mapping[str, str]) -> IO[bytes]:
         """Start the process in a group of its own and return the pipe it writes to.
@@ -56,30 +56,30 @@ class ChildProgram:
         return self.process.stdout
 
     def plan_restart(self) -> float:
-        """Set when it starts again and return the pause in seconds: 0.5, 1, 2, 4, 8, then 10."""
+        """Set the time of its restart and return the pause in seconds: 0.5, 1, 2, 4, 8, then 10."""
         now = time.monotonic()
         if now - self.started_at >= _HEALTHY_AFTER_S:
-            self.deaths = 0
-        pause_s = _PAUSES_S[min(self.deaths, len(_PAUSES_S) - 1)]
-        self.deaths, self.start_due_at = self.deaths + 1, now + pause_s
+            self.failures = 0
+        pause_s = _PAUSES_S[min(self.failures, len(_PAUSES_S) - 1)]
+        self.failures, self.start_due_at = self.failures + 1, now + pause_s
         return pause_s
 
-    def renew(self) -> None:
-        """Ask the process to end, once, to be started again when it has; start one soon that waits for that."""
+    def restart(self) -> None:
+        """Ask the process to end, once, so that it is started again; start one that waits for its restart at once."""
         if self.process is None:
-            self.start_now()
-        elif not self.is_renewed:
-            self.is_renewed = True
+            self.reset_pause()
+        elif not self.is_restarting:
+            self.is_restarting = True
             self.ask_to_end()
 
-    def start_now(self) -> None:
-        """Forget the pauses: it is to start at once."""
-        self.is_renewed, self.deaths, self.start_due_at = False, 0, 0.0
+    def reset_pause(self) -> None:
+        """Make the program due to start at once, and forget its failures."""
+        self.is_restarting, self.failures, self.start_due_at = False, 0, 0.0
 
-    def obituary(self) -> str:
-        """Return how the process ended since the last call, '' if it did not.
+    def describe_end(self) -> str:
+        """Return how the process ended since the last call, or '' if it did not.
 
-        What it left behind in its group is killed: workers whose master died would hold its port and its jobs.
+        The rest of its group is killed: workers whose master died would hold its port and its jobs.
         """
         if self.process is None or self.process.poll() is None:
             return ""
@@ -88,9 +88,9 @@ class ChildProgram:
         return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
 
     def ask_to_end(self) -> None:
-        """Send SIGTERM to the first process of the group only.
+        """Send SIGTERM only to the first process of the group.
 
-        gunicorn and Dramatiq pass it on, and a fleet's process that is asked twice drops the job in its hands.
+        gunicorn and Dramatiq pass it on, and a fleet's process that gets it twice aborts its jobs.
         """
         if self.process is not None:
             self.process.send_signal(signal.SIGTERM)
@@ -104,14 +104,14 @@ class ChildProgram:
             self.process = None
 
 
-def words(name: str, command: str, env: Mapping[str, str]) -> list[str]:
+def split_command(name: str, command: str, env: Mapping[str, str]) -> list[str]:
     """Return a command's words with `$NAME` and `${NAME}` replaced, after splitting: a value stays one word.
 
     Raises ValueError for a name that the environment lacks.
     """
 
-    def value(found: re.Match[str]) -> str:
-        variable = found[1] or found[2]
+    def value(match: re.Match[str]) -> str:
+        variable = match[1] or match[2]
         if variable not in env:
             raise ValueError(f"the command of {name!r} uses ${variable}, which is not set")
         return env[variable]
@@ -124,4 +124,4 @@ def _end_with_parent(parent: int) -> None:
     if sys.platform == "linux":
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != parent:
-            os._exit(1)  # It died before the request was made.
+            os._exit(1)  # The supervisor died before this call.

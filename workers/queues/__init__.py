@@ -1,1 +1,1 @@
-"""The actors, one file per queue: which job runs what."""
+"""The actors, one file per queue: the function of each kind of job."""

@@ -1,4 +1,4 @@
-"""The `copilot` queue: the model is asked. It may think for a minute, for which nothing else waits here."""
+"""The `copilot` queue: requests to the model. One may take a minute, so no other jobs are in this queue."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from domain.copilot.states import CopilotFailure
 from models.jobs.rows import Claimed
 from pipelines.copilot import answering
 from pipelines.copilot.answering import PreparedPrompt
-from workers.actor import calling_job
+from workers.actor import register_calling_job
 
 
 def _prepare(job: Claimed) -> PreparedPrompt | None:
@@ -25,4 +25,4 @@ def _record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure) -> No
     answering.record(prepared, answer, now=clock.now())
 
 
-calling_job(jobs.COPILOT_ASK, prepare=_prepare, call=answering.call, record=_record)
+register_calling_job(jobs.COPILOT_ASK, prepare=_prepare, call=answering.call, record=_record)

@@ -1,6 +1,6 @@
-"""The `gateways` queue: events of payment gateways are translated and booked, credentials in doubt are tried.
+"""The `gateways` queue: events of payment gateways are translated and booked, credentials in doubt are checked.
 
-What a request could not finish of a coupon or a code is finished here too, and stores have their web pixels.
+It also finishes coupons and codes that a request could not finish, and installs the web pixels of stores.
 """
 
 from datetime import datetime
@@ -13,8 +13,8 @@ from models.jobs.rows import Claimed
 from pipelines.coupons import ending, families, minting, places
 from pipelines.coupons.calls import Made
 from pipelines.gateways import check, process, web_pixel
-from workers.actor import calling_job
-from workers.behind import call_slots
+from workers.actor import register_calling_job
+from workers.batching import call_slots
 
 _AWAY = "the gateway is away, or refuses our credentials"
 
@@ -36,7 +36,7 @@ def _translate(prepared: process.PreparedEvent) -> process.Translated:
         return process.translate(prepared) if is_held else process.crowded()
 
 
-calling_job(
+register_calling_job(
     jobs.GATEWAY_EVENT,
     prepare=_prepare,
     call=_translate,
@@ -45,58 +45,62 @@ calling_job(
 )
 
 
-def _doubted(job: Claimed) -> GatewayConnection | None:
+def _prepare_check(job: Claimed) -> GatewayConnection | None:
     return check.prepare(organization_id=job.tenant, connection_id=UUID(job.args["connection_id"]))
 
 
-def _look(connection: GatewayConnection) -> check.Look:
+def _check(connection: GatewayConnection) -> check.Look:
     return check.try_look(connection, now=clock.now())
 
 
-def _note(connection: GatewayConnection, found: check.Look) -> None:
-    if found.is_answered:
-        check.note(connection, found.refusal, now=clock.now())
+def _record_check(connection: GatewayConnection, result: check.Look) -> None:
+    if result.is_answered:
+        check.note(connection, result.refusal, now=clock.now())
 
 
-calling_job(jobs.GATEWAY_CHECK, prepare=_doubted, call=_look, record=_note)
+register_calling_job(jobs.GATEWAY_CHECK, prepare=_prepare_check, call=_check, record=_record_check)
 
 
-def _begun_pixel(job: Claimed) -> web_pixel.BegunPixel | None:
+def _prepare_pixel(job: Claimed) -> web_pixel.BegunPixel | None:
     connection_id = UUID(job.args["connection_id"])
     return web_pixel.prepare(organization_id=job.tenant, connection_id=connection_id, now=clock.now())
 
 
-def _settle_pixel(begun: web_pixel.BegunPixel, said: web_pixel.SettledPixel) -> datetime | None:
-    return web_pixel.record(begun, said, now=clock.now())
+def _record_pixel(begun: web_pixel.BegunPixel, result: web_pixel.SettledPixel) -> datetime | None:
+    return web_pixel.record(begun, result, now=clock.now())
 
 
-def _why_pixel(begun: web_pixel.BegunPixel, said: web_pixel.SettledPixel) -> str | None:
-    return said.error
+def _why_pixel(begun: web_pixel.BegunPixel, result: web_pixel.SettledPixel) -> str | None:
+    return result.error
 
 
-calling_job(jobs.WEB_PIXEL_SETTLE, prepare=_begun_pixel, call=web_pixel.settle, record=_settle_pixel, why=_why_pixel)
+register_calling_job(
+    jobs.WEB_PIXEL_SETTLE, prepare=_prepare_pixel, call=web_pixel.settle, record=_record_pixel, why=_why_pixel
+)
 
 
-def _why_made(begun: object, made: Made) -> str:
-    return f"the gateway gave no clear answer: {made.words}" if made.words else _AWAY
+def _why_unclear(begun: object, result: Made) -> str:
+    return f"the gateway gave no clear answer: {result.words}" if result.words else _AWAY
 
 
-def _begun_family(job: Claimed) -> families.BegunFamily | None:
+def _prepare_family(job: Claimed) -> families.BegunFamily | None:
     return families.resume(organization_id=job.tenant, coupon_id=UUID(job.args["coupon_id"]), now=clock.now())
 
 
-def _settle_family(begun: families.BegunFamily, made: Made) -> datetime | None:
-    return families.finish(begun, made, now=clock.now())
+def _record_family(begun: families.BegunFamily, result: Made) -> datetime | None:
+    return families.finish(begun, result, now=clock.now())
 
 
-calling_job(jobs.COUPON_MAKE, prepare=_begun_family, call=families.make, record=_settle_family, why=_why_made)
+register_calling_job(
+    jobs.COUPON_MAKE, prepare=_prepare_family, call=families.make, record=_record_family, why=_why_unclear
+)
 
 
-def _why_away(wanted: object, done: object) -> str:
+def _why_away(prepared: object, result: object) -> str:
     return _AWAY
 
 
-def _doomed(job: Claimed) -> families.DoomedCoupon | None:
+def _prepare_deletion(job: Claimed) -> families.DoomedCoupon | None:
     return families.prepare_delete(
         organization_id=job.tenant,
         connection_id=UUID(job.args["connection_id"]),
@@ -106,30 +110,34 @@ def _doomed(job: Claimed) -> families.DoomedCoupon | None:
     )
 
 
-def _deleted(doomed: families.DoomedCoupon, is_done: bool) -> datetime | None:
-    return None if is_done else places.again_at(doomed.deleted_at, clock.now())
+def _record_deletion(coupon: families.DoomedCoupon, is_done: bool) -> datetime | None:
+    return None if is_done else places.again_at(coupon.deleted_at, clock.now())
 
 
-calling_job(jobs.COUPON_DELETE, prepare=_doomed, call=families.delete_there, record=_deleted, why=_why_away)
+register_calling_job(
+    jobs.COUPON_DELETE, prepare=_prepare_deletion, call=families.delete_there, record=_record_deletion, why=_why_away
+)
 
 
-def _begun_code(job: Claimed) -> minting.BegunCode | None:
+def _prepare_code(job: Claimed) -> minting.BegunCode | None:
     return minting.resume(organization_id=job.tenant, code_id=UUID(job.args["code_id"]), now=clock.now())
 
 
-def _settle_code(begun: minting.BegunCode, made: Made) -> datetime | None:
-    return minting.finish(begun, made, now=clock.now())
+def _record_code(begun: minting.BegunCode, result: Made) -> datetime | None:
+    return minting.finish(begun, result, now=clock.now())
 
 
-calling_job(jobs.CODE_MINT, prepare=_begun_code, call=minting.mint, record=_settle_code, why=_why_made)
+register_calling_job(jobs.CODE_MINT, prepare=_prepare_code, call=minting.mint, record=_record_code, why=_why_unclear)
 
 
-def _ending(job: Claimed) -> ending.EndingCode | None:
+def _prepare_switch_off(job: Claimed) -> ending.EndingCode | None:
     return ending.prepare(organization_id=job.tenant, code_id=UUID(job.args["code_id"]), now=clock.now())
 
 
-def _ended(wanted: ending.EndingCode, ended: ending.Ended) -> datetime | None:
-    return ending.record(wanted, ended, now=clock.now())
+def _record_switch_off(code: ending.EndingCode, result: ending.Ended) -> datetime | None:
+    return ending.record(code, result, now=clock.now())
 
 
-calling_job(jobs.CODE_SWITCH_OFF, prepare=_ending, call=ending.switch_off, record=_ended, why=_why_away)
+register_calling_job(
+    jobs.CODE_SWITCH_OFF, prepare=_prepare_switch_off, call=ending.switch_off, record=_record_switch_off, why=_why_away
+)

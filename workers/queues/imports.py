@@ -1,4 +1,4 @@
-"""The `imports` queue: what an import leaves to be done after its answer; what gateways list that was missed."""
+"""The `imports` queue: the rest of an import after its response, and reconciliation with the lists of gateways."""
 
 from datetime import datetime
 from uuid import UUID
@@ -9,12 +9,12 @@ from models import db
 from models.jobs.rows import Claimed
 from pipelines.gateways import reconcile
 from pipelines.imports import letter
-from workers.actor import calling_job, database_job
+from workers.actor import database_job, register_calling_job
 
 
 @database_job(jobs.IMPORT_NOTIFY)
 def notify(job: Claimed) -> None:
-    """Write to the next of the affiliates whom an import brought."""
+    """Send emails to the next affiliates of an import."""
     letter.write(
         organization_id=job.tenant,
         program_id=UUID(job.args["program_id"]),
@@ -36,16 +36,18 @@ def _begin(job: Claimed) -> reconcile.ReconcileRun | None:
 
 
 def _list(run: reconcile.ReconcileRun) -> reconcile.ReconcileFound:
-    """Take in what the gateway lists, each page in a transaction of its own."""
-    found = reconcile.ReconcileFound()
-    for page in reconcile.pages(run, found):
+    """Import the pages that the gateway lists, each in a transaction of its own."""
+    totals = reconcile.ReconcileFound()
+    for page in reconcile.pages(run, totals):
         with db.unit_of_work(run.connection.organization_id):
-            reconcile.take(run, page, found, now=clock.now())
-    return found
+            reconcile.take(run, page, totals, now=clock.now())
+    return totals
 
 
-def _finish(run: reconcile.ReconcileRun, found: reconcile.ReconcileFound) -> datetime | None:
-    return reconcile.finish(run, found, now=clock.now())
+def _finish(run: reconcile.ReconcileRun, totals: reconcile.ReconcileFound) -> datetime | None:
+    return reconcile.finish(run, totals, now=clock.now())
 
 
-calling_job(jobs.GATEWAY_RECONCILE, prepare=_begin, call=_list, record=_finish, why=lambda run, found: found.away)
+register_calling_job(
+    jobs.GATEWAY_RECONCILE, prepare=_begin, call=_list, record=_finish, why=lambda run, totals: totals.away
+)

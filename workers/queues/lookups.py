@@ -1,4 +1,4 @@
-"""The `lookups` queue: newsletter and CRM platforms are asked who brought a buyer. A slow one holds up no sale here."""
+"""The `lookups` queue: newsletter and CRM platforms are asked who referred a buyer. A slow one delays no sale here."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,20 +8,20 @@ from adapters import clock
 from domain import jobs
 from models.jobs.rows import Claimed
 from pipelines.platforms import lookup
-from workers.actor import calling_job
+from workers.actor import register_calling_job
 
 
 def _prepare(job: Claimed) -> lookup.PreparedLookup | None:
     return lookup.prepare(organization_id=job.tenant, lookup_id=UUID(job.args["lookup_id"]))
 
 
-def _record(prepared: lookup.PreparedLookup, said: Sequence[lookup.PlatformSaid]) -> datetime | None:
-    return lookup.record(prepared, said, now=clock.now())
+def _record(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformSaid]) -> datetime | None:
+    return lookup.record(prepared, answers, now=clock.now())
 
 
-def _why(prepared: lookup.PreparedLookup, said: Sequence[lookup.PlatformSaid]) -> str:
-    away = [f"{one.connection.platform}: {one.away}" for one in said if one.away is not None]
-    return ", ".join(away) or "the platforms do not know the buyer yet"
+def _why(prepared: lookup.PreparedLookup, answers: Sequence[lookup.PlatformSaid]) -> str:
+    errors = [f"{answer.connection.platform}: {answer.away}" for answer in answers if answer.away is not None]
+    return ", ".join(errors) or "the platforms do not know the buyer yet"
 
 
-calling_job(jobs.PLATFORM_LOOKUP, prepare=_prepare, call=lookup.ask, record=_record, why=_why)
+register_calling_job(jobs.PLATFORM_LOOKUP, prepare=_prepare, call=lookup.ask, record=_record, why=_why)

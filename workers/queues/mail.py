@@ -1,4 +1,4 @@
-"""The `mail` queue: one attempt of one message, or the wait for its slot; and letters that somebody may be sent."""
+"""The `mail` queue: one attempt of one message, or the wait for its slot; and emails with links."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,9 +11,9 @@ from models.jobs.rows import Claimed
 from pipelines import mail
 from pipelines.organization import mailed_links
 from pipelines.storefront import second_step
-from workers.actor import calling_job, database_job
+from workers.actor import database_job, register_calling_job
 
-_PACED = "emails are sent at the pace of MAIL_PER_MIN"
+_PACED = "emails are sent at the pace of MAIL_PER_MINUTE"
 
 
 def _prepare(job: Claimed) -> mail.PreparedMail | None:
@@ -23,10 +23,10 @@ def _prepare(job: Claimed) -> mail.PreparedMail | None:
 def _send(prepared: mail.PreparedMail) -> mail.MailOutcome:
     try:
         return mail.deliver(prepared)
-    except MailUnreachable as trouble:
-        # The job counts the failure and rolls back; the reason is written down apart, where the operator looks.
+    except MailUnreachable as error:
+        # The failed job is rolled back; the reason is recorded in a transaction of its own, for operators.
         with db.unit_of_work(prepared.message.organization_id):
-            mail.record_trouble(prepared, trouble)
+            mail.record_trouble(prepared, error)
         raise
 
 
@@ -34,17 +34,17 @@ def _record(prepared: mail.PreparedMail, outcome: mail.MailOutcome) -> datetime 
     return mail.record(prepared, outcome, now=clock.now())
 
 
-calling_job(jobs.MAIL_SEND, prepare=_prepare, call=_send, record=_record, why=lambda prepared, outcome: _PACED)
+register_calling_job(jobs.MAIL_SEND, prepare=_prepare, call=_send, record=_record, why=lambda prepared, outcome: _PACED)
 
 
 @database_job(jobs.SIGN_IN_LETTER)
-def write_sign_in_letter(job: Claimed) -> None:
-    """Mail a sign-in link to an address, if it is an affiliate's."""
+def send_sign_in_email(job: Claimed) -> None:
+    """Email a sign-in link to an address, if it is an affiliate's."""
     mailed_links.any_org_write(sealed=job.args["sealed"], now=clock.now())
 
 
 @database_job(jobs.APPLICATION_LETTER)
-def write_application_letter(job: Claimed) -> None:
-    """Mail somebody who applied the link to what else is asked, if they have not answered it."""
+def send_application_email(job: Claimed) -> None:
+    """Email an applicant the link to the remaining questions, if they have not answered them."""
     affiliate_id = UUID(job.args["affiliate_id"])
     second_step.write_letter(organization_id=job.tenant, affiliate_id=affiliate_id, now=clock.now())

@@ -1,6 +1,6 @@
-"""The `payouts` queue: money that leaves or comes in, each by a job that asks whoever moves it; and when it is due.
+"""The `payouts` queue: payments out and in, and the times at which they are due.
 
-Payouts ask their rail, and automatic ones come round; deals ask their funding source, and milestones have their time.
+Payouts call their rail, and automatic ones recur; deals call their funding source, and milestones become due.
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from domain.payouts.transfers import Accepted, Answer, Paid, Rejected, why_again
 from models.jobs.rows import Claimed
 from pipelines.deals import ask, release
 from pipelines.payouts import propose, transfer
-from workers.actor import calling_job, database_job
-from workers.behind.calls import CallsTogether, is_so
+from workers.actor import database_job, register_calling_job
+from workers.batching.call_batches import CallBatch, is_still_true
 
 
 def _prepare(claimed: Sequence[Claimed]) -> list[transfer.PreparedTransfer | None]:
@@ -23,14 +23,14 @@ def _prepare(claimed: Sequence[Claimed]) -> list[transfer.PreparedTransfer | Non
     return transfer.prepare(organization_id=claimed[0].tenant, payout_ids=payout_ids, now=clock.now())
 
 
-def _goes_on(
+def _may_continue(
     prepared: transfer.PreparedTransfer,
     answer: Answer | transfer.Misconfigured,
     following: transfer.PreparedTransfer,
 ) -> bool:
-    """Say whether the next may be asked for: the rail knows what it did, and nobody else is at work on the next."""
-    is_known = isinstance(answer, Paid | Accepted | Rejected)
-    return is_known and is_so(following.payout.organization_id, lambda: transfer.is_to_be_asked(following))
+    """Return whether the next payout may be sent: the last answer is clear, and no other worker has the next one."""
+    is_clear = isinstance(answer, Paid | Accepted | Rejected)
+    return is_clear and is_still_true(following.payout.organization_id, lambda: transfer.is_to_be_asked(following))
 
 
 def _record(
@@ -39,7 +39,7 @@ def _record(
     return transfer.record(answered, now=clock.now())
 
 
-calling_job(
+register_calling_job(
     jobs.PAYOUT_TRANSFER,
     prepare=lambda job: _prepare([job])[0],
     call=transfer.call,
@@ -47,13 +47,13 @@ calling_job(
     why=lambda prepared, answer: why_again(
         answer.why if isinstance(answer, transfer.Misconfigured) else answer, asked="rail"
     ),
-    together=CallsTogether(prepare=_prepare, goes_on=_goes_on, record=_record, give_back=transfer.give_back),
+    together=CallBatch(prepare=_prepare, may_continue=_may_continue, record=_record, give_back=transfer.give_back),
 )
 
 
 @database_job(jobs.PAYOUT_CADENCE)
-def look_for_due_cadences(job: Claimed) -> None:
-    """Ask for the payouts of every organization whose cadence has come round."""
+def start_due_cadences(job: Claimed) -> None:
+    """Enqueue the automatic payouts of every organization whose cadence is due."""
     propose.any_org_look(now=clock.now())
 
 
@@ -71,7 +71,7 @@ def _record_answer(prepared: ask.PreparedQuestion, answer: Answer | RailMisconfi
     return ask.record(prepared, answer, now=clock.now())
 
 
-calling_job(
+register_calling_job(
     jobs.DEAL_ASK,
     prepare=_prepare_question,
     call=ask.call,
@@ -81,15 +81,15 @@ calling_job(
 
 
 @database_job(jobs.DEALS_RELEASE)
-def look_for_due_milestones(job: Claimed) -> None:
-    """Ask for the release of every milestone whose time has come."""
+def start_due_milestones(job: Claimed) -> None:
+    """Enqueue the release of every milestone that is due."""
     after = UUID(job.args["after"]) if "after" in job.args else release.FIRST
     release.any_org_start(after=after, now=clock.now())
 
 
 @database_job(jobs.DEAL_RELEASE)
 def release_milestone(job: Claimed) -> None:
-    """Pay one milestone whose time has come."""
+    """Pay one milestone that is due."""
     release.due(
         organization_id=job.tenant,
         deal_id=UUID(job.args["deal_id"]),

@@ -1,4 +1,4 @@
-"""The `refunds` queue: carrying a refund over to the override."""
+"""The `refunds` queue: applying a refund to the override."""
 
 from uuid import UUID
 
@@ -11,5 +11,5 @@ from workers.actor import database_job
 
 @database_job(jobs.REFUND_CASCADE)
 def cascade(job: Claimed) -> None:
-    """Bring one override to its parent's refunded fraction."""
+    """Refund one override by the same fraction as its parent."""
     refund.cascade(organization_id=job.tenant, conversion_id=UUID(job.args["conversion_id"]), now=clock.now())

@@ -1,4 +1,4 @@
-"""The `tracking` queue: what visitors of the brands' pages did."""
+"""The `tracking` queue: leads and clicks of visitors."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from models.jobs.rows import Claimed
 from pipelines.clicks import letters, scores
 from pipelines.leads import captured
 from pipelines.leads.captured import CapturedLead
-from workers.actor import calling_job, database_job
+from workers.actor import database_job, register_calling_job
 
 _SCORER_AGAIN_AFTER = timedelta(seconds=60)
 _SCORER_AWAY = "the fraud scorer (FRAUD_SCORER_URL) does not answer"
@@ -19,14 +19,14 @@ _SCORER_AWAY = "the fraud scorer (FRAUD_SCORER_URL) does not answer"
 
 @database_job(jobs.LEAD_CAPTURE)
 def capture_lead(job: Claimed) -> None:
-    """Find the tenant of a lead that a page sent."""
+    """Find the organization of a lead that a page sent."""
     captured.any_org_forward(sealed=job.args["sealed"], at=job.args["at"])
 
 
 @database_job(jobs.LEAD_RECORD)
 def record_lead(job: Claimed) -> None:
     """Record a lead that a page sent."""
-    window_days = job.args.get("window_days")  # a job of an earlier release has none
+    window_days = job.args.get("window_days")  # jobs of an earlier release have none
     lead = CapturedLead(
         program_id=UUID(job.args["program_id"]),
         affiliate_id=UUID(job.args["affiliate_id"]),
@@ -39,27 +39,31 @@ def record_lead(job: Claimed) -> None:
 
 @database_job(jobs.CLICK_LATE)
 def write_late_click(job: Claimed) -> None:
-    """Write a click for which there was neither the stream nor a turn."""
+    """Write a click that could be written neither to the stream nor at once."""
     letters.write_late(job.args, now=clock.now())
 
 
 @database_job(jobs.CLICK_UNREADABLE)
 def read_click_again(job: Claimed) -> None:
-    """Write a click that could not be written before; played again by an operator."""
+    """Write a click that an operator replays after it could not be written."""
     letters.write_again(job.args, now=clock.now())
 
 
-def _waiting(job: Claimed) -> scores.WaitingClicks | None:
+def _prepare_scores(job: Claimed) -> scores.WaitingClicks | None:
     return scores.waiting(organization_id=job.tenant, asked=job.args["clicks"])
 
 
-def _settle(those: scores.WaitingClicks, said: Mapping[str, Verdict] | None) -> datetime | None:
-    if said is None:
+def _record_scores(clicks: scores.WaitingClicks, verdicts: Mapping[str, Verdict] | None) -> datetime | None:
+    if verdicts is None:
         return clock.now() + _SCORER_AGAIN_AFTER
-    scores.settle(organization_id=those.organization_id, said=said, now=clock.now())
+    scores.settle(organization_id=clicks.organization_id, said=verdicts, now=clock.now())
     return None
 
 
-calling_job(
-    jobs.CLICKS_RESCORE, prepare=_waiting, call=scores.ask, record=_settle, why=lambda those, said: _SCORER_AWAY
+register_calling_job(
+    jobs.CLICKS_RESCORE,
+    prepare=_prepare_scores,
+    call=scores.ask,
+    record=_record_scores,
+    why=lambda clicks, verdicts: _SCORER_AWAY,
 )

@@ -1,4 +1,4 @@
-"""The `upkeep` queue: housekeeping that nobody waits for."""
+"""The `upkeep` queue: housekeeping in the background."""
 
 from datetime import date
 from uuid import UUID
@@ -16,107 +16,107 @@ from pipelines.host_proofs.held import HeldHost
 from pipelines.invites import inviting
 from pipelines.leads import lifecycle
 from pipelines.webhooks import letters
-from workers.actor import calling_job, database_job
+from workers.actor import database_job, register_calling_job
 
 
 @database_job(jobs.FORGET)
 def forget(job: Claimed) -> None:
-    """Drop what has had its time."""
+    """Delete expired rows."""
     upkeep.forget()
 
 
 @database_job(jobs.WEBHOOKS_FAILING)
-def tell_of_failing_webhooks(job: Claimed) -> None:
-    """Write to the Owners of endpoints that nothing has reached for a day."""
+def notify_of_failing_webhooks(job: Claimed) -> None:
+    """Email the Owners of endpoints that no delivery has reached for a day."""
     letters.any_org_tell(now=clock.now())
 
 
 @database_job(jobs.DOMAINS_CHECK)
 def check_domains(job: Claimed) -> None:
-    """Ask for a look at every domain whose turn it is."""
+    """Enqueue a check of every domain that is due."""
     ticking.any_org_start(now=clock.now())
 
 
-def _asked_domain(job: Claimed) -> HeldHost | None:
+def _prepare_domain(job: Claimed) -> HeldHost | None:
     return ticking.prepare(ticking.AskedName(job.tenant, UUID(job.args["holder_id"]), job.args["name"]))
 
 
-def _note_domain(held: HeldHost, reading: DnsReading) -> None:
-    ticking.record(held, reading, now=clock.now())
+def _record_domain(host: HeldHost, reading: DnsReading) -> None:
+    ticking.record(host, reading, now=clock.now())
 
 
-calling_job(jobs.DOMAIN_CHECK, prepare=_asked_domain, call=ticking.look, record=_note_domain)
+register_calling_job(jobs.DOMAIN_CHECK, prepare=_prepare_domain, call=ticking.look, record=_record_domain)
 
 
 @database_job(jobs.INVITES_EXPIRE)
 def expire_invites(job: Claimed) -> None:
-    """Mark the invites of every organization that were not accepted in time."""
+    """Mark the expired invites of every organization."""
     inviting.any_org_expire(now=clock.now())
 
 
 @database_job(jobs.HOLDS_RENEW)
 def renew_holds(job: Claimed) -> None:
-    """Hold an organization's next Pending conversions anew."""
+    """Recompute the holds of an organization's next Pending conversions."""
     renewal.renew(job.tenant, after=UUID(job.args["after"]))
 
 
 @database_job(jobs.HOLD_RELEASE)
 def release_holds(job: Claimed) -> None:
-    """Approve what has passed its hold, of every organization."""
+    """Approve the conversions of every organization whose hold is over."""
     release.any_org_release(now=clock.now())
 
 
 @database_job(jobs.LEADS_EXPIRE)
 def expire_leads(job: Claimed) -> None:
-    """Expire the leads of every organization that no sale came of in time."""
+    """Expire the leads of every organization that did not convert in time."""
     lifecycle.any_org_expire(now=clock.now())
 
 
 @database_job(jobs.CLICKS_FORGET)
 def forget_click_hashes(job: Claimed) -> None:
-    """Forget who made the old clicks of every organization."""
+    """Delete the visitor hashes of old clicks of every organization."""
     upkeep.forget_click_hashes(now=clock.now())
 
 
 @database_job(jobs.RETENTION)
 def start_retention(job: Claimed) -> None:
-    """Begin to end what has had its time."""
+    """Enqueue the retention of every kind of rows."""
     retention.any_org_start(now=clock.now())
 
 
 @database_job(jobs.RETENTION_SLICE)
 def end_slice(job: Claimed) -> None:
-    """End the next rows of a kind."""
+    """Delete the next expired rows of a kind."""
     retention.any_org_go_on(job.args["kind"], now=clock.now())
 
 
 @database_job(jobs.PARTITIONS)
 def keep_partitions(job: Claimed) -> None:
-    """Make the months that are missing ahead, and drop those that retention has emptied."""
+    """Create the partitions of coming months, and drop those that retention has emptied."""
     partitions.any_org_keep(now=clock.now())
 
 
 @database_job(jobs.GATEWAYS_RECONCILE)
 def reconcile_gateways(job: Claimed) -> None:
-    """Ask for a run of every native connection."""
+    """Enqueue a reconciliation of every native connection."""
     reconcile.any_org_start(only_polled=False)
 
 
 @database_job(jobs.GATEWAYS_POLL)
 def poll_gateways(job: Claimed) -> None:
-    """Ask for a run of the connections whose gateway does not tell everything."""
+    """Enqueue a reconciliation of the connections whose gateway does not send every event."""
     reconcile.any_org_start(only_polled=True)
 
 
 @database_job(jobs.GATEWAYS_CHECK)
 def check_gateways(job: Claimed) -> None:
-    """Ask for a check of every native connection in doubt."""
+    """Enqueue a check of every native connection in doubt."""
     check.any_org_start()
 
 
 @database_job(jobs.LEDGER_CHECK)
 def start_ledger_checks(job: Claimed) -> None:
-    """Ask for a check of the next organizations."""
+    """Enqueue the ledger checks of the next organizations."""
     ledger_check.any_org_start(after=UUID(job.args.get("after", str(ledger_check.FIRST))))
 
 
@@ -128,34 +128,34 @@ def check_ledger(job: Claimed) -> None:
 
 @database_job(jobs.DAYS_FOLD)
 def fold_days(job: Claimed) -> None:
-    """Fold what changed since the last time into the days of every organization."""
+    """Fold recent changes into the daily totals of every organization."""
     upkeep.any_org_fold_days()
 
 
 @database_job(jobs.DAYS_RECKON)
-def start_reckoning(job: Claimed) -> None:
-    """Ask for the reckoning of the next organizations' days."""
+def start_day_totals(job: Claimed) -> None:
+    """Enqueue the daily owed totals of the next organizations."""
     since = job.args["since"]
     after = UUID(job.args.get("after", str(reckoning.FIRST)))
     reckoning.any_org_start(since=date.fromisoformat(since) if since else None, after=after)
 
 
 @database_job(jobs.DAYS_RECKON_ONE)
-def reckon_days(job: Claimed) -> None:
-    """Reckon what an organization's days owe that changed."""
+def compute_day_totals(job: Claimed) -> None:
+    """Recompute an organization's daily owed totals for the days that changed."""
     reckoning.reckon(job.tenant)
 
 
-def _feed(job: Claimed) -> str | None:
+def _prepare_rates(job: Claimed) -> str | None:
     return fx_intake.feed_url()
 
 
-def _fetch(url: str) -> RateFile:
+def _fetch_rates(url: str) -> RateFile:
     return fx_intake.fetch(url, now=clock.now())
 
 
-def _take_in(url: str, found: RateFile) -> None:
-    fx_intake.take_in(found)
+def _record_rates(url: str, rates: RateFile) -> None:
+    fx_intake.take_in(rates)
 
 
-calling_job(jobs.FX_REFRESH, prepare=_feed, call=_fetch, record=_take_in)
+register_calling_job(jobs.FX_REFRESH, prepare=_prepare_rates, call=_fetch_rates, record=_record_rates)

@@ -1,4 +1,4 @@
-"""The `webhooks` queue: attempts of deliveries, several of one endpoint one after another where it is behind."""
+"""The `webhooks` queue: attempts of deliveries, several of one endpoint one after another if it is behind."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -12,22 +12,22 @@ from domain.webhooks import delivery
 from models.jobs.rows import Claimed
 from pipelines.webhooks import deliver
 from workers import metrics
-from workers.actor import calling_job
-from workers.behind.calls import CallsTogether, is_so
+from workers.actor import register_calling_job
+from workers.batching.call_batches import CallBatch, is_still_true
 
 _log = structlog.get_logger(__name__)
 
-# What a batch knows of its endpoint is no older when an attempt begins: a secret that was changed signs no more, and an
-# endpoint that was deleted is told nothing.
-_KNOWN_FOR = timedelta(milliseconds=250)
+# The maximum age of a batch's data about its endpoint when an attempt begins: a former secret signs no more, and a
+# deleted endpoint gets no more deliveries.
+_MAX_AGE = timedelta(milliseconds=250)
 
 
 def _prepare(claimed: Sequence[Claimed]) -> list[deliver.PreparedDelivery | None]:
-    wanted = [_wanted(job.args) for job in claimed]
-    return deliver.prepare(organization_id=claimed[0].tenant, wanted=wanted, now=clock.now())
+    attempts = [_attempt_from_args(job.args) for job in claimed]
+    return deliver.prepare(organization_id=claimed[0].tenant, wanted=attempts, now=clock.now())
 
 
-def _wanted(args: Mapping[str, str]) -> deliver.WantedAttempt:
+def _attempt_from_args(args: Mapping[str, str]) -> deliver.WantedAttempt:
     event_id = UUID(args["event_id"]) if "event_id" in args else None
     return deliver.WantedAttempt(UUID(args["delivery_id"]), event_id, is_single="once" in args)
 
@@ -36,7 +36,7 @@ def _send(prepared: deliver.PreparedDelivery) -> deliver.DeliveryOutcome:
     outcome = deliver.send(prepared, clock=clock.now)
     attempt = prepared.attempt
     if attempt.is_endpoint_gone:
-        return outcome  # nobody was asked
+        return outcome  # no request was made
     name = delivery.outcome(outcome.status)
     metrics.count_webhook(name)
     if name != "delivered":
@@ -54,26 +54,26 @@ def _send(prepared: deliver.PreparedDelivery) -> deliver.DeliveryOutcome:
     return outcome
 
 
-def _goes_on(
+def _may_continue(
     prepared: deliver.PreparedDelivery, outcome: deliver.DeliveryOutcome, following: deliver.PreparedDelivery
 ) -> bool:
-    """Say whether the endpoint may be told the next: it answered, is there, and is as it was when that was prepared."""
+    """Return whether the next delivery may be sent: the endpoint answered, exists, and has not changed since."""
     if outcome.status in (None, deliver.GONE):
         return False
-    if abs(outcome.ended_at - prepared.read_at) < _KNOWN_FOR:
+    if abs(outcome.ended_at - prepared.read_at) < _MAX_AGE:
         return True
-    return is_so(prepared.attempt.organization_id, lambda: deliver.is_as_it_was(prepared))
+    return is_still_true(prepared.attempt.organization_id, lambda: deliver.is_as_it_was(prepared))
 
 
-calling_job(
+register_calling_job(
     jobs.WEBHOOK_DELIVER,
     prepare=lambda job: _prepare([job])[0],
     call=_send,
     record=lambda prepared, outcome: deliver.record([(prepared, outcome)])[0],
     why=lambda prepared, outcome: outcome.failure_reason or f"answered {outcome.status}",
-    together=CallsTogether(
+    together=CallBatch(
         prepare=_prepare,
-        goes_on=_goes_on,
+        may_continue=_may_continue,
         record=deliver.record,
         give_back=deliver.give_back,
     ),

@@ -31,11 +31,12 @@ def group(context: click.Context) -> None:
     if not loopback.is_wanted(chosen):
         raise click.ClickException(
             "The demo's gateway is played on a private machine alone, and DATABASE_URL is set."
-            " Next: unset DATABASE_URL and GATEWAY_STRIPE_URL, then make run"
+            " Next: unset DATABASE_URL, remove stripe from API_ADDRESSES, then make run"
         )
     if not loopback.is_gateway_played(chosen):
         raise click.ClickException(
-            "GATEWAY_STRIPE_URL leads elsewhere, so the demo's gateway is not played. Next: unset it, then make run"
+            "API_ADDRESSES has another address for stripe, so the demo's gateway is not played."
+            " Next: remove stripe from it, then make run"
         )
     if books.key(chosen.servers.data_dir) is None:
         raise click.ClickException(f"There is no demo's gateway in {chosen.servers.data_dir}. Next: make run")

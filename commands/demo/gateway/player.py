@@ -33,8 +33,8 @@ _LARGEST_BODY = 64 << 10
 _NUMBERED = re.compile(r"\[\d+\]$")
 _PAUSES_S = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
 _NOT_LET_IN = words.error(
-    "This is the demo's gateway, which knows no key but its own. For the real one: GATEWAY_STRIPE_URL=https://api.stripe.com"
-    " make run"
+    "This is the demo's gateway, which knows no key but its own. For the real one:"
+    " API_ADDRESSES=stripe=https://api.stripe.com make run"
 )
 
 

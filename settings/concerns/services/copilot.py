@@ -1,39 +1,39 @@
-"""The model that answers at the dashboard's co-pilot."""
+"""The model behind the dashboard's co-pilot."""
 
 from dataclasses import dataclass
 
-from settings.parsers import api_url, text, whole
+from settings.parsers import api_url, text, whole_number
 from settings.table import BadSetting, Concern, setting
 
 
 @dataclass(frozen=True, slots=True)
 class Copilot(Concern):
-    """Where the model is, and how much of it an organization may use in a day. Without a URL there is no co-pilot."""
+    """The model endpoint, and how much an organization may use it a day. Without a URL there is no co-pilot."""
 
     url: str | None = setting(
         "COPILOT_URL",
         api_url("https://models.example.com/v1"),
         None,
-        "the base of a model endpoint of yours: questions go to `/chat/completions` below it, with what the tools find"
-        " (docs/copilot.md); https, or http on this machine; without it there is no co-pilot",
+        "the base of a model endpoint of yours: questions go to `/chat/completions` below it, with the results of the"
+        " tools (docs/copilot.md); https, or http on this machine; without it there is no co-pilot",
     )
-    key: str | None = setting("COPILOT_KEY", text, None, "the bearer that the endpoint is asked with", is_secret=True)
-    model: str | None = setting("COPILOT_MODEL", text, None, "which of its models is asked")
+    key: str | None = setting("COPILOT_KEY", text, None, "the bearer token for the endpoint", is_secret=True)
+    model: str | None = setting("COPILOT_MODEL", text, None, "the model to use")
     timeout_s: int = setting(
-        "COPILOT_TIMEOUT_S", whole(5, 120), 60, "how long one answer of the endpoint may take, in seconds"
+        "COPILOT_TIMEOUT_S", whole_number(5, 120), 60, "how long one response of the endpoint may take, in seconds"
     )
     daily_tokens: int = setting(
         "COPILOT_DAILY_TOKENS",
-        whole(1),
+        whole_number(1),
         1_000_000,
         "tokens per organization and day (UTC), as the endpoint counts them or by their length",
     )
     daily_requests: int = setting(
-        "COPILOT_DAILY_REQUESTS", whole(1), 400, "requests to the endpoint per organization and day (UTC)"
+        "COPILOT_DAILY_REQUESTS", whole_number(1), 400, "requests to the endpoint per organization and day (UTC)"
     )
 
     def check(self) -> None:
-        """Refuse an endpoint without a model, and what is said of an endpoint that is not there."""
+        """Raise BadSetting for an endpoint without a model, and for a model without an endpoint."""
         if (self.url is None) != (self.model is None):
-            one, other = ("COPILOT_URL", "COPILOT_MODEL") if self.url else ("COPILOT_MODEL", "COPILOT_URL")
-            raise BadSetting(f"{one} is set without {other}; set both, or none")
+            given, missing = ("COPILOT_URL", "COPILOT_MODEL") if self.url else ("COPILOT_MODEL", "COPILOT_URL")
+            raise BadSetting(f"{given} is set without {missing}; set both, or none")

@@ -87,7 +87,7 @@ def test_a_host_that_a_brand_typed_must_be_public(monkeypatch, url):
 
 @_play("activecampaign")
 def test_a_host_that_a_brand_typed_is_called_where_it_is(stage, monkeypatch):
-    turn(monkeypatch, platforms={"urls": dict.fromkeys(settings.current().platforms.urls)})
+    turn(monkeypatch, addresses={"apis": dict.fromkeys(settings.current().addresses.apis)})
     for typed in (stage.url, f"{stage.url}/", f"{stage.url}/api/3"):
         assert stage.platform.check(_account(stage, apiUrl=typed)) is None
     stage.answer = lambda asked: (404, None)

@@ -110,8 +110,7 @@ def test_a_hostile_body_costs_at_most_ten_ordinary_requests_of_its_route(brand, 
     nowhere = "http://127.0.0.1:9"
     turn(
         monkeypatch,
-        gateways={"urls": dict.fromkeys(Gateway, nowhere)},
-        platforms={"urls": dict.fromkeys(Platform, nowhere)},
+        addresses={"apis": dict.fromkeys((*Gateway, *Platform), nowhere)},
     )
     brand.set(plan="Pro")
     program_id = str(brand.program())

@@ -12,7 +12,7 @@ from api.access import limits
 from tests.support.rows.brands import Brand
 
 URL = "/api/v1/programs"
-ENVIRONMENT = {"DATABASE_URL": "unused", "SECRET_KEY": "x" * 32, "RATE_LIMIT_STANDARD_PER_MIN": "1"}
+ENVIRONMENT = {"DATABASE_URL": "unused", "SECRET_KEY": "x" * 32, "RATE_LIMITS_PER_MIN": "standard=1"}
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from domain import jobs
 from models import db
 from tests.support.gateways.stage import Purchase
 from tests.support.outside.console import Console
-from workers.behind import call_slots
-from workers.behind.call_slots import CallSlots
+from workers.batching import call_slots
+from workers.batching.call_slots import CallSlots
 
 
 @pytest.fixture

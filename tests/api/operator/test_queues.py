@@ -45,13 +45,15 @@ def test_every_queue_says_who_works_on_it_and_what_waits(console, brand):
 
 
 def test_what_is_done_is_counted_by_its_queue(brand, drain, monkeypatch):
-    monkeypatch.setattr(pace, "done", pace.DonePace())  # of all that was done before, some minute ends meanwhile
+    monkeypatch.setattr(
+        pace, "completed", pace.CompletedJobs()
+    )  # of all that was done before, some minute ends meanwhile
     brand.program()
     brand.affiliate("ben")
     brand.sale()
     drain("sales")
 
-    assert pace.done.last_minute()["sales"] == 1
+    assert pace.completed.last_minute()["sales"] == 1
 
 
 def test_a_paused_queue_hands_nothing_out_and_says_why(console, brand, drain):

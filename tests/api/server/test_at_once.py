@@ -15,7 +15,7 @@ _IN_ORDER = 12
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory):
-    told = {"KEY_CACHE_S": "60", "TRUSTED_PROXIES": "1", "RATE_LIMIT_ANONYMOUS_TRACKING_PER_MIN": str(_LIMIT)}
+    told = {"KEY_CACHE_S": "60", "TRUSTED_PROXIES": "1", "RATE_LIMITS_PER_MIN": f"anonymous_tracking={_LIMIT}"}
     with running(tmp_path_factory.mktemp("web"), **told) as (server, _):
         yield server
 

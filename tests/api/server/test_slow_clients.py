@@ -169,7 +169,7 @@ def test_a_client_that_goes_on_taking_a_little_has_a_deadline_for_the_whole_answ
     answers = 32
     last = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
     with (
-        running(tmp_path, ANSWER_TIMEOUT_S="1") as (server, _),
+        running(tmp_path, WEB_TIMEOUTS_S=f"request={PATIENCE_S} upload={PATIENCE_S} answer=1") as (server, _),
         server.socket(_DOCUMENT * answers + last, receive_bytes=4096) as dawdling,
     ):
         taken = b""
@@ -185,7 +185,7 @@ def test_a_client_that_goes_on_taking_a_little_has_a_deadline_for_the_whole_answ
 
 def test_a_server_that_is_told_to_end_answers_who_is_in_the_middle_of_a_request(tmp_path):
     with (
-        running(tmp_path, REQUEST_TIMEOUT_S=str(PATIENCE_S)) as (server, process),
+        running(tmp_path) as (server, process),
         server.socket(HEAD % (2, b"") + b"{") as sending,
     ):
         with server.socket(HEALTH) as kept:

@@ -8,7 +8,7 @@ from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
 # As many sales as other jobs are handed out ahead.
-_MANY_SLOTS = {"JOB_SLOTS_SALES": "16"}
+_MANY_SLOTS = {"JOB_SLOTS": "sales=16"}
 # A receiver that does not answer has its deliveries in its hands for as long as a test takes.
 _LONG_CALL = {"WEBHOOK_TIMEOUT_S": "60"}
 # What is asked of 95 in 100 jobs is 20 s from the end of their fleet. A busy machine may take several times that,
@@ -105,7 +105,7 @@ def test_no_more_is_handed_out_than_the_living_take_once_the_dead_are_silent(mac
     machine.lengthen_leases()
     machine.kill("relay", "workers")
     dead = [process_id for (process_id,) in machine.rows(_IN_SALES)]
-    machine.start("relay", "workers-2", told={"JOB_SLOTS_SALES": "1"})
+    machine.start("relay", "workers-2", told={"JOB_SLOTS": "sales=1"})
     machine.execute("update worker_process set seen_at = now() - interval '12 s' where id::text = any(%s)", dead)
 
     # when: there is more to do than both could take

@@ -12,7 +12,7 @@ from pipelines.payouts import decisions, transfer
 from pipelines.payouts.sandbox_rail import SandboxRail
 from tests.support.draining import drain, run
 from tests.support.rows.paying import Payroll
-from workers.behind.alone import alone
+from workers.batching.batch_pauses import batch_pauses
 
 _SLUGS = ("ann", "ben", "cyd", "dee", "eve")
 _CENTS = 2_000
@@ -21,7 +21,7 @@ _CENTS = 2_000
 @pytest.fixture
 def payroll(app):
     """Five payouts of 20.00 that are due, and all jobs but theirs done."""
-    alone.forget()
+    batch_pauses.clear()
     payroll = Payroll.create(app)
     for slug in _SLUGS:
         payroll.affiliate(slug)

@@ -11,7 +11,7 @@ from models.jobs import rows
 from tests.support.draining import drain, run
 from tests.support.endpoints import Endpoint
 from tests.support.outside.receiver import status
-from workers.behind.alone import alone
+from workers.batching.batch_pauses import batch_pauses
 
 _MANY = 5
 
@@ -19,7 +19,7 @@ _MANY = 5
 @pytest.fixture
 def endpoint(brand, receiver):
     """An endpoint with five deliveries that are due."""
-    alone.forget()
+    batch_pauses.clear()
     brand.program()
     brand.affiliate("ben")
     made = Endpoint.create(brand, receiver.url, "conversion.created")
@@ -32,7 +32,7 @@ def endpoint(brand, receiver):
 @pytest.fixture
 def takes_long(monkeypatch):
     """What is known of an endpoint is old at once."""
-    monkeypatch.setattr("workers.queues.webhooks._KNOWN_FOR", timedelta(0))
+    monkeypatch.setattr("workers.queues.webhooks._MAX_AGE", timedelta(0))
 
 
 def _run_one_pointer():

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import settings
-from domain.gateways.names import Gateway
 from tests.support.gateways.stage import Stage
 from tests.support.gateways.stages import STAGES
 from tests.support.rows.brands import Brand
@@ -27,8 +26,7 @@ def played(name: str = "stripe") -> Iterator[Stage]:
 
 def lead_to(playing: Stage, patch: pytest.MonkeyPatch) -> None:
     """Have the service call a gateway at its stage, beside those that are led so already, until the patch ends."""
-    urls = dict.fromkeys(Gateway) | settings.current().gateways.urls | {playing.gateway.name: playing.url}
-    turn(patch, gateways={"urls": urls})
+    turn(patch, addresses={"apis": settings.current().addresses.apis | {playing.gateway.name: playing.url}})
 
 
 def wanted(stage: Stage, **fields: Any) -> dict[str, Any]:

@@ -139,7 +139,7 @@ class Machine(Ground):
     def backlog(self, queue: str) -> Iterator[None]:
         """Have what is asked for in the block wait; behind it one is handed out per thread, and takes others along."""
         self.kill("relay")
-        self.start("relay", told={f"JOB_SLOTS_{queue.upper()}": "1"})
+        self.start("relay", told={"JOB_SLOTS": f"{queue}=1"})
         with self.paused_queue(queue):
             yield
 
@@ -224,15 +224,18 @@ class Machine(Ground):
             "LOG_LEVEL": "warning",
             "JOB_LEASE_S": str(LEASE_S),
             "CLICK_CLAIM_S": str(LEASE_S),
-            "RATE_LIMIT_S2S_PER_MIN": "1000000",
+            "RATE_LIMITS_PER_MIN": "s2s=1000000",
             "WEBHOOK_ALLOW_PRIVATE": "on",
             "WEBHOOK_CA_BUNDLE": str(self.certificate),
             "WEBHOOK_TIMEOUT_S": "1",
             "WEBHOOK_ATTEMPTS_AT_S": "0,1,2,3,4,6,8,10,12,15,20",
             "PAYOUT_ASK_AGAIN_S": "1",
             **fake_processor.environment(f"http://127.0.0.1:{self.rail_port}"),
-            **{f"GATEWAY_{name.upper()}_URL": f"http://127.0.0.1:{self.gateway_port}" for name in Gateway},
-            **{f"PLATFORM_{name.upper()}_URL": f"http://127.0.0.1:{self.platform_port}" for name in Platform},
+            "API_ADDRESSES": " ".join(
+                f"{name}=http://127.0.0.1:{port}"
+                for names, port in ((Gateway, self.gateway_port), (Platform, self.platform_port))
+                for name in names
+            ),
             "LOOKUP_RETRY_AT_S": "1,2,3,4,5,6,8,10,12,15,20",
             # In milliseconds: how long a consumer waits that has lost the broker.
             "dramatiq_restart_delay": "500",

@@ -25,7 +25,7 @@ CHUNKED = b"POST /api/tracking/s2s HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chu
 PATIENCE_S = 60
 #: What a client of a server in a hurry has for a request, and for a large one: enough for who is held up for a moment.
 REQUEST_S, UPLOAD_S = 4, 8
-HURRY = {"REQUEST_TIMEOUT_S": str(REQUEST_S), "UPLOAD_TIMEOUT_S": str(UPLOAD_S)}
+HURRY = {"WEB_TIMEOUTS_S": f"request={REQUEST_S} upload={UPLOAD_S}"}
 
 
 class WebServer:
@@ -149,7 +149,7 @@ def running(home: Path, **set_otherwise: str) -> Iterator[tuple[WebServer, Proce
     port = ports.number(held)
     small = {"WEB_CONCURRENCY": "1", "WEB_THREADS": str(THREADS), "LOG_LEVEL": "warning"}
     small["GUNICORN_CMD_ARGS"] = f"--worker-connections {ROOM}"
-    limits = {"REQUEST_TIMEOUT_S": str(PATIENCE_S), "UPLOAD_TIMEOUT_S": str(PATIENCE_S)}
+    limits = {"WEB_TIMEOUTS_S": f"request={PATIENCE_S} upload={PATIENCE_S}"}
     env = {**os.environ, **small, **limits, "PORT": str(port), **set_otherwise}
     command = ["gunicorn", "tests.support.running.patient_app:create_app()"]
     process = Process("web", command, env=env, log=home / "web.out")

@@ -35,7 +35,7 @@ def asked(name: str = "kit") -> Iterator[PlatformStage]:
     playing = STAGES[name]()
     with pytest.MonkeyPatch.context() as patch, _ending(patch):
         patch.setattr(schedule, "BUDGET_S", _PATIENCE_S)
-        turn(patch, platforms={"urls": {**settings.current().platforms.urls, name: playing.url}})
+        turn(patch, addresses={"apis": {**settings.current().addresses.apis, name: playing.url}})
         yield playing
     playing.stop()
 

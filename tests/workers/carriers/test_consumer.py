@@ -8,7 +8,7 @@ import dramatiq
 import pytest
 
 from adapters.embedded.places import wait_until
-from workers.carriers import in_hand
+from workers.carriers import fetched_messages
 from workers.carriers.consumer import QueueConsumer
 
 _PATIENCE_S = 60
@@ -72,7 +72,7 @@ def test_with_nothing_to_do_it_waits_at_the_broker_and_has_nothing_in_hand(waiti
     waiting.start()
     _until(lambda: _blocked() > before)
 
-    assert broker.client.exists(in_hand.key(broker.client, broker.broker_id, waiting.queue)) == 0
+    assert broker.client.exists(fetched_messages.set_key(broker.client, broker.broker_id, waiting.queue)) == 0
 
 
 def test_what_comes_while_it_waits_is_received_once_and_in_order(waiting):
@@ -104,12 +104,12 @@ def test_being_called_takes_nothing_and_changes_no_order(app):
     consumer = broker.consume(queue)
     for number in range(3):
         broker.enqueue(dramatiq.Message(queue, "none", (number,), {}, {}))
-    waits = broker.client.lrange(in_hand.waiting(broker.client, queue), 0, -1)
+    waits = broker.client.lrange(fetched_messages.list_key(broker.client, queue), 0, -1)
 
-    assert consumer._is_called()
+    assert consumer._wait_for_message()
 
-    assert broker.client.lrange(in_hand.waiting(broker.client, queue), 0, -1) == waits
-    assert broker.client.exists(in_hand.key(broker.client, broker.broker_id, queue)) == 0
+    assert broker.client.lrange(fetched_messages.list_key(broker.client, queue), 0, -1) == waits
+    assert broker.client.exists(fetched_messages.set_key(broker.client, broker.broker_id, queue)) == 0
     received = [next(consumer) for _ in waits]
     assert [message.args[0] for message in received] == [0, 1, 2]
     for message in received:

@@ -124,7 +124,7 @@ def test_faulty_procfile_line_is_named_by_its_number(text: str, complaint: str) 
 
 
 def test_variables_are_expanded_without_splitting_their_values() -> None:
-    words = child.words("web", "serve --bind=:$PORT ${NAME} 'a b'", {"PORT": "8000", "NAME": "two words"})
+    words = child.split_command("web", "serve --bind=:$PORT ${NAME} 'a b'", {"PORT": "8000", "NAME": "two words"})
 
     assert words == ["serve", "--bind=:8000", "two words", "a b"]
 

@@ -24,8 +24,7 @@ def kept(monkeypatch):
     """Return what sets days of keeping."""
 
     def keep(**days: int) -> None:
-        for kind, number in days.items():
-            monkeypatch.setenv(f"RETENTION_{kind.upper()}_DAYS", str(number))
+        monkeypatch.setenv("RETENTION_DAYS", " ".join(f"{kind}={number}" for kind, number in days.items()))
         settings.current.cache_clear()
 
     yield keep

@@ -255,7 +255,7 @@ class TestShop:
 
 def _unplugged(monkeypatch, *, allow_private=False):
     """Have the shop called at the host that was typed."""
-    turn(monkeypatch, gateways={"urls": {}}, webhooks={"allow_private": allow_private, "also_allow": ()})
+    turn(monkeypatch, addresses={"apis": {}}, webhooks={"allow_private": allow_private, "also_allow": ()})
 
 
 class TestWebhooks:

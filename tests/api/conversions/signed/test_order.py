@@ -13,7 +13,7 @@ from tests.support.rows.refunding import refund
 
 SALE_URL, REFUND_URL = "/api/tracking/s2s", "/api/tracking/refund"
 LARGE = b" " * 70_000
-ENVIRONMENT = {"DATABASE_URL": "unused", "SECRET_KEY": "x" * 32, "RATE_LIMIT_S2S_PER_MIN": "1"}
+ENVIRONMENT = {"DATABASE_URL": "unused", "SECRET_KEY": "x" * 32, "RATE_LIMITS_PER_MIN": "s2s=1"}
 
 
 @pytest.fixture

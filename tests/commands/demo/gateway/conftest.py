@@ -71,7 +71,7 @@ class Demo:
         held = ports.hold_row(3)
         self.held += held
         port = ports.number(held[0])
-        turn(self.monkeypatch, web={"port": port}, gateways={"urls": {"stripe": f"http://127.0.0.1:{port + 2}"}})
+        turn(self.monkeypatch, web={"port": port}, addresses={"apis": {"stripe": f"http://127.0.0.1:{port + 2}"}})
 
     @contextmanager
     def playing(self) -> Iterator[None]:

@@ -22,9 +22,9 @@ def test_outside_of_the_demo_nothing_is_played(demo, monkeypatch, words):
         f"Error: There is no demo's gateway in {settings.current().servers.data_dir}. Next: make run\n",
     )
 
-    turn(monkeypatch, gateways={"urls": {"stripe": "https://api.stripe.com"}})
+    turn(monkeypatch, addresses={"apis": {"stripe": "https://api.stripe.com"}})
     code, said = demo.flask("demo-gateway", *words)
-    assert (code, said.startswith("Error: GATEWAY_STRIPE_URL leads elsewhere")) == (1, True)
+    assert (code, said.startswith("Error: API_ADDRESSES has another address for stripe")) == (1, True)
 
     turn(monkeypatch, servers={"database_url": "postgresql://x"})
     code, said = demo.flask("demo-gateway", *words)

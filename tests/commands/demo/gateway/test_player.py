@@ -93,7 +93,7 @@ def test_another_key_is_not_let_in_and_told_how_to_reach_stripe(key):
     status, said = _ask("GET", "/v1/account", Authorization=key)
 
     assert status == 401
-    assert "GATEWAY_STRIPE_URL=https://api.stripe.com" in said["error"]["message"]
+    assert "API_ADDRESSES=stripe=https://api.stripe.com" in said["error"]["message"]
 
 
 @pytest.mark.usefixtures("playing")

@@ -60,12 +60,12 @@ def test_it_is_connected_as_any_brand_is(demo):
 
 
 def test_a_demo_of_an_earlier_version_gets_it(demo, monkeypatch):
-    turn(monkeypatch, gateways={"urls": {"stripe": None}})
+    turn(monkeypatch, addresses={"apis": {"stripe": None}})
     demo.make()
     before = demo.facts
     assert not any(name.startswith("gateway") for name in before)
 
-    turn(monkeypatch, gateways={"urls": {"stripe": loopback.gateway_url(settings.current())}})
+    turn(monkeypatch, addresses={"apis": {"stripe": loopback.gateway_url(settings.current())}})
     demo.make()
 
     assert {name: value for name, value in demo.facts.items() if name in before} == before
@@ -157,24 +157,24 @@ def test_a_port_that_is_in_use_is_said(demo):
 def test_where_the_operator_says_where_stripe_is_or_has_a_database_nothing_is_played(
     app, database_url, given, is_played
 ):
-    chosen = turned(servers={"database_url": database_url}, web={"port": 8123}, gateways={"urls": {"stripe": given}})
+    chosen = turned(servers={"database_url": database_url}, web={"port": 8123}, addresses={"apis": {"stripe": given}})
 
     assert loopback.is_gateway_played(chosen) is is_played
     assert loopback.gateway_environment(chosen) == (
-        {"GATEWAY_STRIPE_URL": "http://127.0.0.1:8125"} if is_played else {}
+        {"API_ADDRESSES": "stripe=http://127.0.0.1:8125"} if is_played else {}
     )
 
 
 def test_a_command_in_another_terminal_calls_the_gateway_that_is_played(monkeypatch, tmp_path):
     for name in ("DATABASE_URL", "DATABASE_OWNER_URL"):
         monkeypatch.delenv(name)
-    monkeypatch.setenv("GATEWAY_STRIPE_URL", "")
+    monkeypatch.setenv("API_ADDRESSES", "")
     monkeypatch.setenv("PORT", "8123")
     monkeypatch.setenv("DATA_DIR", str(tmp_path))
     settings.current.cache_clear()
     try:
         loopback.call_gateway_here()
-        assert settings.current().gateways.urls["stripe"] == "http://127.0.0.1:8125"
+        assert settings.current().addresses.apis["stripe"] == "http://127.0.0.1:8125"
     finally:
         monkeypatch.undo()
         settings.current.cache_clear()
@@ -183,12 +183,12 @@ def test_a_command_in_another_terminal_calls_the_gateway_that_is_played(monkeypa
 def test_the_demos_key_never_goes_to_the_real_stripe(demo, monkeypatch):
     demo.make()
     here = loopback.gateway_url(settings.current())
-    turn(monkeypatch, gateways={"urls": {"stripe": "https://api.stripe.com"}})
+    turn(monkeypatch, addresses={"apis": {"stripe": "https://api.stripe.com"}})
     _, said = demo.flask("demo", "--show-secrets")
 
     assert [row[1] for row in _connections(demo)] == ["Disconnected"]
     assert "demo-gateway" not in said
     demo.make()
-    turn(monkeypatch, gateways={"urls": {"stripe": here}})
+    turn(monkeypatch, addresses={"apis": {"stripe": here}})
     demo.make()
     assert [row[1] for row in _connections(demo)] == ["Disconnected", "Active"]

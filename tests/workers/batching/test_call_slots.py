@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from workers.behind.call_slots import CallSlots
+from workers.batching.call_slots import CallSlots
 
 
 @pytest.fixture

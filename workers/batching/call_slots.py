@@ -1,8 +1,8 @@
-"""How many calls to one server this process makes at a time, where a job finds its server only by reading.
+"""The limit of concurrent calls to one server, for jobs that learn their server only when they read their row.
 
 The queue between consumers and threads counts such jobs by organization (`workers.carriers.fair_queue`), so a server
-that is slow for many organizations could hold every thread of the queue. Here its calls have the share of one server. A
-job that finds no slot waits for a moment, since most calls end soon, and then gives its thread to others.
+that is slow for many organizations could occupy every thread of the queue. Here its calls are limited to the share of
+one server. A job that gets no slot waits for a second, since most calls end soon, and then frees its thread.
 """
 
 import threading
@@ -15,7 +15,7 @@ _WAITS_S = 1.0
 
 
 class CallSlots:
-    """The calls that the threads of this process make now, by server."""
+    """The calls that the threads of this process are making, by server."""
 
     def __init__(self, *, waits_s: float = _WAITS_S) -> None:
         self._waits_s = waits_s
@@ -29,15 +29,15 @@ class CallSlots:
 
     @contextmanager
     def hold(self, server: str) -> Iterator[bool]:
-        """Hold a slot of a server while the caller calls it, and yield whether there was one within a moment."""
-        is_held = self._take(server)
+        """Hold a slot of a server while the caller calls it. Yields False if none was free within the wait."""
+        is_held = self._acquire(server)
         try:
             yield is_held
         finally:
             if is_held:
-                self._give_back(server)
+                self._release(server)
 
-    def _take(self, server: str) -> bool:
+    def _acquire(self, server: str) -> bool:
         until = time.monotonic() + self._waits_s
         with self._changed:
             while self._limit is not None and self._calls[server] >= self._limit():
@@ -46,7 +46,7 @@ class CallSlots:
             self._calls[server] += 1
             return True
 
-    def _give_back(self, server: str) -> None:
+    def _release(self, server: str) -> None:
         with self._changed:
             self._calls[server] -= 1
             if not self._calls[server]:
@@ -54,5 +54,5 @@ class CallSlots:
             self._changed.notify_all()
 
 
-#: Of gateways, in the process that works on their events.
+#: The slots of gateways, in the process that handles their events.
 gateways = CallSlots()

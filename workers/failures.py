@@ -1,4 +1,4 @@
-"""Writes down why an attempt of a job did not end well, and when it is tried again."""
+"""Records why an attempt of a job failed, and when it is tried again."""
 
 import traceback
 
@@ -13,41 +13,41 @@ from pipelines.work import GiveUp, NotReadable, TryAgain
 
 _log = structlog.get_logger(__name__)
 
-# As long as a frozen transaction may hold a lock, who waited for one in vain comes back this soon. PostgreSQL gives up
-# waiting after ten seconds (models.db), so that many of the first attempts may meet it.
-_AFTER_WAITING_S = 2
-_WAITS_S = 10
+# A job that timed out on a lock is retried this soon, for as long as a frozen transaction may hold the lock. PostgreSQL
+# stops waiting after ten seconds (models.db), so several of the first attempts may time out.
+_RETRY_AFTER_LOCK_S = 2
+_LOCK_TIMEOUT_S = 10
 
-# A worker of the newer release is about to come, or is there already and was not asked.
-_ASK_AGAIN_AFTER_S, _ASK_AT_LEAST_EVERY_S = 3, 60
+# A worker of the newer release will start soon, or runs already and did not get the job.
+_FIRST_POSTPONE_S, _MAX_POSTPONE_S = 3, 60
 
-# A traceback says more at its end; this much is kept of it.
+# The end of a traceback is stored, which says most.
 _ERROR_CHARACTERS = 8_000
 
 
-def put_down(job: Job, job_id: int, attempt: int, error: Exception) -> str:
-    """Write down why an attempt did not end well, and return what that is called."""
+def record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> str:
+    """Record why an attempt did not succeed, and return the name of the outcome."""
     if isinstance(error, TryAgain):
         with db.any_org_work():
             rows.stage_again(job_id=job_id, attempt=attempt, at=error.at, why=error.why)
         return "again"
     if isinstance(error, NotReadable):
-        return put_off(job_id, attempt, why=str(error))
+        return postpone(job_id, attempt, why=str(error))
     if isinstance(error, GiveUp):
         _fail(job_id, attempt, str(error), retry_in_s=None)
         return "given_up"
-    _record_failure(job, job_id, attempt, error)
+    _record_error(job, job_id, attempt, error)
     return "failed"
 
 
-def put_off(job_id: int, attempt: int, *, why: str = "") -> str:
-    """Put a job back that this release does not know or cannot read, and return what that is called.
+def postpone(job_id: int, attempt: int, *, why: str = "") -> str:
+    """Postpone a job that this release does not know or cannot read, and return the name of the outcome.
 
-    It uses no attempt. After an hour it is a dead letter.
+    It uses no attempt. After an hour the job is a dead letter.
     """
     with db.any_org_work():
         job = rows.any_org_put_off_unknown(
-            job_id=job_id, attempt=attempt, why=why, first_s=_ASK_AGAIN_AFTER_S, longest_s=_ASK_AT_LEAST_EVERY_S
+            job_id=job_id, attempt=attempt, why=why, first_s=_FIRST_POSTPONE_S, longest_s=_MAX_POSTPONE_S
         )
     if job is None:
         return "done"
@@ -56,10 +56,10 @@ def put_off(job_id: int, attempt: int, *, why: str = "") -> str:
     return "given_up" if is_dead else "again"
 
 
-def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> None:
+def _record_error(job: Job, job_id: int, attempt: int, error: Exception) -> None:
     delay_s = job.delay_s(attempt)
-    if db.is_timeout_or_deadlock(error) and attempt <= 1 + settings.current().jobs.lease_s // _WAITS_S:
-        delay_s = min(delay_s, _AFTER_WAITING_S)
+    if db.is_timeout_or_deadlock(error) and attempt <= 1 + settings.current().jobs.lease_s // _LOCK_TIMEOUT_S:
+        delay_s = min(delay_s, _RETRY_AFTER_LOCK_S)
     _fail(job_id, attempt, "".join(traceback.format_exception(error)), retry_in_s=delay_s)
 
 
