@@ -25,6 +25,7 @@ _Answered = tuple[int, Mapping[str, str], bytes]
 
 _CALL_S = 15
 _WORDS = 300
+_GONE = (404, 410)
 _DEPTH = 64
 _WORDS_UNDER = (
     "message",
@@ -63,6 +64,16 @@ def unasked() -> Iterator[None]:
         _may_ask.reset(before)
 
 
+@contextmanager
+def ignoring_gone() -> Iterator[None]:
+    """End a block without an error where the gateway says that the object of the call does not exist any more."""
+    try:
+        yield
+    except GatewayRejected as error:
+        if error.status not in _GONE:
+            raise
+
+
 class GatewayWire:
     """The API of one account at one gateway. Safe to throw away: nothing is kept open.
 
@@ -96,17 +107,14 @@ class GatewayWire:
         try:
             return self.get(path, params)
         except GatewayRejected as error:
-            if error.status in (404, 410):
+            if error.status in _GONE:
                 return None
             raise
 
     def drop(self, path: str) -> None:
-        """Delete what is at a path; what is gone already is well. Raises as `ask`."""
-        try:
+        """Delete the object at a path; one that is already gone is no error. Raises as `ask`."""
+        with ignoring_gone():
             self.ask("DELETE", path)
-        except GatewayRejected as error:
-            if error.status not in (404, 410):
-                raise
 
     def ask(
         self,

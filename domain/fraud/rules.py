@@ -26,7 +26,8 @@ _MIN_MS_BETWEEN_CLICKS = 1000
 _CACHED_AGENTS = 4096
 _BROWSER_TOOLS = re.compile(r"headless|phantomjs|puppeteer|playwright|selenium|webdriver|slimerjs", re.IGNORECASE)
 _AD_PARAMETERS = frozenset(
-    ["gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "ttclid", "twclid", "li_fat_id", "epik", "rdt_cid", "scclid", "yclid"]
+    {"gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "ttclid", "twclid", "li_fat_id", "epik", "rdt_cid"}
+    | {"scclid", "yclid"}
 )
 
 

@@ -3,12 +3,13 @@
 An invoice that a transaction pays alone is an alias of it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from adapters.gateways import shapes
+from adapters.gateways.adapter import Reader
 from adapters.gateways.wire import GatewayWire
 from domain.gateways import amounts
 from domain.gateways.facts import (
@@ -26,8 +27,6 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-
-Reader = Callable[[GatewayWire, Any, datetime], tuple[Fact, ...]]
 
 #: Events that tell their transaction for the first and only time.
 ONCE = ("payment_succeeded", "payment_refunded")

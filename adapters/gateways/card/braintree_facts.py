@@ -4,11 +4,12 @@ A sale's id is its transaction's; a refund is a transaction of its own that name
 subscription counts when it is told, everything else when it is settled.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from adapters.gateways import shapes
+from adapters.gateways.adapter import Reader
 from adapters.gateways.wire import GatewayWire
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
@@ -25,8 +26,6 @@ from domain.gateways.facts import (
     RestoredFact,
     UnreadableEvent,
 )
-
-Reader = Callable[[GatewayWire, Any, datetime], tuple[Fact, ...]]
 
 _FIELD, _ORDER = "braintree_custom_field", "braintree_reference_id"
 _NO_MONEY = (

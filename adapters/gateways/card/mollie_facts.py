@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from adapters.gateways import events, shapes
+from adapters.gateways import shapes
 from adapters.gateways.wire import GatewayWire, parsed
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
@@ -58,9 +58,9 @@ def of_payment(wire: GatewayWire, payment_id: str) -> tuple[Fact, ...]:
         return (IgnoredFact("unknown_there"),)
     told = list(_payment(payment))
     for refund in shapes.items(payment, "_embedded", "refunds"):
-        told += events.read_alongside_sale(partial(_embedded_refund, refund, payment_id))
+        told += shapes.read_alongside_sale(partial(_embedded_refund, refund, payment_id))
     for chargeback in shapes.items(payment, "_embedded", "chargebacks"):
-        told += events.read_alongside_sale(partial(_embedded_chargeback, chargeback, payment_id))
+        told += shapes.read_alongside_sale(partial(_embedded_chargeback, chargeback, payment_id))
     return tuple(told)
 
 

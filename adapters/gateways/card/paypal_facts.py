@@ -4,15 +4,15 @@ A sale's id is its capture's, or its sale's for a subscription; the report calls
 money is gone is a lost dispute named after the payment, whether a reversal or a decided dispute tells it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from adapters.gateways import shapes
-from adapters.gateways.card.paypal_wire import PaypalWire
-from adapters.gateways.wire import parsed
+from adapters.gateways.adapter import Reader
+from adapters.gateways.wire import GatewayWire, parsed
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
     BuyerOrigin,
@@ -27,8 +27,6 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-
-Reader = Callable[[PaypalWire, Any, datetime], tuple[Fact, ...]]
 
 _METHOD = "paypal_custom_field"
 _PAID = ("COMPLETED", "PARTIALLY_REFUNDED", "REFUNDED")
@@ -47,7 +45,7 @@ _TAKEN = ("T1106", "T1201")
 _DONE = ("S", "V")
 
 
-def _capture(wire: PaypalWire, capture: Any, created: datetime) -> tuple[Fact, ...]:
+def _capture(wire: GatewayWire, capture: Any, created: datetime) -> tuple[Fact, ...]:
     if (shapes.text(capture, "status") or _PAID[0]) not in _PAID:
         return (IgnoredFact("not_paid"),)
     currency, paid = _money(capture, "amount")
@@ -72,7 +70,7 @@ def _capture(wire: PaypalWire, capture: Any, created: datetime) -> tuple[Fact, .
     return (payment,)
 
 
-def _sale(wire: PaypalWire, sale: Any, created: datetime) -> tuple[Fact, ...]:
+def _sale(wire: GatewayWire, sale: Any, created: datetime) -> tuple[Fact, ...]:
     if (shapes.text(sale, "state") or "completed") not in ("completed", "partially_refunded", "refunded"):
         return (IgnoredFact("not_paid"),)
     currency, paid = _money(sale, "amount")
@@ -90,7 +88,7 @@ def _sale(wire: PaypalWire, sale: Any, created: datetime) -> tuple[Fact, ...]:
     return (payment,)
 
 
-def _refund(wire: PaypalWire, refund: Any, created: datetime) -> tuple[Fact, ...]:
+def _refund(wire: GatewayWire, refund: Any, created: datetime) -> tuple[Fact, ...]:
     status = shapes.text(refund, "status") or shapes.text(refund, "state") or "completed"
     if status.lower() != "completed":
         return (IgnoredFact("not_decided"),)
@@ -106,7 +104,7 @@ def _refund(wire: PaypalWire, refund: Any, created: datetime) -> tuple[Fact, ...
     return (told,)
 
 
-def _reversed(wire: PaypalWire, taken: Any, created: datetime) -> tuple[Fact, ...]:
+def _reversed(wire: GatewayWire, taken: Any, created: datetime) -> tuple[Fact, ...]:
     fact = _gone(_payment_of(taken, or_itself=True), created)
     if shapes.at(taken, "amount") is None:
         return (fact,)
@@ -114,7 +112,7 @@ def _reversed(wire: PaypalWire, taken: Any, created: datetime) -> tuple[Fact, ..
     return (replace(fact, amount_cents=cents, currency=currency),)
 
 
-def _resolved(wire: PaypalWire, dispute: Any, created: datetime) -> tuple[Fact, ...]:
+def _resolved(wire: GatewayWire, dispute: Any, created: datetime) -> tuple[Fact, ...]:
     state = _OUTCOMES.get(shapes.text(dispute, "dispute_outcome", "outcome_code") or "")
     if state is None:
         return (IgnoredFact("not_decided"),)
@@ -129,7 +127,7 @@ def _resolved(wire: PaypalWire, dispute: Any, created: datetime) -> tuple[Fact, 
     return (replace(facts[0], amount_cents=cents, currency=currency, covers_refunds=True),)
 
 
-def _activated(wire: PaypalWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
+def _activated(wire: GatewayWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
     subscription_id = shapes.needed(subscription, "id")
     origin = _of_subscription(subscription, subscription_id)
     cycles = shapes.items(subscription, "billing_info", "cycle_executions")
@@ -139,7 +137,7 @@ def _activated(wire: PaypalWire, subscription: Any, created: datetime) -> tuple[
     return (ReferralFact(told_at=created, origin=origin),)
 
 
-def _updated(wire: PaypalWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
+def _updated(wire: GatewayWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
     """Read a subscription that changed: the brand may write its custom id later."""
     subscription_id = shapes.needed(subscription, "id")
     return (ReferralFact(told_at=created, origin=_of_subscription(subscription, subscription_id)),)
@@ -168,7 +166,7 @@ def is_money(item: Any) -> bool:
     return is_in if code in _PAYMENTS else code in (_REFUND, *_TAKEN) and not is_in
 
 
-def of_report(wire: PaypalWire, line: Any, payer: Any) -> tuple[Fact, ...]:
+def of_report(wire: GatewayWire, line: Any, payer: Any) -> tuple[Fact, ...]:
     """Translate a line of the report."""
     code, at = shapes.text(line, "transaction_event_code"), shapes.moment(line, "transaction_initiation_date")
     transaction_id, about = shapes.needed(line, "transaction_id"), shapes.identity(line, "paypal_reference_id")
@@ -209,7 +207,7 @@ def of_report(wire: PaypalWire, line: Any, payer: Any) -> tuple[Fact, ...]:
     return (payment,)
 
 
-def _order_of(wire: PaypalWire, line: Any) -> str | None:
+def _order_of(wire: GatewayWire, line: Any) -> str | None:
     """Return the order that a line of the report pays in part; most lines do not say it, so the capture is read."""
     if shapes.text(line, "paypal_reference_id_type") == "ODR":
         return shapes.identity(line, "paypal_reference_id")
@@ -221,7 +219,7 @@ def _gone(payment_id: str, at: datetime, state: DisputeState = DisputeState.Lost
     return DisputeFact(dispute_id=payment_id, sale_ids=(payment_id,), state=state, at=at)
 
 
-def _subscriber(wire: PaypalWire, subscription_id: str | None) -> BuyerOrigin:
+def _subscriber(wire: GatewayWire, subscription_id: str | None) -> BuyerOrigin:
     """Read a subscription: its custom id and who pays for it."""
     if subscription_id is None:
         return BuyerOrigin()

@@ -4,11 +4,12 @@ A sale's id is its invoice's, else its payment intent's; the other ids are alias
 the one since API version 2025-03-31 first, then the older. Refunds are counted by the charge's running total.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from adapters.gateways import shapes
+from adapters.gateways.adapter import Reader
 from adapters.gateways.wire import GatewayWire
 from domain.gateways import amounts
 from domain.gateways.facts import (
@@ -29,8 +30,6 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 from domain.gateways.referrals import of_text
-
-Reader = Callable[[GatewayWire, Any, datetime], tuple[Fact, ...]]
 
 #: Where their minor units are not ours: they count hundredths of what has none.
 EXPONENTS = {"MGA": 0, "ISK": 2, "UGX": 2}

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any
 
-from adapters.gateways import events, shapes
+from adapters.gateways import shapes
 from adapters.gateways.base import CredentialsRefused, GatewayRejected
 from adapters.gateways.wire import GatewayWire
 from domain.gateways import amounts
@@ -70,7 +70,7 @@ def _order(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
     if status in _REFUNDED:
         found = shapes.items(wire.find(f"/v3/orders/{order_id}/payment_actions/refunds"), "data")
         for refund in found:
-            facts += events.read_alongside_sale(partial(_refunds_of, order, refund))
+            facts += shapes.read_alongside_sale(partial(_refunds_of, order, refund))
     if _DISPUTED in (status, before):
         state = DisputeState.Opened if status == _DISPUTED else DisputeState.Won
         at = shapes.moment(told, "created_at") if shapes.at(told, "created_at") else placed_at(order)

@@ -5,7 +5,7 @@ The total of an order leaves its refunds out. A status that means no money takes
 Times are read from the fields in GMT, which have no zone; the others are in the shop's own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from adapters.gateways import events, shapes
+from adapters.gateways import shapes
 from domain import links
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
@@ -61,7 +61,7 @@ def of_order(order: Any) -> Sequence[Fact]:
     if status in _PAID:
         facts: list[Fact] = [_payment(order, at)]
         for refund in shapes.items(order, "refunds"):
-            facts += events.read_alongside_sale(partial(_refunds_of, order, refund))
+            facts += shapes.read_alongside_sale(partial(_refunds_of, order, refund))
         return facts
     cancelled = (CancelledFact(sale_ids=(order_id,), told_at=changed_at(order)),) if status in _NO_MONEY else ()
     return (*cancelled, *refunds(order)) or (IgnoredFact("not_paid"),)
@@ -154,6 +154,15 @@ def _payment(order: Any, at: datetime) -> Fact:
         net_cents=_net(order, paid, currency),
         told_at=changed_at(order),
     )
+
+
+#: Translates an order, by the topic of its webhook or by how it was listed.
+READERS: Mapping[str, Callable[[Any], Sequence[Fact]]] = {
+    **dict.fromkeys(CHANGED, of_order),
+    DELETED: of_deleted,
+    LISTED_CHANGE: of_change,
+    LISTED_REFUND: refunds,
+}
 
 
 def _coupon_id(line: Any) -> str | None:
