@@ -26,10 +26,10 @@ from adapters.gateways.base import (
     Subscribed,
 )
 from adapters.gateways.wire import GatewayWire, dumped, parsed
-from domain.gateways.facts import BuyerOrigin, Carrier, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import BuyerOrigin, Carrier, Fact, Facts, IgnoredFact, UnreadableEvent
 
 #: Translates the object of an event, at the time of the event; asks the gateway for what the object leaves out.
-Reader = Callable[[GatewayWire, Any, datetime], Sequence[Fact]]
+Reader = Callable[[GatewayWire, Any, datetime], Facts]
 
 _CALL_ERRORS = (CredentialsRefused, GatewayRejected, GatewayUnreachable)
 
@@ -105,13 +105,14 @@ class GatewayAdapter:
 
         Raises UnreadableEvent, UnsupportedCurrency, CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
-        return self.translate(account, self.read_event(delivery.raw))
+        facts = self.translate(account, self.read_event(delivery.raw), delivery.type)
+        return facts if isinstance(facts, Sequence) else (facts,)
 
-    def translate(self, account: GatewayAccount, event: Any) -> Sequence[Fact]:
-        """Return the facts of an event that was read. Raises as `facts`."""
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
+        """Return the facts of an event that was read; `kind` is the type of its delivery. Raises as `facts`."""
         read = self.readers.get(shapes.text(event, *self.type_path) or "")
         if read is None:
-            return (IgnoredFact("unknown_type"),)
+            return IgnoredFact("unknown_type")
         return read(self.api(account), shapes.at(event, *self.object_path), shapes.moment(event, *self.time_path))
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from domain.gateways.facts import Fact, UnclearFact, UnreadableEvent
+from domain.gateways.facts import Fact, Facts, UnclearFact, UnreadableEvent
 from domain.text import one_line
 
 _ID_CHARACTERS = 255
@@ -116,15 +116,16 @@ def later_change(made: Callable[[], datetime], changed: Callable[[], datetime], 
         return None
 
 
-def read_alongside_sale(read: Callable[[], Sequence[Fact]]) -> Sequence[Fact]:
+def read_alongside_sale(read: Callable[[], Facts]) -> Sequence[Fact]:
     """Return the refunds that the event of a sale holds; where they cannot be read, they wait for a person.
 
     The sale counts in either case.
     """
     try:
-        return read()
+        facts = read()
     except UnreadableEvent:
-        return (UnclearFact("refund_amount_unknown"),)
+        facts = UnclearFact("refund_amount_unknown")
+    return facts if isinstance(facts, Sequence) else (facts,)
 
 
 def is_since(since: datetime, read: Callable[[], datetime]) -> bool:

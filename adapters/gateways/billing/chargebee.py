@@ -26,7 +26,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.billing import chargebee_facts
 from adapters.gateways.wire import GatewayWire, Params, basic
-from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import BuyerOrigin, DisputeState, Facts, IgnoredFact, UnreadableEvent
 
 _USER, _PASSWORD = "webhookUser", "webhookPassword"
 _SITE = re.compile(r"(?:https://)?([a-z0-9][a-z0-9-]{0,62})(?:\.chargebee\.com)?/?", re.IGNORECASE)
@@ -80,19 +80,19 @@ class Chargebee(GatewayAdapter):
         expected = [f"{user}:{password}" for user, password in pairs if user and password]
         proofs.require_match([sent] if scheme.lower() == "basic" else [], expected)
 
-    def translate(self, account: GatewayAccount, event: Any) -> Sequence[Fact]:
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Read the event at the gateway and translate that one; one that the gateway does not know is no event."""
         if shapes.needed(event, "event_type") not in chargebee_facts.READERS:
-            return (IgnoredFact("unknown_type"),)
+            return IgnoredFact("unknown_type")
         event_id, api = shapes.needed(event, "id"), self.api(account)
         confirmed = shapes.at(api.find(f"/events/{shapes.segment(event_id)}"), "event")
         if confirmed is None:
-            return (IgnoredFact("unknown_at_gateway"),)
+            return IgnoredFact("unknown_at_gateway")
         if shapes.text(confirmed, "id") != event_id:
             raise UnreadableEvent("another event was read than the one that was told")
         read = chargebee_facts.READERS.get(shapes.needed(confirmed, "event_type"))
         if read is None:
-            return (IgnoredFact("unknown_type"),)
+            return IgnoredFact("unknown_type")
         return read(api, shapes.at(confirmed, "content"), shapes.moment(confirmed, "occurred_at"))
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:

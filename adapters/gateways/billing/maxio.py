@@ -26,7 +26,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.billing import maxio_facts
 from adapters.gateways.wire import GatewayWire, Params, basic, ignoring_gone, parsed
-from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact
+from domain.gateways.facts import BuyerOrigin, DisputeState, Facts, IgnoredFact
 
 _EVENTS = ("payment_success", "refund_success", "signup_success")
 _HOSTS = {"us": "chargify.com", "eu": "ebilling.maxio.com"}
@@ -112,12 +112,12 @@ class Maxio(OneWebhookAdapter):
         """Return an event with its nested payload: a form as it was sent, or JSON as it was listed."""
         return parsed(raw) if raw.startswith(b"{") else forms.nested(raw)
 
-    def translate(self, account: GatewayAccount, event: Any) -> Sequence[Fact]:
-        kind, payload = shapes.needed(event, "event"), shapes.at(event, "payload")
-        if kind == "test":
-            return (IgnoredFact("ping"),)
-        read = maxio_facts.READERS.get(kind)
-        return (IgnoredFact("unknown_type"),) if read is None else read(self.api(account), payload)
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
+        name, payload = shapes.needed(event, "event"), shapes.at(event, "payload")
+        if name == "test":
+            return IgnoredFact("ping")
+        read = maxio_facts.READERS.get(name)
+        return IgnoredFact("unknown_type") if read is None else read(self.api(account), payload)
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
         """Read the customer for their email and name; the brand's own fields were read before."""

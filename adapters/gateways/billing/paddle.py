@@ -25,7 +25,7 @@ from domain.gateways.facts import (
     Carrier,
     DisputeFact,
     DisputeState,
-    Fact,
+    Facts,
     IgnoredFact,
     PaymentFact,
     RedeemedCode,
@@ -68,14 +68,14 @@ def _read_caller(api: GatewayWire) -> Any:
     return caller
 
 
-def _transaction(api: GatewayWire, transaction: Any, at: datetime) -> tuple[Fact, ...]:
+def _transaction(api: GatewayWire, transaction: Any, at: datetime) -> Facts:
     if shapes.text(transaction, "origin") == _CARD_CHANGE:
-        return (IgnoredFact("no_money_moved"),)
+        return IgnoredFact("no_money_moved")
     totals = shapes.at(transaction, "details", "totals")
     currency = amounts.currency(shapes.at(transaction, "currency_code") or shapes.at(totals, "currency_code"))
     paid = amounts.of_minor(shapes.at(totals, "grand_total"), currency)
     tax = amounts.parse_exact_minor(shapes.at(totals, "grand_total_tax"), currency)
-    payment = PaymentFact(
+    return PaymentFact(
         external_id=shapes.needed(transaction, "id"),
         amount_cents=paid,
         currency=currency,
@@ -84,36 +84,35 @@ def _transaction(api: GatewayWire, transaction: Any, at: datetime) -> tuple[Fact
         aliases=(invoice,) if (invoice := shapes.identity(transaction, "invoice_id")) else (),
         net_cents=amounts.subtract_parts(paid, tax),
     )
-    return (payment,)
 
 
-def _subscription(api: GatewayWire, subscription: Any, at: datetime) -> tuple[Fact, ...]:
+def _subscription(api: GatewayWire, subscription: Any, at: datetime) -> Facts:
     subscription_id = shapes.needed(subscription, "id")
     origin = replace(_origin(subscription), subscription_id=subscription_id)
     if shapes.text(subscription, "status") == "trialing":
-        return (StartFact(external_id=subscription_id, started_at=at, origin=origin),)
-    return (ReferralFact(told_at=at, origin=origin),)
+        return StartFact(external_id=subscription_id, started_at=at, origin=origin)
+    return ReferralFact(told_at=at, origin=origin)
 
 
-def _updated_subscription(api: GatewayWire, subscription: Any, at: datetime) -> tuple[Fact, ...]:
+def _updated_subscription(api: GatewayWire, subscription: Any, at: datetime) -> Facts:
     subscription_id, customer_id = shapes.needed(subscription, "id"), shapes.identity(subscription, "customer_id")
     carriers = _carriers(subscription)
     origin = BuyerOrigin(customer_id=customer_id, subscription_id=subscription_id, carriers=carriers)
-    return (ReferralFact(told_at=at, origin=origin),)
+    return ReferralFact(told_at=at, origin=origin)
 
 
-def _updated_customer(api: GatewayWire, customer: Any, at: datetime) -> tuple[Fact, ...]:
+def _updated_customer(api: GatewayWire, customer: Any, at: datetime) -> Facts:
     origin = BuyerOrigin(customer_id=shapes.needed(customer, "id"), carriers=_carriers(customer))
-    return (ReferralFact(told_at=at, origin=origin),)
+    return ReferralFact(told_at=at, origin=origin)
 
 
-def _adjustment(api: GatewayWire, adjustment: Any, at: datetime) -> tuple[Fact, ...]:
+def _adjustment(api: GatewayWire, adjustment: Any, at: datetime) -> Facts:
     action, transaction = shapes.text(adjustment, "action"), shapes.needed(adjustment, "transaction_id")
     if shapes.text(adjustment, "status") not in ("approved", "reversed"):
-        return (IgnoredFact("not_decided"),)
+        return IgnoredFact("not_decided")
     state = {"chargeback": DisputeState.Lost, "chargeback_reverse": DisputeState.Won}.get(action or "")
     if state is None and action != "refund":
-        return (IgnoredFact("no_money_moved"),)
+        return IgnoredFact("no_money_moved")
     currency = amounts.currency(shapes.at(adjustment, "currency_code"))
     cents, sale_ids = amounts.of_minor(shapes.at(adjustment, "totals", "total"), currency), (transaction,)
     if state is None:
@@ -121,16 +120,14 @@ def _adjustment(api: GatewayWire, adjustment: Any, at: datetime) -> tuple[Fact, 
         return (
             RefundFact(refund_id=refund_id, sale_ids=sale_ids, amount_cents=cents, currency=currency, refunded_at=at),
         )
-    return (
-        DisputeFact(
-            dispute_id=transaction, sale_ids=sale_ids, state=state, at=at, amount_cents=cents, currency=currency
-        ),
+    return DisputeFact(
+        dispute_id=transaction, sale_ids=sale_ids, state=state, at=at, amount_cents=cents, currency=currency
     )
 
 
-def _revoked(api: GatewayWire, key: Any, at: datetime) -> tuple[Fact, ...]:
+def _revoked(api: GatewayWire, key: Any, at: datetime) -> Facts:
     _read_caller(api)  # refused where the key was ours
-    return (IgnoredFact("another_key"),)
+    return IgnoredFact("another_key")
 
 
 _READERS: Mapping[str, Reader] = {

@@ -29,6 +29,7 @@ from domain.gateways.facts import (
     DisputeFact,
     DisputeState,
     Fact,
+    Facts,
     IgnoredFact,
     PaymentFact,
     RedeemedCode,
@@ -98,25 +99,25 @@ class Recurly(GatewayAdapter):
         kind = f"{parts['object_type']}.{parts['event_type']}" if is_whole else "unreadable"
         return GatewayDelivery(key, kind, request.body, parts["id"])
 
-    def translate(self, account: GatewayAccount, event: Any) -> Sequence[Fact]:
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Read the object that a notification names, and translate it."""
         api = self.api(account)
-        kind, act = shapes.needed(event, "object_type"), shapes.needed(event, "event_type")
-        match kind, act:
+        object_type, act = shapes.needed(event, "object_type"), shapes.needed(event, "event_type")
+        match object_type, act:
             case "charge_invoice", "paid":
-                return (_invoice(api, event),)
+                return _invoice(api, event)
             case "subscription", "created":
-                return (_subscription(api, event),)
+                return _subscription(api, event)
             case "subscription", "updated":
                 subscription = api.get(_path("subscriptions", event, "uuid", "uuid"))
-                return (_referral(event, _origin(api, subscription, subscription)),)
+                return _referral(event, _origin(api, subscription, subscription))
             case "account", "updated":
                 buyer = api.get(_path("accounts", event, "code", "account_code"))
-                return (_referral(event, _origin_of_account(buyer)),)
+                return _referral(event, _origin_of_account(buyer))
             case "payment", _ if act not in _NO_REFUND:
-                return (_transaction(api, event),)
+                return _transaction(api, event)
             case _:
-                return (IgnoredFact("unknown_type"),)
+                return IgnoredFact("unknown_type")
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the paid invoices that changed since then, and the transactions that gave money back."""

@@ -29,7 +29,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.card import braintree_facts, braintree_xml
 from adapters.gateways.wire import GatewayWire, basic, parsed
-from domain.gateways.facts import Carrier, DisputeState, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import Carrier, DisputeState, Facts, IgnoredFact, UnreadableEvent
 
 _LIVE, _SANDBOX = "https://api.braintreegateway.com", "https://api.sandbox.braintreegateway.com"
 _HEADERS = {"Accept": "application/xml", "X-ApiVersion": "6"}
@@ -99,11 +99,11 @@ class Braintree(GatewayAdapter):
         document = parsed(raw) if raw.startswith(b"{") else braintree_xml.parsed(raw)
         return shapes.at(document, "notification")
 
-    def translate(self, account: GatewayAccount, event: Any) -> Sequence[Fact]:
-        kind, at = shapes.needed(event, "kind"), shapes.moment(event, "timestamp")
-        read = braintree_facts.READERS.get(kind)
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
+        name, at = shapes.needed(event, "kind"), shapes.moment(event, "timestamp")
+        read = braintree_facts.READERS.get(name)
         if read is None:
-            return (IgnoredFact("unknown_type"),)
+            return IgnoredFact("unknown_type")
         return read(self.api(account), shapes.at(event, "subject"), at)
 
     def read_carriers(self, holder: Any) -> tuple[Carrier, ...]:

@@ -23,7 +23,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.card import mollie_facts
 from adapters.gateways.wire import GatewayWire, bearer
-from domain.gateways.facts import Carrier, DisputeState, Fact, IgnoredFact
+from domain.gateways.facts import Carrier, DisputeState, Facts, IgnoredFact
 
 _PAGE = 250
 _SIGNATURE = "X-Mollie-Signature"
@@ -99,13 +99,15 @@ class Mollie(OneWebhookAdapter):
         key = f"call:{called_id}:{request.received_at.timestamp():.6f}"
         return GatewayDelivery(key, "call", request.body, called_id)
 
-    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
-        api = self.api(account)
-        if (called_id := _called_id(delivery.raw)) is not None:
-            if not called_id.startswith("tr_"):
-                return (IgnoredFact("unknown_type"),)
-            return mollie_facts.of_payment(api, called_id)
-        return mollie_facts.of_event(api, self.read_event(delivery.raw))
+    def read_event(self, raw: bytes) -> Any:
+        """Return an event, or the id that a classic call names."""
+        return _called_id(raw) or super().read_event(raw)
+
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
+        if not isinstance(event, str) or not _ID.fullmatch(event):
+            return mollie_facts.of_event(self.api(account), event)
+        is_payment = event.startswith("tr_")
+        return mollie_facts.of_payment(self.api(account), event) if is_payment else IgnoredFact("unknown_type")
 
     def read_carriers(self, holder: Any) -> tuple[Carrier, ...]:
         return mollie_facts.carriers(holder)

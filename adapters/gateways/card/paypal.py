@@ -29,7 +29,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.card import paypal_facts
 from adapters.gateways.wire import GatewayAnswer, GatewayWire, basic, bearer
-from domain.gateways.facts import DisputeState, Fact, UnreadableEvent
+from domain.gateways.facts import DisputeState, Facts, UnreadableEvent
 
 _LIVE, _SANDBOX = "https://api-m.paypal.com", "https://api-m.sandbox.paypal.com"
 _TOKENS = tokens.AccessTokens()
@@ -138,12 +138,12 @@ class Paypal(OneWebhookAdapter):
             raise GatewayUnreachable(trouble)
         raise NotProved
 
-    def translate(self, account: GatewayAccount, event: Any) -> Sequence[Fact]:
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         if (line := shapes.at(event, "transaction_info")) is not None:
             return paypal_facts.of_report(self.api(account), line, shapes.at(event, "payer_info"))
         if not isinstance(shapes.at(event, "resource"), Mapping):
             raise UnreadableEvent("resource is missing")
-        return super().translate(account, event)
+        return super().translate(account, event, kind)
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the report of transactions since three hours before, month by month."""

@@ -10,7 +10,7 @@ from adapters.gateways.adapter import OneWebhookAdapter, make_listed
 from adapters.gateways.base import Capabilities, CredentialField, GatewayAccount, GatewayDelivery, Known
 from adapters.gateways.card import stripe_facts
 from adapters.gateways.wire import GatewayWire, Params, bearer
-from domain.gateways.facts import Carrier, DisputeState, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import Carrier, DisputeState, Facts, IgnoredFact, UnreadableEvent
 
 _VERSION = "2025-09-30.clover"
 _EVENTS_KEPT = timedelta(days=29)
@@ -63,10 +63,10 @@ class Stripe(OneWebhookAdapter):
             raise UnreadableEvent("data.object.id is missing")
         return event
 
-    def translate(self, account: GatewayAccount, event: Any) -> Sequence[Fact]:
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         if stripe_facts.is_update_without_metadata(event):
-            return (IgnoredFact("metadata_unchanged"),)
-        return super().translate(account, event)
+            return IgnoredFact("metadata_unchanged")
+        return super().translate(account, event, kind)
 
     def read_carriers(self, holder: Any) -> tuple[Carrier, ...]:
         return stripe_facts.carriers(shapes.table(holder, "metadata"))

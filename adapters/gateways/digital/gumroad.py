@@ -34,6 +34,7 @@ from domain.gateways.facts import (
     DisputeFact,
     DisputeState,
     Fact,
+    Facts,
     IgnoredFact,
     PaymentFact,
     RedeemedCode,
@@ -128,20 +129,20 @@ class Gumroad(ManyWebhooksAdapter):
             parts.append(request.received_at.isoformat())
         return GatewayDelivery(":".join(parts), kind, request.body, sale_id)
 
-    def translate(self, account: GatewayAccount, event: Any) -> Sequence[Fact]:
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Read the sale that a delivery names, and translate that."""
-        if (kind := shapes.text(event, "resource_name") or "sale") not in _RESOURCES:
-            return (IgnoredFact("unknown_type"),)
+        if (resource := shapes.text(event, "resource_name") or "sale") not in _RESOURCES:
+            return IgnoredFact("unknown_type")
         sale_id = shapes.needed(event, "sale_id")
         if shapes.needed(event, "seller_id") not in account.secrets("sellerId"):
-            return (IgnoredFact("wrong_seller"),)
+            return IgnoredFact("wrong_seller")
         if _flag(event, "test") == "true":  # also a rehearsal with the last real sale
-            return (IgnoredFact("test_event"),)
+            return IgnoredFact("test_event")
         api = self.api(account)
         sale = _find_sale(api, sale_id)
         if sale is None or shapes.text(sale, "seller_id") not in account.secrets("sellerId"):
-            return (IgnoredFact("unknown_sale"),)
-        return _read(api, kind, sale, event)
+            return IgnoredFact("unknown_sale")
+        return _read(api, resource, sale, event)
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the sales, the newest first: those since then, and refunds of older ones."""
@@ -202,16 +203,16 @@ def _find_sale(api: GatewayWire, sale_id: str) -> Any | None:
     return sale if shapes.text(sale, "id") == sale_id else None
 
 
-def _read(api: GatewayWire, kind: str, sale: Any, ping: Any) -> tuple[Fact, ...]:
+def _read(api: GatewayWire, kind: str, sale: Any, ping: Any) -> Facts:
     """Return the facts of a sale after an event of `kind`. Raises as `GatewayAdapter.facts`."""
     if shapes.at(sale, "is_bundle_product_purchase") is True:
-        return (IgnoredFact("part_of_a_bundle"),)
+        return IgnoredFact("part_of_a_bundle")
     if "true" in (_flag(sale, "is_preorder_authorization"), _flag(ping, "is_preorder_authorization")):
-        return (IgnoredFact("not_paid"),)
+        return IgnoredFact("not_paid")
     if shapes.at(sale, "is_gift_receiver_purchase") is True:
         given = _find_given(api, sale)
         if given is None:
-            return (UnclearFact("gift_not_found"),)
+            return UnclearFact("gift_not_found")
         sale = given
     match kind:
         case "sale":
@@ -222,11 +223,11 @@ def _read(api: GatewayWire, kind: str, sale: Any, ping: Any) -> tuple[Fact, ...]
             return (_dispute(sale),)
 
 
-def _payment(sale: Any, ping: Any) -> tuple[Fact, ...]:
+def _payment(sale: Any, ping: Any) -> Facts:
     sale_id, at = shapes.needed(sale, "id"), shapes.moment(sale, "created_at")
     origin = _origin(sale, ping)
     if _is_trial(sale):
-        return (StartFact(external_id=origin.subscription_id or sale_id, started_at=at, origin=origin),)
+        return StartFact(external_id=origin.subscription_id or sale_id, started_at=at, origin=origin)
     payment = PaymentFact(
         external_id=sale_id,
         amount_cents=amounts.of_minor(shapes.at(sale, "price"), _CURRENCY),

@@ -30,6 +30,7 @@ from domain.gateways.facts import (
     BuyerOrigin,
     Carrier,
     Fact,
+    Facts,
     IgnoredFact,
     PaymentFact,
     RedeemedCode,
@@ -119,24 +120,24 @@ class LemonSqueezy(OneWebhookAdapter):
         key = ":".join(part for part in parts if part) if all(parts) else proofs.fingerprint(request.body)
         return GatewayDelivery(key, kind or "unreadable", request.body, shapes.text(event, "meta", "webhook_id"))
 
-    def translate(self, account: GatewayAccount, event: Any) -> Sequence[Fact]:
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Translate an event, or an order or invoice that was read from a list."""
-        kind, api = shapes.needed(event, "meta", "event_name"), self.api(account)
+        name, api = shapes.needed(event, "meta", "event_name"), self.api(account)
         object_id, entity = shapes.needed(event, "data", "id"), shapes.at(event, "data", "attributes")
-        match kind:
+        match name:
             case "order_created":
                 return _order(api, object_id, entity, _origin(event))
             case "order_refunded":
                 return _refund(f"order:{object_id}", entity)
             case "subscription_created":
-                return (_subscription(object_id, entity, _origin(event)),)
+                return _subscription(object_id, entity, _origin(event))
             case "subscription_payment_success":
                 return _invoice(api, object_id, entity, _origin(event))
             case "subscription_payment_refunded":
                 order_id = _paid_by_order(api, entity)
                 return _refund(f"order:{order_id}" if order_id else f"invoice:{object_id}", entity)
             case _:
-                return (IgnoredFact("unknown_type"),)
+                return IgnoredFact("unknown_type")
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the orders and invoices, the newest first."""
@@ -184,26 +185,26 @@ def _listed_event(event_name: str, external_id: str, item: Any) -> GatewayDelive
     return make_listed(external_id, event_name, {"meta": {"event_name": event_name, "from_list": True}, "data": item})
 
 
-def _order(api: GatewayWire, order_id: str, order: Any, origin: BuyerOrigin) -> tuple[Fact, ...]:
+def _order(api: GatewayWire, order_id: str, order: Any, origin: BuyerOrigin) -> Facts:
     if shapes.text(order, "status") not in _PAID:
-        return (IgnoredFact("not_paid"),)
+        return IgnoredFact("not_paid")
     is_discounted = shapes.at(order, "discount_total") != 0
     origin = replace(origin, codes=_codes(api, order_id) if is_discounted else ())
     payment = _payment(f"order:{order_id}", order, origin)
     if payment.amount_cents == 0:  # a trial has an event of its subscription, a free order has none
-        return (ReferralFact(told_at=payment.paid_at, origin=origin),)
+        return ReferralFact(told_at=payment.paid_at, origin=origin)
     return (payment, *_refund(f"order:{order_id}", order, is_own_event=False))
 
 
-def _invoice(api: GatewayWire, invoice_id: str, invoice: Any, origin: BuyerOrigin) -> tuple[Fact, ...]:
+def _invoice(api: GatewayWire, invoice_id: str, invoice: Any, origin: BuyerOrigin) -> Facts:
     if shapes.text(invoice, "status") not in _PAID:
-        return (IgnoredFact("not_paid"),)
+        return IgnoredFact("not_paid")
     payment = _payment(f"invoice:{invoice_id}", invoice, origin)
     if payment.amount_cents == 0:
-        return (IgnoredFact("zero_amount"),)
+        return IgnoredFact("zero_amount")
     order_id = _paid_by_order(api, invoice)
     if order_id is not None:
-        return (IgnoredFact("duplicate_of_another_event"),)
+        return IgnoredFact("duplicate_of_another_event")
     return (payment, *_refund(f"invoice:{invoice_id}", invoice, is_own_event=False))
 
 

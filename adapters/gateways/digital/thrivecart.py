@@ -27,7 +27,7 @@ from adapters.gateways.base import (
 from adapters.gateways.digital import thrivecart_facts
 from adapters.gateways.digital.thrivecart_facts import PAGE, text
 from adapters.gateways.wire import GatewayWire, bearer, dumped, parsed
-from domain.gateways.facts import Fact, IgnoredFact
+from domain.gateways.facts import Facts, IgnoredFact
 
 _WORD_FIELD = "thrivecart_secret"
 _NAMES = {"charge": "order.success", "rebill": "order.subscription_payment", "refund": "order.refund"}
@@ -92,13 +92,13 @@ class ThriveCart(GatewayAdapter):
         proofs.require_match([word if isinstance(word, str) else ""], account.secrets("secretWord"))
         return ProvedRequest((_delivery(event, raw),))
 
-    def translate(self, account: GatewayAccount, event: Any) -> Sequence[Fact]:
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Translate an event, after the list of transactions confirmed it."""
-        kind = shapes.needed(event, "event")
-        reader = thrivecart_facts.reader(kind)
+        name = shapes.needed(event, "event")
+        reader = thrivecart_facts.reader(name)
         if reader is None:
-            is_item = kind.startswith("order_payment_")  # of an order that has an event of its own
-            return (IgnoredFact("duplicate_of_another_event" if is_item else "unknown_type"),)
+            is_item = name.startswith("order_payment_")  # of an order that has an event of its own
+            return IgnoredFact("duplicate_of_another_event" if is_item else "unknown_type")
         is_test = account.mode == "test" or text(event, "mode") == "test" or text(event, "mode_int") == "1"
         return reader(self.api(account, is_test=is_test), event, is_test)
 

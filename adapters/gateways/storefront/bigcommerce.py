@@ -27,7 +27,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.storefront import bigcommerce_facts
 from adapters.gateways.wire import GatewayWire
-from domain.gateways.facts import DisputeState, Fact, IgnoredFact
+from domain.gateways.facts import DisputeState, Facts, IgnoredFact
 
 _STATUS, _REFUND = "store/order/statusUpdated", "store/order/refund/created"
 _NEEDED = ("store/order/created", _STATUS, "store/order/updated", "store/order/archived", _REFUND)
@@ -116,10 +116,10 @@ class BigCommerce(ManyWebhooksAdapter):
             return ProvedRequest(())  # a former API account left the store
         return ProvedRequest((delivery,))
 
-    def translate(self, account: GatewayAccount, event: Any) -> Sequence[Fact]:
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Read the object of a callback at the store, as it is now."""
         read = bigcommerce_facts.READERS.get(shapes.needed(event, "scope"))
-        return read(self.api(account), event) if read else (IgnoredFact("unknown_type"),)
+        return read(self.api(account), event) if read else IgnoredFact("unknown_type")
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Have the webhooks active, then read the orders that changed since then, and the refunds."""

@@ -28,7 +28,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.storefront import shopify_api, shopify_facts, shopify_totals
 from adapters.gateways.wire import dumped
-from domain.gateways.facts import DisputeState, Fact, IgnoredFact
+from domain.gateways.facts import DisputeState, Facts, IgnoredFact
 
 _UNINSTALLED = "app/uninstalled"
 _SIGNATURE = "X-Shopify-Hmac-Sha256"
@@ -124,11 +124,9 @@ class Shopify(ManyWebhooksAdapter):
         key = f"{topic}:{webhook_id}" if webhook_id else f"{topic}:{proofs.fingerprint(raw)}"
         return ProvedRequest((GatewayDelivery(key, topic, raw, webhook_id),))
 
-    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
-        """Translate one webhook's body by its topic, or what was read from a list."""
-        entity = self.read_event(delivery.raw)
-        read = shopify_facts.READERS.get(delivery.type)
-        return (read(account, entity),) if read else (IgnoredFact("unknown_type"),)
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
+        read = shopify_facts.READERS.get(kind)
+        return read(account, event) if read else IgnoredFact("unknown_type")
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the orders that changed since then, for one that was placed earlier may be paid since; and refunds."""

@@ -24,7 +24,7 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.storefront import wix_facts, wix_proof
 from adapters.gateways.wire import GatewayWire, dumped
-from domain.gateways.facts import DisputeState, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import DisputeState, Facts, IgnoredFact, UnreadableEvent
 
 _PAGE = 100
 _LIVES_S = 4 * 3600
@@ -91,14 +91,14 @@ class Wix(GatewayAdapter):
             return ProvedRequest(())  # a former app left the site
         return ProvedRequest((GatewayDelivery(key, kind, dumped({"eventType": kind, "data": event}), event_id),))
 
-    def translate(self, account: GatewayAccount, event: Any) -> Sequence[Fact]:
-        kind, data = shapes.needed(event, "eventType"), shapes.at(event, "data")
-        read = wix_facts.READERS.get(kind)
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
+        event_type, data = shapes.needed(event, "eventType"), shapes.at(event, "data")
+        read = wix_facts.READERS.get(event_type)
         if read is None:
-            return (IgnoredFact("unknown_type"),)
+            return IgnoredFact("unknown_type")
         if shapes.at(data, "triggeredByAnonymizeRequest") is True:
-            return (IgnoredFact("anonymized"),)
-        return (read(lambda order_id: _order(account, order_id), wix_facts.body(data)),)
+            return IgnoredFact("anonymized")
+        return read(lambda order_id: _order(account, order_id), wix_facts.body(data))
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the orders that changed since then, for one that was placed earlier may be paid since; and refunds."""

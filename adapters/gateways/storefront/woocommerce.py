@@ -30,7 +30,7 @@ from adapters.gateways.base import (
 from adapters.gateways.storefront import woocommerce_facts
 from adapters.gateways.wire import GatewayAnswer, GatewayWire, basic, dumped
 from domain import urls
-from domain.gateways.facts import Fact, IgnoredFact
+from domain.gateways.facts import Facts, IgnoredFact
 
 _TOPICS = (*woocommerce_facts.CHANGED, woocommerce_facts.DELETED)
 _PAGE = 50
@@ -109,11 +109,10 @@ class WooCommerce(ManyWebhooksAdapter):
         raw = self._stamp(topic, request)
         return GatewayDelivery(f"{topic}:{proofs.fingerprint(raw)}", topic, raw)
 
-    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Translate an order as it was when it was sent, or as it was listed."""
-        order = self.read_event(delivery.raw)
-        read = woocommerce_facts.READERS.get(delivery.type)
-        return read(order) if read else (IgnoredFact("unknown_type"),)
+        read = woocommerce_facts.READERS.get(kind)
+        return read(event) if read else IgnoredFact("unknown_type")
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Have the webhooks active, then read the orders that changed: those paid since then, totals and refunds."""
