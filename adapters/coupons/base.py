@@ -1,21 +1,22 @@
-"""What every place offers where codes are minted. Nothing here is called inside a transaction.
+"""The base of every rail that mints codes at a gateway. Nothing here is called inside a transaction.
 
-A call whose answer is lost may have worked: `find_code` and `find_coupon` say, by our ids that stand in what was made.
+A call whose answer is lost may have worked: `find_code` and `find_coupon` look for our ids, which are in what was made.
 So `mint` and `create` may be repeated, and never make a second one.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from adapters.gateways.base import GatewayAccount
+from adapters.gateways.base import GatewayAccount, GatewayRejected
 from domain.coupons.codes import CodeShape
 from domain.coupons.discounts import Discount
 from domain.gateways.names import Gateway
 
 
 class CodeTaken(Exception):
-    """A code with this text stands at the gateway, and it is not ours."""
+    """The gateway has a code with this text that is not ours."""
 
 
 class DiscountNotHeld(Exception):
@@ -24,7 +25,7 @@ class DiscountNotHeld(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CouponOrder:
-    """A coupon to make at the processor. Its key there is `coupon:{coupon_id}`, and its metadata say the id."""
+    """A coupon to make at the processor. Its key there is `coupon:{coupon_id}`, and its metadata hold the id."""
 
     coupon_id: UUID
     name: str
@@ -33,7 +34,7 @@ class CouponOrder:
 
 @dataclass(frozen=True, slots=True)
 class CodeOrder:
-    """A code to mint. Its key is `coupon:{code_id}`, and what is made there says the id where it can.
+    """A code to mint. Its key is `coupon:{code_id}`, and what is made there holds the id where it can.
 
     `processor_coupon_id` is of the family at the processor; other places make what they need with each code.
     """
@@ -44,33 +45,80 @@ class CodeOrder:
     processor_coupon_id: str | None = None
 
 
-class CodeRail(Protocol):
-    """One place where codes are minted."""
+@dataclass(frozen=True, slots=True)
+class ExistingCode:
+    """A code at a gateway under the text of an order: its id there, and whether it is the one that was ordered.
+
+    One that is over (archived, expired) may or may not keep its text from others: the gateway decides when it is asked.
+    """
+
+    id: str
+    is_ours: bool
+    is_over: bool = False
+
+
+def mint_once(order: CodeOrder, look: Callable[[], ExistingCode | None], make: Callable[[], str]) -> str:
+    """Make a code where its text is free; return the one that was made for this order before.
+
+    Only `make` refuses a discount that the gateway cannot hold: an existing code was held once, whatever became of its
+    products since. Raises CodeTaken, and as `look` and `make`.
+    """
+    code = look()
+    if code is not None and code.is_ours:
+        return code.id
+    if code is not None and not code.is_over:
+        raise CodeTaken(order.code)
+    try:
+        return make()
+    except GatewayRejected as refused:
+        # The words of "taken" are not the same everywhere; the existing code proves it.
+        code = look()
+        if code is None:
+            raise
+        if not code.is_ours:
+            raise CodeTaken(order.code) from refused
+        return code.id
+
+
+class CodeRail:
+    """One gateway at which codes are minted. A rail has no state."""
 
     gateway: Gateway
-    shape: CodeShape
+    shape = CodeShape()
+
+    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
+        """Return the gateway's code with the text of an order. Raises as `find_code`."""
+        raise NotImplementedError
+
+    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Make a code and return its id there. Raises as `mint`, but for CodeTaken."""
+        raise NotImplementedError
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a code and return its id there; one that was made for this order before is returned as it is.
 
         Raises CodeTaken, DiscountNotHeld, CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
+        return mint_once(order, lambda: self.look(account, order), lambda: self.make(account, order))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
         """Return the id of the code that was made for this order; None when there is none.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
+        code = self.look(account, order)
+        return code.id if code is not None and code.is_ours else None
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """End a code, so that buyers cannot redeem it any more; one that is gone already is well.
+        """End a code, so that buyers cannot redeem it any more; one that is already gone is no error.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
+        raise NotImplementedError
 
 
-class ProcessorRail(CodeRail, Protocol):
-    """The place where families of codes are made as well: the processor."""
+class ProcessorRail(Protocol):
+    """The rail at which families of codes are made as well: the processor's."""
 
     def create(self, account: GatewayAccount, order: CouponOrder) -> str:
         """Make a coupon and return its id there; one that was made for this order before is returned as it is.
@@ -85,7 +133,7 @@ class ProcessorRail(CodeRail, Protocol):
         """
 
     def delete(self, account: GatewayAccount, processor_coupon_id: str) -> None:
-        """Delete a coupon there; one that is gone already is well.
+        """Delete a coupon there; one that is already gone is no error.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """

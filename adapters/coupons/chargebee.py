@@ -8,75 +8,64 @@ from collections.abc import Mapping
 
 import orjson
 
-from adapters.coupons import rails
-from adapters.coupons.base import CodeOrder, DiscountNotHeld
-from adapters.coupons.rails import StandingCode
+from adapters.coupons import terms
+from adapters.coupons.base import CodeOrder, CodeRail, DiscountNotHeld, ExistingCode
 from adapters.gateways import shapes
-from adapters.gateways.base import GatewayAccount, GatewayRejected
+from adapters.gateways.base import GatewayAccount
 from adapters.gateways.billing import chargebee, chargebee_facts
-from adapters.gateways.wire import GatewayWire
-from domain.coupons.codes import CodeShape
-from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
+from adapters.gateways.wire import GatewayWire, ignoring_gone
+from domain.coupons.discounts import Discount, DiscountDuration
 from domain.gateways import amounts
 from domain.gateways.names import Gateway
 
-_LASTS = {DiscountDuration.Once: "one_time", DiscountDuration.Forever: "forever"}
+_DURATIONS = {DiscountDuration.Once: "one_time", DiscountDuration.Forever: "forever"}
 _NAME_CHARACTERS = 50
 
 
-class ChargebeeCodes:
-    """The rail; it has no state."""
-
+class ChargebeeCodes(CodeRail):
     gateway = Gateway.Chargebee
-    shape = CodeShape()
 
-    def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a coupon; the same key makes no second one."""
-        wire = chargebee.api(account)
-        return rails.mint_once(order, lambda: _standing(wire, order), lambda: _made(wire, order))
-
-    def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
+    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Look at the coupon whose id is the code."""
-        return rails.ours(_standing(chargebee.api(account), order))
+        coupon = shapes.at(chargebee.GATEWAY.api(account).find(f"/coupons/{shapes.segment(order.code)}"), "coupon")
+        if coupon is None:
+            return None
+        is_ours = shapes.text(coupon, "meta_data", terms.OUR_ID) == str(order.code_id)
+        is_over = shapes.at(coupon, "status") in ("archived", "deleted")
+        return ExistingCode(shapes.needed(coupon, "id"), is_ours, is_over)
+
+    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Make a coupon; the same key makes no second one."""
+        api = chargebee.GATEWAY.api(account)
+        form = {**_coupon(order), **_items(api, order.family.discount.product_refs)}
+        headers = {"chargebee-idempotency-key": f"coupon:{order.code_id}"}
+        answer = api.ask("POST", "/coupons/create_for_items", form=form, headers=headers).json
+        return shapes.needed(answer, "coupon", "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete a coupon."""
-        try:
-            chargebee.api(account).ask("POST", f"/coupons/{shapes.segment(minted_id)}/delete")
-        except GatewayRejected as refused:
-            if refused.status != 404:
-                raise
+        with ignoring_gone():
+            chargebee.GATEWAY.api(account).ask("POST", f"/coupons/{shapes.segment(minted_id)}/delete")
 
 
 RAIL = ChargebeeCodes()
 
 
-def _made(wire: GatewayWire, order: CodeOrder) -> str:
-    form = {**_coupon(order), **_items(wire, order.family.discount.product_refs)}
-    headers = {"chargebee-idempotency-key": f"coupon:{order.code_id}"}
-    said = wire.ask("POST", "/coupons/create_for_items", form=form, headers=headers).json
-    return shapes.needed(said, "coupon", "id")
-
-
 def _coupon(order: CodeOrder) -> Mapping[str, str | int]:
     discount = order.family.discount
-    wanted: dict[str, str | int] = {
+    return {
         "id": order.code,
         # Names are unique there.
         "name": f"{order.family.name[: _NAME_CHARACTERS - len(order.code) - 1]} {order.code}",
-        "meta_data": orjson.dumps({rails.OUR_ID: str(order.code_id)}).decode(),
+        "meta_data": orjson.dumps({terms.OUR_ID: str(order.code_id)}).decode(),
         **_off(discount),
-        **_lasts(discount),
+        **_duration(discount),
+        **terms.chosen(max_redemptions=discount.max_redemptions_per_code, valid_till=terms.ends_at_s(discount)),
     }
-    if discount.max_redemptions_per_code:
-        wanted["max_redemptions"] = discount.max_redemptions_per_code
-    if discount.expires_at:
-        wanted["valid_till"] = int(discount.expires_at.timestamp())
-    return wanted
 
 
 def _off(discount: Discount) -> Mapping[str, str | int]:
-    if discount.type == DiscountType.PercentOff:
+    if terms.is_percent(discount):
         return {"discount_type": "percentage", "discount_percentage": discount.value}
     currency = discount.currency or ""
     if currency in chargebee_facts.UNKNOWN_SCALE:
@@ -85,20 +74,20 @@ def _off(discount: Discount) -> Mapping[str, str | int]:
     return {"discount_type": "fixed_amount", "discount_amount": units, "currency_code": currency}
 
 
-def _lasts(discount: Discount) -> Mapping[str, str | int]:
+def _duration(discount: Discount) -> Mapping[str, str | int]:
     if discount.months:
         return {"duration_type": "limited_period", "period": discount.months, "period_unit": "month"}
-    return {"duration_type": _LASTS[discount.duration]}
+    return {"duration_type": _DURATIONS[discount.duration]}
 
 
-def _items(wire: GatewayWire, item_prices: tuple[str, ...]) -> Mapping[str, str]:
-    """Return what a coupon is off: the whole invoice, or item prices, by what kind of item each is of."""
+def _items(api: GatewayWire, item_prices: tuple[str, ...]) -> Mapping[str, str]:
+    """Return what a coupon is off: the whole invoice, or item prices, by the kind of item of each."""
     if not item_prices:
         return {"apply_on": "invoice_amount"}
     kinds: dict[str, list[str]] = {}
     for price in item_prices:
-        said = wire.find(f"/item_prices/{shapes.segment(price)}")
-        kind = shapes.text(said, "item_price", "item_type")
+        answer = api.find(f"/item_prices/{shapes.segment(price)}")
+        kind = shapes.text(answer, "item_price", "item_type")
         if kind is None:
             raise DiscountNotHeld(f"it has no item price {price}; productRefs are ids of item prices.")
         kinds.setdefault(kind, []).append(price)
@@ -108,11 +97,3 @@ def _items(wire: GatewayWire, item_prices: tuple[str, ...]) -> Mapping[str, str]
         form[f"item_constraints[item_type][{number}]"] = kind
         form[f"item_constraints[item_price_ids][{number}]"] = orjson.dumps(prices).decode()
     return form
-
-
-def _standing(wire: GatewayWire, order: CodeOrder) -> StandingCode | None:
-    coupon = shapes.at(wire.find(f"/coupons/{shapes.segment(order.code)}"), "coupon")
-    if coupon is None:
-        return None
-    is_ours = shapes.text(coupon, "meta_data", rails.OUR_ID) == str(order.code_id)
-    return StandingCode(shapes.needed(coupon, "id"), is_ours, shapes.at(coupon, "status") in ("archived", "deleted"))

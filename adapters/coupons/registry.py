@@ -1,4 +1,4 @@
-"""The places where codes are minted, by gateway. One is loaded when it is first asked for."""
+"""The rails by gateway. One is loaded when it is first needed."""
 
 import importlib
 
@@ -27,11 +27,11 @@ def rail(gateway: str) -> CodeRail:
     """Return the rail of a gateway that mints. Raises LookupError for another."""
     if gateway not in MINTABLE:
         raise LookupError(f"{gateway} mints no codes")
-    found: CodeRail = importlib.import_module(f"adapters.coupons.{gateway}").RAIL
-    return found
+    adapter: CodeRail = importlib.import_module(f"adapters.coupons.{gateway}").RAIL
+    return adapter
 
 
 def processor() -> ProcessorRail:
     """Return the rail of the processor."""
-    found: ProcessorRail = importlib.import_module(f"adapters.coupons.{PROCESSOR.value}").RAIL
-    return found
+    adapter: ProcessorRail = importlib.import_module(f"adapters.coupons.{PROCESSOR.value}").RAIL
+    return adapter

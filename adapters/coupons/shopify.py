@@ -1,7 +1,7 @@
 """shopify: each code is a discount of its own, whose title ends with our id.
 
 A discount that is only deactivated keeps its text, so one that ends is deleted; orders keep the code they were placed
-with. What an app may not do is told with 200 and ACCESS_DENIED.
+with. An act that the app may not do is answered with 200 and ACCESS_DENIED.
 """
 
 from collections.abc import Mapping
@@ -9,17 +9,15 @@ from decimal import Decimal
 from typing import Any
 
 from adapters import clock
-from adapters.coupons import rails
-from adapters.coupons.base import CodeOrder
-from adapters.coupons.rails import StandingCode
+from adapters.coupons import terms
+from adapters.coupons.base import CodeOrder, CodeRail, ExistingCode
 from adapters.gateways import shapes
 from adapters.gateways.base import CredentialsRefused, GatewayAccount, GatewayRejected
 from adapters.gateways.storefront import shopify_api
-from domain.coupons.codes import CodeShape
-from domain.coupons.discounts import Discount, DiscountDuration, DiscountType
+from domain.coupons.discounts import Discount, DiscountDuration
 from domain.gateways.names import Gateway
 
-_STANDING = """query CodeStanding($code: String!) {
+_LOOK = """query CodeStanding($code: String!) {
   codeDiscountNodeByCode(code: $code) { id codeDiscount { ... on DiscountCodeBasic { title status } } }
 }"""
 _CURRENCY = """query ShopCurrency { shop { currencyCode } }"""
@@ -32,26 +30,35 @@ _DELETE = """mutation CodeDelete($id: ID!) {
 _DENIED = 403
 
 
-class ShopifyCodes:
-    """The rail; it has no state."""
-
+class ShopifyCodes(CodeRail):
     gateway = Gateway.Shopify
-    shape = CodeShape()
 
-    def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
-        """Make a discount with this code."""
-        return rails.mint_once(order, lambda: _standing(account, order), lambda: _made(account, order))
-
-    def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
+    def look(self, account: GatewayAccount, order: CodeOrder) -> ExistingCode | None:
         """Look at the discount with this code."""
-        return rails.ours(_standing(account, order))
+        node = shapes.at(_query(account, _LOOK, {"code": order.code}), "codeDiscountNodeByCode")
+        if node is None:
+            return None
+        is_ours = terms.is_marked(shapes.text(node, "codeDiscount", "title"), order.code_id)
+        return ExistingCode(shapes.needed(node, "id"), is_ours, shapes.at(node, "codeDiscount", "status") == "EXPIRED")
+
+    def make(self, account: GatewayAccount, order: CodeOrder) -> str:
+        """Make a discount with this code."""
+
+        def currency() -> str | None:
+            return shapes.text(_query(account, _CURRENCY, {}), "shop", "currencyCode")
+
+        terms.require_no_months(order.family.discount)
+        terms.require_currency(order.family.discount, currency)
+        made = shapes.at(_query(account, _MAKE, {"discount": _discount(order)}), "discountCodeBasicCreate")
+        if errors := shapes.items(made, "userErrors"):
+            raise GatewayRejected(422, shapes.text(errors[0], "message") or "it says no")
+        return shapes.needed(made, "codeDiscountNode", "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete a discount."""
-        said = shapes.at(_asked(account, _DELETE, {"id": minted_id}), "discountCodeDelete")
-        if errors := shapes.items(said, "userErrors"):
-            if rails.ours(_standing(account, order)) is None:
-                return
+        deleted = shapes.at(_query(account, _DELETE, {"id": minted_id}), "discountCodeDelete")
+        errors = shapes.items(deleted, "userErrors")
+        if errors and self.find_code(account, order) is not None:
             raise GatewayRejected(422, shapes.text(errors[0], "message") or "it says no")
 
 
@@ -64,10 +71,10 @@ def _discount(order: CodeOrder) -> Mapping[str, object]:
     if discount.duration == DiscountDuration.Forever:
         gets |= {"appliesOnOneTimePurchase": True, "appliesOnSubscription": True}
     return {
-        "title": rails.marked_name(order),
+        "title": terms.marked_name(order),
         "code": order.code,
         "startsAt": shapes.utc(clock.now()),
-        "endsAt": shapes.utc(discount.expires_at) if discount.expires_at else None,
+        "endsAt": terms.ends_at(discount),
         "usageLimit": discount.max_redemptions_per_code,
         "recurringCycleLimit": 0 if discount.duration == DiscountDuration.Forever else 1,
         "context": {"all": "ALL"},
@@ -76,33 +83,12 @@ def _discount(order: CodeOrder) -> Mapping[str, object]:
 
 
 def _off(discount: Discount) -> Mapping[str, object]:
-    if discount.type == DiscountType.PercentOff:
-        return {"percentage": rails.number(f"{Decimal(discount.value).scaleb(-2):f}")}
-    return {"discountAmount": {"amount": rails.decimal(discount), "appliesOnEachItem": False}}
+    if terms.is_percent(discount):
+        return {"percentage": terms.number(f"{Decimal(discount.value).scaleb(-2):f}")}
+    return {"discountAmount": {"amount": terms.decimal(discount), "appliesOnEachItem": False}}
 
 
-def _currency(account: GatewayAccount) -> str | None:
-    return shapes.text(_asked(account, _CURRENCY, {}), "shop", "currencyCode")
-
-
-def _standing(account: GatewayAccount, order: CodeOrder) -> StandingCode | None:
-    node = shapes.at(_asked(account, _STANDING, {"code": order.code}), "codeDiscountNodeByCode")
-    if node is None:
-        return None
-    is_ours = rails.is_marked(shapes.text(node, "codeDiscount", "title"), order.code_id)
-    return StandingCode(shapes.needed(node, "id"), is_ours, shapes.at(node, "codeDiscount", "status") == "EXPIRED")
-
-
-def _made(account: GatewayAccount, order: CodeOrder) -> str:
-    rails.require_no_months(order.family.discount)
-    rails.require_currency(order.family.discount, lambda: _currency(account))
-    said = shapes.at(_asked(account, _MAKE, {"discount": _discount(order)}), "discountCodeBasicCreate")
-    if errors := shapes.items(said, "userErrors"):
-        raise GatewayRejected(422, shapes.text(errors[0], "message") or "it says no")
-    return shapes.needed(said, "codeDiscountNode", "id")
-
-
-def _asked(account: GatewayAccount, query: str, variables: Mapping[str, object]) -> Any:
+def _query(account: GatewayAccount, query: str, variables: Mapping[str, object]) -> Any:
     try:
         return shopify_api.graphql(account, query, variables)
     except GatewayRejected as refused:

@@ -1,129 +1,114 @@
 """stripe, the processor: a family is a coupon, a code a promotion code of it.
 
-Both carry our id in their metadata, and each POST our id as its Idempotency-Key, so that asking again makes nothing
-twice. How often a code may be redeemed stands on the promotion code alone, when it expires on both.
+Both carry our id in their metadata, and each POST our id as its Idempotency-Key, so that a repeat makes nothing twice.
+The promotion code alone has the maximum number of redemptions; both have the time at which they expire.
 """
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from adapters.coupons.base import CodeOrder, CodeTaken, CouponOrder
+from adapters.coupons import terms
+from adapters.coupons.base import CodeOrder, CodeRail, CodeTaken, CouponOrder
 from adapters.gateways import shapes
 from adapters.gateways.base import GatewayAccount, GatewayRejected, GatewayUnreachable
 from adapters.gateways.card import stripe, stripe_facts
-from adapters.gateways.wire import GatewayWire, Params
+from adapters.gateways.wire import GatewayWire, Params, ignoring_gone
 from domain.coupons.codes import CodeShape
-from domain.coupons.discounts import Discount, DiscountType
+from domain.coupons.discounts import Discount
 from domain.gateways import amounts
 from domain.gateways.names import Gateway
 
-_OUR_ID = "finderfee_id"
 _NAME_CHARACTERS = 40
-_PAGE, _MOST_PAGES = 100, 50
+_MAX_PAGES = 50
 _KEY_IN_USE = 409
 
 
-class StripeCodes:
-    """The rail; it has no state."""
-
+class StripeCodes(CodeRail):
     gateway = Gateway.Stripe
     shape = CodeShape(signs="-")
 
     def create(self, account: GatewayAccount, order: CouponOrder) -> str:
         """Make a coupon."""
+        discount = order.discount
         form: dict[str, str | int | list[str]] = {
             "name": order.name[:_NAME_CHARACTERS],
-            "duration": order.discount.duration.value.lower(),
-            f"metadata[{_OUR_ID}]": str(order.coupon_id),
-            **_off(order.discount),
+            "duration": discount.duration.value.lower(),
+            f"metadata[{terms.OUR_ID}]": str(order.coupon_id),
+            **_off(discount),
+            **terms.chosen(duration_in_months=discount.months, redeem_by=terms.ends_at_s(discount)),
         }
-        if order.discount.months:
-            form["duration_in_months"] = order.discount.months
-        if order.discount.expires_at:
-            form["redeem_by"] = int(order.discount.expires_at.timestamp())
-        if order.discount.product_refs:
-            form["applies_to[products][]"] = list(order.discount.product_refs)
-        return _made(stripe.api(account), "/v1/coupons", form, str(order.coupon_id))
+        if discount.product_refs:
+            form["applies_to[products][]"] = list(discount.product_refs)
+        return _make(stripe.GATEWAY.api(account), "/v1/coupons", form, str(order.coupon_id))
 
     def find_coupon(self, account: GatewayAccount, order: CouponOrder) -> str | None:
         """Look through the coupons, the newest first."""
-        return _ours(_listed(stripe.api(account), "/v1/coupons", {}), str(order.coupon_id))
+        return _find_ours(_list(stripe.GATEWAY.api(account), "/v1/coupons", {}), str(order.coupon_id))
 
     def delete(self, account: GatewayAccount, processor_coupon_id: str) -> None:
         """Delete a coupon; discounts that were given already stay."""
-        stripe.api(account).drop(f"/v1/coupons/{shapes.segment(processor_coupon_id)}")
+        stripe.GATEWAY.api(account).drop(f"/v1/coupons/{shapes.segment(processor_coupon_id)}")
 
     def mint(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a promotion code of the family's coupon."""
-        discount = order.family.discount
-        form: dict[str, str | int | list[str]] = {
+        discount, api = order.family.discount, stripe.GATEWAY.api(account)
+        form: dict[str, str | int] = {
             "promotion[type]": "coupon",
             "promotion[coupon]": order.processor_coupon_id or "",
             "code": order.code,
-            f"metadata[{_OUR_ID}]": str(order.code_id),
+            f"metadata[{terms.OUR_ID}]": str(order.code_id),
+            **terms.chosen(max_redemptions=discount.max_redemptions_per_code, expires_at=terms.ends_at_s(discount)),
         }
-        if discount.max_redemptions_per_code:
-            form["max_redemptions"] = discount.max_redemptions_per_code
-        if discount.expires_at:
-            form["expires_at"] = int(discount.expires_at.timestamp())
-        wire = stripe.api(account)
         try:
-            return _made(wire, "/v1/promotion_codes", form, str(order.code_id))
+            return _make(api, "/v1/promotion_codes", form, str(order.code_id))
         except GatewayRejected as refused:
-            # The words of "taken" have no stable code; what stands there says it.
-            standing = list(_listed(wire, "/v1/promotion_codes", {"code": order.code, "active": "true"}))
-            if (minted := _ours(iter(standing), str(order.code_id))) is not None:
+            # The words of "taken" have no stable code; the existing codes prove it.
+            existing = list(_list(api, "/v1/promotion_codes", {"code": order.code, "active": "true"}))
+            if (minted := _find_ours(existing, str(order.code_id))) is not None:
                 return minted
-            if standing:
+            if existing:
                 raise CodeTaken(order.code) from refused
             raise
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
         """Look at the promotion codes with this text."""
-        found = _listed(stripe.api(account), "/v1/promotion_codes", {"code": order.code})
-        return _ours(found, str(order.code_id))
+        codes = _list(stripe.GATEWAY.api(account), "/v1/promotion_codes", {"code": order.code})
+        return _find_ours(codes, str(order.code_id))
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
-        """Let a promotion code be inactive; it cannot be deleted."""
-        try:
-            path = f"/v1/promotion_codes/{shapes.segment(minted_id)}"
-            stripe.api(account).ask("POST", path, form={"active": "false"})
-        except GatewayRejected as refused:
-            if refused.status != 404:
-                raise
+        """Make a promotion code inactive; it cannot be deleted."""
+        path = f"/v1/promotion_codes/{shapes.segment(minted_id)}"
+        with ignoring_gone():
+            stripe.GATEWAY.api(account).ask("POST", path, form={"active": "false"})
 
 
 RAIL = StripeCodes()
 
 
 def _off(discount: Discount) -> Mapping[str, str | int]:
-    if discount.type == DiscountType.PercentOff:
+    if terms.is_percent(discount):
         return {"percent_off": discount.value}
     currency = discount.currency or ""
     units = amounts.to_minor(discount.value, currency, stripe_facts.EXPONENTS)
     return {"amount_off": units, "currency": currency.lower()}
 
 
-def _made(wire: GatewayWire, path: str, form: Params, our_id: str) -> str:
+def _make(api: GatewayWire, path: str, form: Params, our_id: str) -> str:
     headers = {"Idempotency-Key": f"coupon:{our_id}"}
     try:
-        return shapes.needed(wire.ask("POST", path, form=form, headers=headers).json, "id")
+        return shapes.needed(api.ask("POST", path, form=form, headers=headers).json, "id")
     except GatewayRejected as refused:
         if refused.status == _KEY_IN_USE:
             raise GatewayUnreachable("the same is being made there right now") from refused
         raise
 
 
-def _ours(standing: Iterator[Any], our_id: str) -> str | None:
-    return next((shapes.needed(one, "id") for one in standing if shapes.at(one, "metadata", _OUR_ID) == our_id), None)
+def _find_ours(existing: Iterable[Any], our_id: str) -> str | None:
+    ids = (shapes.needed(item, "id") for item in existing if shapes.at(item, "metadata", terms.OUR_ID) == our_id)
+    return next(ids, None)
 
 
-def _listed(wire: GatewayWire, path: str, params: Params) -> Iterator[Any]:
-    after: Params = {}
-    for _ in range(_MOST_PAGES):
-        page = wire.get(path, {**params, **after, "limit": _PAGE})
-        found = shapes.items(page, "data")
-        yield from found
-        if not found or shapes.at(page, "has_more") is not True:
-            return
-        after = {"starting_after": shapes.needed(found[-1], "id")}
+def _list(api: GatewayWire, path: str, params: Params) -> Iterator[Any]:
+    for items in itertools.islice(stripe.read_list(api, path, params), _MAX_PAGES):
+        yield from items

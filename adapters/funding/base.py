@@ -1,6 +1,6 @@
-"""What every funding source offers, and how its answer is found out when none came.
+"""The interface of funding sources, and how the answer of a call is looked up when none came.
 
-What may go wrong on our side is what may with payout rails: `adapters.rails.base`.
+The errors on our side are those of payout rails: `adapters.rails.base`.
 """
 
 from collections.abc import Iterator
@@ -28,13 +28,13 @@ class FundingSource(Protocol):
     books: str
 
     def ask(self, call: FundingCall) -> Answer:
-        """Have it done. The same key again, while `key_lasts`, is the same call and never a second one.
+        """Carry out a call. The same key again, while `key_lasts`, is the same call and never a second one.
 
         Never raises for what the other side does. Raises RailMisconfigured and KeyTaken.
         """
 
     def look_up(self, call: FundingCall) -> Answer:
-        """Say what became of a call; moves nothing. Raises RailMisconfigured and KeyTaken."""
+        """Return what became of a call; moves nothing. Raises RailMisconfigured and KeyTaken."""
 
     def list_charges(self, since: datetime) -> Iterator[ListedCharge]:
         """Return the charges for deals that were made at that time or later and not given back, in any order.
@@ -44,18 +44,18 @@ class FundingSource(Protocol):
 
 
 def resolve(source: FundingSource, call: FundingCall, *, age: timedelta, books: str) -> Answer:
-    """Find out what became of a call whose answer was Unknown; `age` is since it was first asked of `books`.
+    """Return what became of a call whose answer was Unknown; `age` is since it was first asked of `books`.
 
     Where a look-up finds nothing, the same key is asked again as long as the other side surely still knows it; after
     that, and where the source has other books now, the answer stays NotFound and is an operator's to settle.
     """
-    found = source.look_up(call)
-    may_ask = isinstance(found, NotFound) and books == source.books and age < source.key_lasts * 3 / 4
-    return source.ask(call) if may_ask else found
+    answer = source.look_up(call)
+    may_ask = isinstance(answer, NotFound) and books == source.books and age < source.key_lasts * 3 / 4
+    return source.ask(call) if may_ask else answer
 
 
 def unknown(why: str, call: FundingCall) -> Unknown:
     """Return Unknown and leave a line in the log."""
-    said = base.shown(why)
-    _log.warning("funding.unknown", kind=call.kind, key=call.key, why=said)
-    return Unknown(said)
+    reason = base.shown(why)
+    _log.warning("funding.unknown", kind=call.kind, key=call.key, why=reason)
+    return Unknown(reason)

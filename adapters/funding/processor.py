@@ -2,11 +2,12 @@
 
 A charge is an off-session payment by the customer whom the operator named for the brand, confirmed at once; one that
 needs the person who pays is refused by them. Our key is the Idempotency-Key, which they keep for 24 hours at least,
-and the metadata `deal_key`, by which both are found for ever.
+and the metadata `deal_key`, by which both are made for ever.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -14,14 +15,12 @@ from adapters import http_calls
 from adapters.funding import base
 from adapters.gateways.card import stripe_facts
 from adapters.rails import base as rail
-from adapters.rails.stripe_client import StripeClient, stripe
+from adapters.rails.stripe_client import DEFINITIVE, StripeCall, StripeClient
 from domain.deals.funding import REFERENCE, FundingCall, FundingKind
 from domain.money import currencies
 from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected
 from domain.restores.charges import ListedCharge
 
-# Statuses whose readable error says for certain that nothing was carried out.
-_DEFINITIVE = (400, 402, 404)
 _PAGE = 100
 
 
@@ -43,11 +42,11 @@ class ProcessorFunding:
             return Rejected("amount_not_chargeable", message)
         options: Any = {"idempotency_key": call.key}
         make = self._intents.create if call.kind == FundingKind.charge else self._refunds.create
-        return _asked(call, lambda: _said(make(_written(call), options).to_dict(), call), definitive=_DEFINITIVE)
+        return _call(call).answer(lambda: _read(make(_body(call), options).to_dict(), call), definitive=DEFINITIVE)
 
     def look_up(self, call: FundingCall) -> Answer:
-        """Say what became of it. Raises RailMisconfigured and KeyTaken."""
-        return _asked(call, lambda: self._look(call), definitive=())
+        """Return what became of a call. Raises RailMisconfigured and KeyTaken."""
+        return _call(call).answer(lambda: self._look(call))
 
     def list_charges(self, since: datetime) -> Iterator[ListedCharge]:
         """Return the charges for deals since a time. Raises CannotList and RailMisconfigured."""
@@ -58,11 +57,11 @@ class ProcessorFunding:
         is_charge = call.kind == FundingKind.charge
         if call.known is not None:
             read = self._intents.retrieve if is_charge else self._refunds.retrieve
-            return _said(read(call.known).to_dict(), call)
-        found = [one for one in self._candidates(call) if (one.get("metadata") or {}).get("deal_key") == call.key]
-        if len(found) > 1:
+            return _read(read(call.known).to_dict(), call)
+        made = [item for item in self._candidates(call) if (item.get("metadata") or {}).get("deal_key") == call.key]
+        if len(made) > 1:
             raise rail.KeyTaken(f"{call.key} names more than one payment on the processor's side")
-        return _said(found[0], call) if found else NotFound()
+        return _read(made[0], call) if made else NotFound()
 
     def _candidates(self, call: FundingCall) -> Iterator[dict[str, Any]]:
         if call.kind == FundingKind.charge:
@@ -70,12 +69,12 @@ class ProcessorFunding:
             listed: Any = self._intents.list({"customer": customer, "limit": _PAGE})
         else:
             listed = self._refunds.list({"payment_intent": call.charge_reference or "", "limit": _PAGE})
-        for one in listed.auto_paging_iter():
-            yield one.to_dict()
+        for item in listed.auto_paging_iter():
+            yield item.to_dict()
 
 
 def _units(call: FundingCall) -> int | None:
-    """Return the amount as the processor counts the currency; None when it cannot be said so."""
+    """Return the amount as the processor counts the currency; None for an amount with a smaller part."""
     exponent = currencies.exponent(call.currency)
     theirs = stripe_facts.EXPONENTS.get(call.currency, exponent)
     units, rest = divmod(call.amount_cents * 10**theirs, 10**exponent)
@@ -102,7 +101,7 @@ def _read_charge(intent: dict[str, Any]) -> ListedCharge | None:
     )
 
 
-def _written(call: FundingCall) -> Any:
+def _body(call: FundingCall) -> Any:
     labels = {
         "deal_key": call.key,
         "deal_id": str(call.deal_id),
@@ -123,51 +122,35 @@ def _written(call: FundingCall) -> Any:
     }
 
 
-def _said(found: dict[str, Any], call: FundingCall) -> Answer:
-    """Return what a payment intent or a refund says. Raises KeyTaken where it is not the one that we mean."""
-    named = (found.get("metadata") or {}).get("deal_key")
-    if (named, found["amount"], found["currency"]) != (call.key, _units(call), call.currency.lower()):
+def _read(made: dict[str, Any], call: FundingCall) -> Answer:
+    """Return the state of a payment intent or a refund. Raises KeyTaken where it is not the one of the call."""
+    key = (made.get("metadata") or {}).get("deal_key")
+    if (key, made["amount"], made["currency"]) != (call.key, _units(call), call.currency.lower()):
         raise rail.KeyTaken(f"{call.key} is another payment or amount on the processor's side")
-    references = {REFERENCE: str(found["id"])}
-    match found["status"]:
+    references = {REFERENCE: str(made["id"])}
+    match made["status"]:
         case "succeeded":
             return Paid(references)
-        # What waits for somebody can still go through: it is over when it is cancelled on their side.
+        # A payment that waits for a person can still go through: it is over when it is cancelled on their side.
         case "processing" | "pending" | "requires_action":
             return Accepted(references)
         case "requires_payment_method" | "canceled" | "failed":
-            return _refused(found)
-    return base.unknown(f"its status is {found['status']}", call)
+            return _refused(made)
+    return base.unknown(f"its status is {made['status']}", call)
 
 
-def _refused(found: dict[str, Any]) -> Rejected:
-    error = found.get("last_payment_error") or {}
-    why = error.get("message") or found.get("failure_reason") or f"It is {found['status']}."
-    return Rejected(rail.code(error.get("code"), rail.code(found["status"], "rejected")), rail.shown(why))
+def _refused(made: dict[str, Any]) -> Rejected:
+    error = made.get("last_payment_error") or {}
+    why = error.get("message") or made.get("failure_reason") or f"It is {made['status']}."
+    return Rejected(rail.code(error.get("code"), rail.code(made["status"], "rejected")), rail.shown(why))
 
 
-def _asked(call: FundingCall, ask: Callable[[], Answer], *, definitive: tuple[int, ...]) -> Answer:
-    try:
-        return ask()
-    except stripe.IdempotencyError:
-        raise rail.KeyTaken(f"{call.key} was sent before with another amount or customer") from None
-    except stripe.StripeError as error:
-        return _meaning(error, call, definitive)
-    except rail.KeyTaken:
-        raise
-    except Exception as error:  # the library trusts the shape of an answer
-        return base.unknown(f"the answer cannot be read: {type(error).__name__}", call)
-
-
-def _meaning(error: stripe.StripeError, call: FundingCall, definitive: tuple[int, ...]) -> Answer:
-    if error.http_status in (401, 403):
-        raise rail.RailMisconfigured(f"the payment processor refuses our key with {error.http_status}") from None
-    if isinstance(error, stripe.RateLimitError):
-        return base.unknown("the processor asks us to slow down", call)
-    said = error.json_body.get("error") if isinstance(error.json_body, dict) else None
-    if error.http_status in definitive and isinstance(said, dict) and (said.get("code") or said.get("type")):
-        name = rail.code(said.get("code"), "") or rail.code(said.get("type"), "rejected")
-        return Rejected(name, rail.shown(said.get("message") or "It was refused."))
-    if error.http_status is None:
-        return base.unknown(str(error.__cause__ or type(error).__name__), call)
-    return base.unknown(f"the processor answers {error.http_status}", call)
+def _call(call: FundingCall) -> StripeCall:
+    return StripeCall(
+        call.key,
+        partial(base.unknown, call=call),
+        rail.shown,
+        service="the processor",
+        party="customer",
+        refused="It was refused.",
+    )

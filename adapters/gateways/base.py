@@ -1,15 +1,11 @@
-"""What every gateway's adapter offers. Everything after translation is the same for all of them.
+"""The values that adapters of gateways exchange with the rest, and the errors that their calls raise."""
 
-Proving happens in the request that brings an event and must be quick; translating happens in a job and may ask the
-gateway. Nothing here is called inside a transaction.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Literal, Protocol, runtime_checkable
+from datetime import datetime
+from typing import Literal
 
-from domain.gateways.facts import BuyerOrigin, DisputeState, Fact
+from domain.gateways.facts import DisputeState
 
 Mode = Literal["live", "test"]
 Kind = Literal["card", "storefront", "plugin", "merchant_of_record", "subscription", "digital_goods", "payments"]
@@ -164,69 +160,3 @@ class Subscribed:
 
     made: Mapping[str, str] = field(default_factory=dict)
     setup: Setup = Setup()
-
-
-class GatewayAdapter(Protocol):
-    """One gateway. `polls` is how often reconcile must run because something has no event; None is nightly."""
-
-    name: str
-    label: str
-    kind: Kind
-    fields: tuple[CredentialField, ...]
-    capabilities: Capabilities
-    polls: timedelta | None
-
-    def check(self, account: GatewayAccount) -> Known:
-        """Prove the credentials by the cheapest call. Raises CredentialsRefused and GatewayUnreachable."""
-
-    def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Have events sent to `address` where the gateway lets us, else say what the brand does. Repeatable.
-
-        Raises CredentialsRefused, GatewayRejected and GatewayUnreachable; nothing of what was made stays then.
-        """
-
-    def unsubscribe(self, account: GatewayAccount) -> None:
-        """Take back what `subscribe` made; what is gone already is well.
-
-        Raises CredentialsRefused and GatewayUnreachable.
-        """
-
-    def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
-        """Return what a request brings when the gateway made it, by its raw bytes. Raises NotProved.
-
-        A body that cannot be read is a delivery all the same: its key is a digest, and `facts` says what is wrong.
-        Only a gateway whose proof is a call of its own raises GatewayUnreachable.
-        """
-
-    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
-        """Translate one event, in the order in which its facts count. Asks the gateway for what the event leaves out.
-
-        Raises UnreadableEvent, UnsupportedCurrency, CredentialsRefused, GatewayRejected and GatewayUnreachable.
-        """
-
-    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
-        """Return an origin with what only other objects say, such as the customer's email and metadata.
-
-        Asked where what an event says credits nobody. A gateway that has no more to say returns it as it is.
-
-        Raises as `facts`.
-        """
-
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Yield pages of payments and refunds since then, as deliveries that `facts` reads.
-
-        The key of each is `reconcile:` and the external id of the payment or of the refund. Raises as `facts`.
-        """
-
-
-@runtime_checkable
-class SubscriptionReader(Protocol):
-    """An adapter whose gateway keeps fields of the brand's own on a subscription apart from its payments."""
-
-    def read_subscription(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
-        """Return an origin with what its subscription says by now, in one call.
-
-        Asked where neither what happened nor the customer names an affiliate: the brand may have written it later.
-
-        Raises as `GatewayAdapter.facts`.
-        """

@@ -3,27 +3,27 @@
 import base64
 import hashlib
 import hmac
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from adapters.gateways.base import NotProved
+from adapters.gateways.base import GatewayAccount, Inbound, NotProved
 
 
 def hex_digest(secret: bytes, signed: bytes) -> str:
-    """Return the HMAC-SHA256 of what is signed, in lower-case hex."""
+    """Return the HMAC-SHA256 of signed bytes, in lower-case hex."""
     return hmac.new(secret, signed, hashlib.sha256).hexdigest()
 
 
 def base64_digest(secret: bytes, signed: bytes) -> str:
-    """Return the HMAC-SHA256 of what is signed, in base64."""
+    """Return the HMAC-SHA256 of signed bytes, in base64."""
     return base64.b64encode(hmac.new(secret, signed, hashlib.sha256).digest()).decode()
 
 
 def require_match(sent: Iterable[str], expected: Iterable[str]) -> None:
-    """Raise NotProved unless one of the sent digests is one of the expected, in a time that tells nothing."""
-    wanted = [value.encode() for value in expected if value]
+    """Raise NotProved unless one of the sent digests is one of the expected, in a time that reveals nothing."""
+    valid = [value.encode() for value in expected if value]
     given = [value.encode("utf-8", "surrogateescape") for value in sent if value]
-    matches = [hmac.compare_digest(one, other) for one in given for other in wanted]
+    matches = [hmac.compare_digest(digest, other) for digest in given for other in valid]
     if not any(matches):
         raise NotProved
 
@@ -35,25 +35,44 @@ def require_recent(sent: str, received_s: float, *, tolerance_s: int = 300, unit
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
-    """How a gateway writes a time and digests of `time + joint + body` into a header: `t=1,v1=aa,v1=bb`."""
+class BodyDigest:
+    """A header that holds a digest of the body under one of the credentials. No time is in it."""
 
+    header: str
+    credential: str = "webhookSecret"
+    digest: Callable[[bytes, bytes], str] = hex_digest
+
+    def require(self, account: GatewayAccount, request: Inbound) -> None:
+        """Raise NotProved unless a request has such a header."""
+        secrets = account.secrets(self.credential)
+        expected = [self.digest(secret.encode(), request.body) for secret in secrets]
+        require_match([request.headers.get(self.header, "")], expected)
+
+
+@dataclass(frozen=True, slots=True)
+class StampedHeader:
+    """A header that holds one time and any number of digests of `time + joint + body`: `t=1,v1=aa,v1=bb`."""
+
+    header: str
     between: str
     time: str
     digest: str
     joint: bytes
+    credential: str = "webhookSecret"
 
-
-def require_stamped(header: str, stamp: Stamp, body: bytes, received_s: float, *, secrets: Iterable[str]) -> None:
-    """Raise NotProved unless a header has one recent time, and a digest of it and the body under one of the secrets."""
-    parts = [(name.strip(), value) for name, _, value in (part.partition("=") for part in header.split(stamp.between))]
-    times = [value for name, value in parts if name == stamp.time]
-    if len(times) != 1:
-        raise NotProved
-    require_recent(times[0], received_s)
-    signed = times[0].encode() + stamp.joint + body
-    expected = (hex_digest(secret.encode(), signed) for secret in secrets)
-    require_match((value for name, value in parts if name == stamp.digest), expected)
+    def require(self, account: GatewayAccount, request: Inbound) -> None:
+        """Raise NotProved unless a header has one recent time, and a digest of it and the body."""
+        header = request.headers.get(self.header, "")
+        parts = [
+            (name.strip(), value) for name, _, value in (part.partition("=") for part in header.split(self.between))
+        ]
+        times = [value for name, value in parts if name == self.time]
+        if len(times) != 1:
+            raise NotProved
+        require_recent(times[0], request.received_at.timestamp())
+        signed = times[0].encode() + self.joint + request.body
+        expected = (hex_digest(secret.encode(), signed) for secret in account.secrets(self.credential))
+        require_match((value for name, value in parts if name == self.digest), expected)
 
 
 def fingerprint(body: bytes) -> str:

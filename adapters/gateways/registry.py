@@ -2,7 +2,7 @@
 
 import importlib
 
-from adapters.gateways.base import GatewayAdapter
+from adapters.gateways.adapter import GatewayAdapter
 from domain.gateways.names import Gateway
 
 _FOLDERS = {

@@ -1,11 +1,11 @@
 """Reads what a gateway sent without trusting its shape: what is missing is None, what must be there is said by name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from domain.gateways.facts import UnreadableEvent
+from domain.gateways.facts import Fact, Facts, UnclearFact, UnreadableEvent
 from domain.text import one_line
 
 _ID_CHARACTERS = 255
@@ -80,9 +80,9 @@ def pairs(value: Any, *path: str, name: str = "name", said: str = "value") -> Ma
     return {key: words for key, words in found if key is not None and words is not None}
 
 
-def full_name(value: Any, first: str, last: str) -> str | None:
-    """Return a person's name of its two parts; None where neither is told."""
-    return " ".join(part for part in (text(value, first), text(value, last)) if part) or None
+def full_name(value: Any, *names: str) -> str | None:
+    """Return a person's name of the fields that hold its parts; None where all are missing."""
+    return " ".join(part for name in names if (part := text(value, name))) or None
 
 
 def moment(value: Any, *path: str) -> datetime:
@@ -116,8 +116,20 @@ def later_change(made: Callable[[], datetime], changed: Callable[[], datetime], 
         return None
 
 
+def read_alongside_sale(read: Callable[[], Facts]) -> Sequence[Fact]:
+    """Return the refunds that the event of a sale holds; where they cannot be read, they wait for a person.
+
+    The sale counts in either case.
+    """
+    try:
+        facts = read()
+    except UnreadableEvent:
+        facts = UnclearFact("refund_amount_unknown")
+    return facts if isinstance(facts, Sequence) else (facts,)
+
+
 def is_since(since: datetime, read: Callable[[], datetime]) -> bool:
-    """Say whether what is listed counts since then; also where its time is none, for `facts` says what is wrong."""
+    """Return whether a listed object counts since then; also where its time is invalid, for `facts` reports that."""
     try:
         return read() >= since
     except UnreadableEvent:

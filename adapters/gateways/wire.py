@@ -1,7 +1,4 @@
-"""How an adapter calls its gateway: JSON in and out, decimals exact, and errors that say what to do about them.
-
-A gateway that speaks another language brings what reads it.
-"""
+"""How an adapter calls its gateway: JSON in and out, decimals exact, and errors by what to do about them."""
 
 import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +22,7 @@ _Answered = tuple[int, Mapping[str, str], bytes]
 
 _CALL_S = 15
 _WORDS = 300
+_GONE = (404, 410)
 _DEPTH = 64
 _WORDS_UNDER = (
     "message",
@@ -47,7 +45,7 @@ class GatewayAnswer:
 
 
 class WouldAsk(Exception):
-    """The gateway would have been asked, where nobody may be."""
+    """A call to the gateway was needed in a block in which none may be made."""
 
 
 _may_ask: ContextVar[bool] = ContextVar("may_ask", default=True)
@@ -55,7 +53,7 @@ _may_ask: ContextVar[bool] = ContextVar("may_ask", default=True)
 
 @contextmanager
 def unasked() -> Iterator[None]:
-    """Let no gateway be asked in a block: what would be asked there raises WouldAsk."""
+    """Run a block in which calls to gateways are not made: they raise WouldAsk."""
     before = _may_ask.set(False)
     try:
         yield
@@ -63,11 +61,56 @@ def unasked() -> Iterator[None]:
         _may_ask.reset(before)
 
 
-class GatewayWire:
-    """The API of one account at one gateway. Safe to throw away: nothing is kept open.
+@contextmanager
+def ignoring_gone() -> Iterator[None]:
+    """End a block without an error where the gateway says that the object of the call does not exist any more."""
+    try:
+        yield
+    except GatewayRejected as error:
+        if error.status not in _GONE:
+            raise
 
-    API_ADDRESSES replaces scheme and host of `address`; the path stays. `is_typed` says that the brand typed
-    the host: unless it is replaced, only public addresses are called.
+
+class ApiWire:
+    """The API of one account at an address, whose scheme and host `replacement` replaces; the path stays.
+
+    `is_typed` says that the brand typed the host: unless it is replaced, only public addresses are called. Safe to
+    throw away: nothing is kept open.
+    """
+
+    unreachable: Callable[[str], Exception] = GatewayUnreachable
+
+    def __init__(
+        self, replacement: str | None, address: str, headers: Mapping[str, str], *, is_typed: bool = False
+    ) -> None:
+        self._is_typed = is_typed and not replacement
+        self._address = f"{replacement}{urlsplit(address).path}" if replacement else address
+        if not all(value.isascii() and value.isprintable() for value in headers.values()):
+            raise CredentialsRefused("they have characters that cannot be sent")
+        self._headers = {"Accept": "application/json", "User-Agent": "finderfee", **headers}
+
+    def _send(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, **timeouts_s: float
+    ) -> _Answered:
+        """Return status, headers and body of an answer. Raises CredentialsRefused and as `unreachable`."""
+        try:
+            if self._is_typed:
+                return typed_hosts.ask(method, url, headers, body, timeout_s=max(1, round(sum(timeouts_s.values()))))
+            return http_calls.call(method, url, headers, body, **timeouts_s)
+        except http_calls.NoAnswer as error:
+            raise self.unreachable(str(error)) from error
+        except client.ReceiverUnreachable as error:
+            raise self.unreachable(error.reason) from error
+        except addresses.UrlRefused as refused:
+            raise CredentialsRefused(refused.message) from refused
+        except typed_hosts.CannotBeSent as error:
+            raise CredentialsRefused("they hold characters that cannot be sent") from error
+
+
+class GatewayWire(ApiWire):
+    """The API of one account at one gateway. `reads` parses its answers, where they are not JSON.
+
+    API_ADDRESSES replaces scheme and host of `address`.
     """
 
     def __init__(
@@ -79,12 +122,7 @@ class GatewayWire:
         is_typed: bool = False,
         reads: Callable[[bytes], Any] | None = None,
     ) -> None:
-        place = settings.current().addresses.apis.get(gateway)
-        self._call = _call_typed if is_typed and not place else _call
-        self._address = f"{place}{urlsplit(address).path}" if place else address
-        if not all(value.isascii() and value.isprintable() for value in headers.values()):
-            raise CredentialsRefused("they have characters that cannot be sent")
-        self._headers = {"Accept": "application/json", "User-Agent": "finderfee", **headers}
+        super().__init__(settings.current().addresses.apis.get(gateway), address, headers, is_typed=is_typed)
         self._reads = reads or parsed
 
     def get(self, path: str, params: Params | None = None) -> Any:
@@ -96,17 +134,14 @@ class GatewayWire:
         try:
             return self.get(path, params)
         except GatewayRejected as error:
-            if error.status in (404, 410):
+            if error.status in _GONE:
                 return None
             raise
 
     def drop(self, path: str) -> None:
-        """Delete what is at a path; what is gone already is well. Raises as `ask`."""
-        try:
+        """Delete the object at a path; one that is already gone is no error. Raises as `ask`."""
+        with ignoring_gone():
             self.ask("DELETE", path)
-        except GatewayRejected as error:
-            if error.status not in (404, 410):
-                raise
 
     def ask(
         self,
@@ -126,15 +161,15 @@ class GatewayWire:
         """
         if not _may_ask.get():
             raise WouldAsk
-        sent = {**self._headers, **(headers or {})}
+        all_headers = {**self._headers, **(headers or {})}
         body = content
         if json is not None:
-            body, sent["Content-Type"] = orjson.dumps(json), sent.get("Content-Type", "application/json")
+            body, all_headers["Content-Type"] = orjson.dumps(json), all_headers.get("Content-Type", "application/json")
         elif form is not None:
-            body, sent["Content-Type"] = _form(form).encode(), "application/x-www-form-urlencoded"
+            body, all_headers["Content-Type"] = _form(form).encode(), "application/x-www-form-urlencoded"
         url = self._address + path + (f"?{_form(params)}" if params else "")
-        status, said_headers, answer = self._call(method, url, sent, body)
-        return GatewayAnswer(_read(status, answer, self._reads), said_headers)
+        status, answer_headers, answer = self._send(method, url, all_headers, body, timeout_s=_CALL_S)
+        return GatewayAnswer(_read(status, answer, self._reads), answer_headers)
 
 
 def basic(user: str, password: str = "") -> Mapping[str, str]:
@@ -150,47 +185,29 @@ def bearer(token: str) -> Mapping[str, str]:
 def parsed(content: bytes) -> Any:
     """Return the value of JSON with its decimals exact. Raises ValueError, also for JSON that is nested too deep."""
     try:
-        orjson.loads(content)  # refuses what is no JSON or too deep, quickly; but its decimals are floats
+        orjson.loads(content)  # refuses other text and deep nesting quickly; but its decimals are floats
         return loads(content, parse_float=Decimal)
     except (JSONDecodeError, RecursionError, UnicodeDecodeError) as error:
         raise ValueError("this is not JSON") from error
 
 
 def dumped(value: object) -> bytes:
-    """Return JSON of what `parsed` returned; decimals stay as they were written."""
+    """Return the JSON of a parsed value; decimals stay as they were written."""
     return dumps(value, default=str).encode()
-
-
-def _call(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> _Answered:
-    try:
-        return http_calls.call(method, url, headers, body, timeout_s=_CALL_S)
-    except http_calls.NoAnswer as error:
-        raise GatewayUnreachable(str(error)) from error
-
-
-def _call_typed(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> _Answered:
-    try:
-        return typed_hosts.ask(method, url, headers, body, timeout_s=_CALL_S)
-    except addresses.UrlRefused as refused:
-        raise CredentialsRefused(refused.message) from refused
-    except client.ReceiverUnreachable as error:
-        raise GatewayUnreachable(error.reason) from error
-    except typed_hosts.CannotBeSent as error:
-        raise CredentialsRefused("they hold characters that cannot be sent") from error
 
 
 def _read(status: int, content: bytes, reads: Callable[[bytes], Any]) -> Any:
     try:
-        said = reads(content) if content.strip() else None
+        answer = reads(content) if content.strip() else None
     except ValueError as error:
         if status < 300:
             raise GatewayUnreachable(f"the answer with {status} cannot be read") from error
-        said = None
+        answer = None
     if status < 300:
-        return said
-    words = words_of(said) or f"it answers {status}"
+        return answer
+    words = words_of(answer) or f"it answers {status}"
     if status in (401, 403):
-        code = said.get("code") if isinstance(said, dict) else None
+        code = answer.get("code") if isinstance(answer, dict) else None
         raise CredentialsRefused(words, code if isinstance(code, str) else "")
     if status == 429:
         raise GatewayBusy(f"it answers {status}")
@@ -199,15 +216,15 @@ def _read(status: int, content: bytes, reads: Callable[[bytes], Any]) -> Any:
     raise GatewayRejected(status, words)
 
 
-def words_of(said: Any) -> str:
+def words_of(answer: Any) -> str:
     """Return the first text in an error's body under a name that errors use."""
-    if isinstance(said, str):
-        return said[:_WORDS]
-    if isinstance(said, list):
-        return next((words for part in said if (words := words_of(part))), "")
-    if isinstance(said, dict):
+    if isinstance(answer, str):
+        return answer[:_WORDS]
+    if isinstance(answer, list):
+        return next((words for part in answer if (words := words_of(part))), "")
+    if isinstance(answer, dict):
         for name in _WORDS_UNDER:
-            if words := words_of(said.get(name)):
+            if words := words_of(answer.get(name)):
                 return words
     return ""
 

@@ -1,7 +1,7 @@
 """activecampaign: contacts with custom fields, on a host of the brand's own.
 
-A contact's fields have numbers; what each is called is asked for once in a while. It keeps no page that somebody came
-from that could be relied on.
+A contact's fields have numbers; their names are read once in a while. It keeps no page of origin that could be relied
+on.
 """
 
 import re
@@ -11,18 +11,18 @@ from collections.abc import Mapping, Sequence
 from adapters.gateways import shapes
 from adapters.gateways.base import CredentialField, CredentialsRefused
 from adapters.platforms import records
-from adapters.platforms.base import PlatformAccount, SlugPlace
+from adapters.platforms.base import PlatformAccount, PlatformAdapter, SlugPlace
 from adapters.platforms.wire import PlatformWire
 from domain.platforms.signups import SignupRecord
 
 _TYPED = re.compile(r"(?P<scheme>https?://)?(?P<host>[^/?#@:\s]+(?::[0-9]+)?)(?:[/?#]\S*)?", re.IGNORECASE)
-_NAMES_KEPT_S = 300.0
-_MOST_KEPT = 1_000
-_MOST_FIELDS = 100
+_NAMES_CACHED_S = 300.0
+_MAX_CACHED = 1_000
+_MAX_FIELDS = 100
 
 
-class ActiveCampaign:
-    """The adapter; it remembers what accounts call their fields, for minutes. Safe for threads."""
+class ActiveCampaign(PlatformAdapter):
+    """The adapter; it caches the names of accounts' fields for minutes. Safe for threads."""
 
     name = "activecampaign"
     label = "ActiveCampaign"
@@ -36,7 +36,7 @@ class ActiveCampaign:
         self._names: dict[tuple[str, str], tuple[float, Mapping[str, str]]] = {}
 
     def check(self, account: PlatformAccount) -> str | None:
-        """Ask whose key it is."""
+        """Read whose key it is."""
         if _wire(account).get("/users/me") is None:
             raise CredentialsRefused("there is no API at this address")
         return None
@@ -44,42 +44,44 @@ class ActiveCampaign:
     def find(self, account: PlatformAccount, email: str, *, names: Sequence[str]) -> SignupRecord | None:
         """Read a contact, then their fields."""
         wire = _wire(account)
-        found = records.whose(shapes.items(wire.get("/contacts", {"email": email}), "contacts"), email, "email")
-        number = shapes.text(found, "id")
+        contact = records.whose(shapes.items(wire.get("/contacts", {"email": email}), "contacts"), email, "email")
+        number = shapes.text(contact, "id")
         if number is None:
             return None
         values = shapes.items(wire.get(f"/contacts/{shapes.segment(number)}/fieldValues"), "fieldValues")
         by_number = {
             field: text
-            for one in values
-            if (field := shapes.text(one, "field")) and (text := shapes.text(one, "value"))
+            for value in values
+            if (field := shapes.text(value, "field")) and (text := shapes.text(value, "value"))
         }
-        called = self._called(account, wire, by_number) if by_number else {}
-        return SignupRecord(fields={called.get(field, field): text for field, text in by_number.items()})
+        names_by_number = self._field_names(account, wire, by_number) if by_number else {}
+        return SignupRecord(fields={names_by_number.get(field, field): text for field, text in by_number.items()})
 
-    def _called(self, account: PlatformAccount, wire: PlatformWire, wanted: Mapping[str, str]) -> Mapping[str, str]:
-        """Return what fields are called, by number; asked anew for one that is not known."""
-        whose = account.credentials.get("apiUrl", ""), account.credentials.get("apiKey", "")
-        until, known = self._names.get(whose, (0.0, {}))
-        if time.monotonic() < until and wanted.keys() <= known.keys():
-            return known
-        told = shapes.items(wire.get("/fields", {"limit": _MOST_FIELDS}), "fields")
-        known = {
+    def _field_names(
+        self, account: PlatformAccount, wire: PlatformWire, values: Mapping[str, str]
+    ) -> Mapping[str, str]:
+        """Return the names of fields by number; they are read again for a number that is not cached."""
+        key = account.credentials.get("apiUrl", ""), account.credentials.get("apiKey", "")
+        until, names = self._names.get(key, (0.0, {}))
+        if time.monotonic() < until and values.keys() <= names.keys():
+            return names
+        fields = shapes.items(wire.get("/fields", {"limit": _MAX_FIELDS}), "fields")
+        names = {
             number: tag.strip("%")
-            for one in told
-            if (number := shapes.text(one, "id")) and (tag := shapes.text(one, "perstag"))
+            for field in fields
+            if (number := shapes.text(field, "id")) and (tag := shapes.text(field, "perstag"))
         }
-        if len(self._names) >= _MOST_KEPT:
+        if len(self._names) >= _MAX_CACHED:
             self._names.clear()
-        self._names[whose] = time.monotonic() + _NAMES_KEPT_S, known
-        return known
+        self._names[key] = time.monotonic() + _NAMES_CACHED_S, names
+        return names
 
 
 def _wire(account: PlatformAccount) -> PlatformWire:
     typed = _TYPED.fullmatch(account.credentials.get("apiUrl", ""))
     if typed is None:
         raise CredentialsRefused("the API URL is no address such as https://you.api-us1.com")
-    address = f"{(typed['scheme'] or 'https://').lower()}{typed['host']}/api/3"  # which of them is for the guard
+    address = f"{(typed['scheme'] or 'https://').lower()}{typed['host']}/api/3"
     headers = {"Api-Token": account.credentials.get("apiKey", "")}
     return PlatformWire("activecampaign", account, address, headers, is_typed=True)
 

@@ -1,10 +1,11 @@
-"""What every platform's adapter offers. Nothing here is called inside a transaction."""
+"""The base of every platform's adapter. Nothing here is called inside a transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from adapters.gateways.base import CredentialField
+from adapters.platforms import records
 from domain.platforms.signups import SLUG_FIELDS, SignupRecord
 
 #: How long a platform may take to answer a person who waits for it, in seconds.
@@ -14,7 +15,7 @@ PATIENT_S = 10.0
 class PlatformUnreachable(Exception):
     """No usable answer came: worth another try later. The message is short and holds no secret.
 
-    `wait_s` is how long the platform asks to be left alone, in seconds; None where it did not say.
+    `wait_s` is how long the platform asks to be left alone, in seconds; None without such a request.
     """
 
     def __init__(self, words: str, wait_s: int | None = None) -> None:
@@ -24,7 +25,7 @@ class PlatformUnreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PlatformAccount:
-    """A connection as its adapter needs it: what the brand typed, and how long all calls of one act may take."""
+    """A connection as its adapter needs it: the typed credentials, and how long all calls of one act may take."""
 
     credentials: Mapping[str, str]
     within_s: float = PATIENT_S
@@ -32,9 +33,9 @@ class PlatformAccount:
 
 @dataclass(frozen=True, slots=True)
 class SlugPlace:
-    """Where a platform keeps the slug: the custom fields that are looked into, and how long such a name may be.
+    """Where a platform keeps the slug: the custom fields that are read, and how long such a name may be.
 
-    `beside` is what else is read, in words for people.
+    `beside` names the other fields that are read, in words for people.
     """
 
     fields: tuple[str, ...] = SLUG_FIELDS
@@ -42,19 +43,31 @@ class SlugPlace:
     beside: tuple[str, ...] = ()
 
 
-class PlatformAdapter(Protocol):
+class PlatformAdapter:
     """One platform. Its acts raise adapters.gateways.base.CredentialsRefused (401, 403) and PlatformUnreachable."""
 
     name: str
     label: str
     fields: tuple[CredentialField, ...]
     slugs: SlugPlace
+    email_field = "email"
 
     def check(self, account: PlatformAccount) -> str | None:
-        """Prove the credentials by a call. Return what is wrong with what they lead to, None where all is well."""
+        """Prove the credentials by a call. Return what is wrong with the objects that they name, None for nothing."""
+        raise NotImplementedError
+
+    def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:
+        """Return the people whom the platform finds by an email, with the custom fields of these names."""
+        raise NotImplementedError
+
+    def read(self, person: Mapping[str, Any]) -> SignupRecord:
+        """Return the record of a person."""
+        raise NotImplementedError
 
     def find(self, account: PlatformAccount, email: str, *, names: Sequence[str]) -> SignupRecord | None:
-        """Return what the platform knows of a person, None while it does not know them.
+        """Return the platform's record of the person who has this email, in any case; None for an unknown person.
 
-        `names` are the custom fields that matter. The person is who has this email, in any case.
+        `names` are the custom fields that matter.
         """
+        person = records.whose(self.search(account, email, names), email, self.email_field)
+        return None if person is None else self.read(person)

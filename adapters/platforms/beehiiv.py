@@ -1,12 +1,13 @@
 """beehiiv: subscriptions of one publication, with custom fields, tags and where they came from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from adapters.gateways import shapes
 from adapters.gateways.base import CredentialField
 from adapters.gateways.wire import bearer
 from adapters.platforms import records
-from adapters.platforms.base import PlatformAccount, SlugPlace
+from adapters.platforms.base import PlatformAccount, PlatformAdapter, SlugPlace
 from adapters.platforms.wire import PlatformWire
 from domain.platforms.signups import SignupRecord
 
@@ -14,9 +15,7 @@ _API = "https://api.beehiiv.com/v2"
 _PARTS = {"expand[]": ("custom_fields", "tags")}
 
 
-class Beehiiv:
-    """The adapter; it has no state."""
-
+class Beehiiv(PlatformAdapter):
     name = "beehiiv"
     label = "beehiiv"
     fields = (
@@ -26,23 +25,24 @@ class Beehiiv:
     slugs = SlugPlace(beside=("tags", "the page of the signup", "utm fields"))
 
     def check(self, account: PlatformAccount) -> str | None:
-        """Ask which publications the key sees."""
-        seen = [shapes.text(one, "id") for one in shapes.items(_wire(account).needed("/publications"), "data")]
-        if seen and _publication(account) not in seen and _wire(account).get(_path(account)) is None:
+        """Read which publications the key sees."""
+        publications = shapes.items(_wire(account).needed("/publications"), "data")
+        ids = [shapes.text(publication, "id") for publication in publications]
+        if ids and _publication(account) not in ids and _wire(account).get(_path(account)) is None:
             return "the key sees no publication of this id"
         return None
 
-    def find(self, account: PlatformAccount, email: str, *, names: Sequence[str]) -> SignupRecord | None:
+    def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:
         """Read a subscription by its email."""
-        said = _wire(account).get(f"{_path(account)}/subscriptions/by_email/{shapes.segment(email)}", _PARTS)
-        found = records.whose([shapes.at(said, "data")], email, "email")
-        if found is None:
-            return None
+        answer = _wire(account).get(f"{_path(account)}/subscriptions/by_email/{shapes.segment(email)}", _PARTS)
+        return [shapes.at(answer, "data")]
+
+    def read(self, person: Mapping[str, Any]) -> SignupRecord:
         return SignupRecord(
-            fields=shapes.pairs(found, "custom_fields"),
-            tags=records.tags(found),
-            addresses=records.texts(found, "referring_site"),
-            marks=records.marks(found),
+            fields=shapes.pairs(person, "custom_fields"),
+            tags=records.tags(person),
+            addresses=records.texts(person, "referring_site"),
+            marks=records.marks(person),
         )
 
 

@@ -1,12 +1,13 @@
 """hubspot: contacts with properties, and the page of their first visit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from adapters.gateways import shapes
 from adapters.gateways.base import CredentialField, CredentialsRefused
 from adapters.gateways.wire import bearer
 from adapters.platforms import records
-from adapters.platforms.base import PlatformAccount, SlugPlace
+from adapters.platforms.base import PlatformAccount, PlatformAdapter, SlugPlace
 from adapters.platforms.wire import PlatformWire
 from domain.platforms.signups import SignupRecord
 
@@ -15,9 +16,7 @@ _CONTACTS = "/crm/v3/objects/contacts"
 _FIRST_VISIT = ("hs_analytics_first_url", "hs_analytics_first_referrer")
 
 
-class HubSpot:
-    """The adapter; it has no state."""
-
+class HubSpot(PlatformAdapter):
     name = "hubspot"
     label = "HubSpot"
     fields = (
@@ -28,22 +27,21 @@ class HubSpot:
     slugs = SlugPlace(beside=("the page of the first visit",))
 
     def check(self, account: PlatformAccount) -> str | None:
-        """Ask whose token it is; where it may not say so, whether it reads contacts, which is all that we do."""
+        """Read whose token it is; where that is not allowed, read contacts, which is all that we do."""
         try:
             _wire(account).needed("/account-info/v3/details")
         except CredentialsRefused:
             _wire(account).get(_CONTACTS, {"limit": 1})
         return None
 
-    def find(self, account: PlatformAccount, email: str, *, names: Sequence[str]) -> SignupRecord | None:
-        """Read a contact by their email. A property that is not there is left out of the answer."""
-        wanted = ",".join(dict.fromkeys(["email", *names, *_FIRST_VISIT, "createdate"]))
-        asked = {"idProperty": "email", "properties": wanted}
-        said = _wire(account).get(f"{_CONTACTS}/{shapes.segment(email)}", asked)
-        found = records.whose([shapes.at(said, "properties")], email, "email")
-        if found is None:
-            return None
-        return SignupRecord(fields=shapes.table(found), addresses=records.texts(found, *_FIRST_VISIT))
+    def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:
+        """Read a contact by their email. A property that does not exist is left out of the answer."""
+        properties = ",".join(dict.fromkeys(["email", *names, *_FIRST_VISIT, "createdate"]))
+        params = {"idProperty": "email", "properties": properties}
+        return [shapes.at(_wire(account).get(f"{_CONTACTS}/{shapes.segment(email)}", params), "properties")]
+
+    def read(self, person: Mapping[str, Any]) -> SignupRecord:
+        return SignupRecord(fields=shapes.table(person), addresses=records.texts(person, *_FIRST_VISIT))
 
 
 def _wire(account: PlatformAccount) -> PlatformWire:

@@ -1,17 +1,18 @@
 """mailchimp: members of one audience, with merge fields and tags; it keeps no page that they came from.
 
-A member who was archived is still known. Under heavy use a page stands in front of the API and says 403 to everybody.
+A member who was archived is still known. Under heavy use a page in front of the API answers 403 to all calls.
 """
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from adapters.gateways import shapes
 from adapters.gateways.base import CredentialField, CredentialsRefused
 from adapters.gateways.wire import basic
 from adapters.platforms import records
-from adapters.platforms.base import PlatformAccount, SlugPlace
+from adapters.platforms.base import PlatformAccount, PlatformAdapter, SlugPlace
 from adapters.platforms.wire import PlatformWire, replaced
 from domain.platforms.signups import SignupRecord
 
@@ -19,31 +20,29 @@ _CENTRE = re.compile(r"[a-z]{2,6}[0-9]{1,4}")
 _PARTS = "id,email_address,status,merge_fields,tags"
 
 
-class Mailchimp:
-    """The adapter; it has no state."""
-
+class Mailchimp(PlatformAdapter):
     name = "mailchimp"
     label = "Mailchimp"
     fields = (
         CredentialField("apiKey", "API key", "Profile, Extras, API keys; it ends in a data centre such as -us21"),
         CredentialField("listId", "Audience id", "Audience, Settings: the unique id of the audience", secret=False),
     )
+    email_field = "email_address"
     slugs = SlugPlace(("AFF_SLUG", "VIA"), longest=10, beside=("tags",))
 
     def check(self, account: PlatformAccount) -> str | None:
-        """Ask whether the key is good, and whether it sees the audience."""
+        """Check that the key is good, and that it sees the audience."""
         wire = _wire(account)
         wire.needed("/ping")
         return None if wire.get(_path(account), {"fields": "id"}) else "the key sees no audience of this id"
 
-    def find(self, account: PlatformAccount, email: str, *, names: Sequence[str]) -> SignupRecord | None:
+    def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:
         """Read a member by the hash of their email."""
         digest = hashlib.md5(email.strip().lower().encode(), usedforsecurity=False).hexdigest()
-        said = _wire(account).get(f"{_path(account)}/members/{digest}", {"fields": _PARTS})
-        found = records.whose([said], email, "email_address")
-        if found is None:
-            return None
-        return SignupRecord(fields=shapes.table(found, "merge_fields"), tags=records.tags(found))
+        return [_wire(account).get(f"{_path(account)}/members/{digest}", {"fields": _PARTS})]
+
+    def read(self, person: Mapping[str, Any]) -> SignupRecord:
+        return SignupRecord(fields=shapes.table(person, "merge_fields"), tags=records.tags(person))
 
 
 def _wire(account: PlatformAccount) -> PlatformWire:

@@ -1,4 +1,4 @@
-"""Reads what the platforms' records of people have in common."""
+"""Reads the parts that records of people have in common at all platforms."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,25 +9,25 @@ _MARKS = ("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term",
 
 
 def whose(people: Iterable[Any], email: str, name: str) -> Mapping[str, Any] | None:
-    """Return the first of these people whose email, under this name, is the one that was asked for, in any case."""
-    wanted = email.strip().casefold()
-    return next((person for person in people if (shapes.text(person, name) or "").casefold() == wanted), None)
+    """Return the first of these people with this email, in any case, under this name."""
+    address = email.strip().casefold()
+    return next((person for person in people if (shapes.text(person, name) or "").casefold() == address), None)
 
 
 def tags(person: Any) -> tuple[str, ...]:
     """Return a person's tags, which are texts or objects with a name."""
-    told = shapes.at(person, "tags")
-    if not isinstance(told, list):
+    tags_of_person = shapes.at(person, "tags")
+    if not isinstance(tags_of_person, list):
         return ()
-    found = (shapes.text(tag, "name") if isinstance(tag, Mapping) else shapes.text(tag) for tag in told)
-    return tuple(text for text in found if text)
+    names = (shapes.text(tag, "name") if isinstance(tag, Mapping) else shapes.text(tag) for tag in tags_of_person)
+    return tuple(name for name in names if name)
 
 
-def marks(told: Any) -> Mapping[str, str]:
+def marks(holder: Any) -> Mapping[str, str]:
     """Return the utm fields of an object, by name."""
-    return {name: text for name in _MARKS if (text := shapes.text(told, name))}
+    return {name: text for name in _MARKS if (text := shapes.text(holder, name))}
 
 
-def texts(told: Any, *names: str) -> tuple[str, ...]:
-    """Return those of these fields that say something."""
-    return tuple(text for name in names if (text := shapes.text(told, name)))
+def texts(holder: Any, *names: str) -> tuple[str, ...]:
+    """Return the texts of these fields, without those that are empty."""
+    return tuple(text for name in names if (text := shapes.text(holder, name)))

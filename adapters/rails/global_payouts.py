@@ -19,7 +19,7 @@ from domain.restores.transfers import RailTransfer, TransferState
 _REFERENCE = "gpOutboundPaymentId"
 _EVENTS = "v2.money_management.outbound_payment."
 _PAGE = 100
-_MOST_READ = 2000
+_MAX_READ = 2000
 
 
 class GlobalPayoutsRail:
@@ -45,7 +45,7 @@ class GlobalPayoutsRail:
 
     def send(self, transfer: Transfer) -> Answer:
         """Ask for the payment. Raises RailMisconfigured and KeyTaken."""
-        asked: Any = {
+        body: Any = {
             "from": {"financial_account": self._financial_account, "currency": "usd"},
             "to": {"recipient": transfer.destination.account},
             "amount": {"value": transfer.amount_cents, "currency": "usd"},
@@ -53,23 +53,23 @@ class GlobalPayoutsRail:
         }
         return self._client.create(
             transfer,
-            lambda: self._payments.create(asked, {"idempotency_key": transfer.key}),
-            lambda made: _said(made, transfer),
+            lambda: self._payments.create(body, {"idempotency_key": transfer.key}),
+            lambda row: _read(row, transfer),
         )
 
     def look_up(self, transfer: Transfer) -> Answer:
-        """Say what became of the payment. Raises RailMisconfigured and KeyTaken."""
+        """Return what became of the payment. Raises RailMisconfigured and KeyTaken."""
         return self._client.look(transfer, lambda: self._look(transfer))
 
     def list_since(self, since: datetime) -> Iterator[RailTransfer]:
         """Return the payments of ours since a time. Raises CannotList and RailMisconfigured."""
-        asked: Any = {"created": {"gte": since.isoformat()}, "limit": _PAGE}
-        return self._client.list_all(lambda: self._payments.list(asked), _listed)
+        params: Any = {"created": {"gte": since.isoformat()}, "limit": _PAGE}
+        return self._client.list_all(lambda: self._payments.list(params), _listed)
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
-        """Return what a signed notification is about.
+        """Return the event of a signed notification about a payment of ours.
 
-        It names the payment and says nothing more, so the payment is read; when that fails the answer is Unknown.
+        It names the payment and nothing more, so the payment is read; when that fails the answer is Unknown.
         Raises NotSigned.
         """
         event = self._client.verified(headers, body, thin=True)
@@ -77,21 +77,21 @@ class GlobalPayoutsRail:
         if related is None or not event.type.startswith(_EVENTS):
             return None
         references = {_REFERENCE: str(related.id)}
-        found = self._client.fetched(lambda: self._payments.retrieve(related.id))
-        if found is None:
+        row = self._client.read(lambda: self._payments.retrieve(related.id))
+        if row is None:
             return base.RailEvent(event.id, None, references, Unknown("the payment could not be read"))
-        key = (found.get("metadata") or {}).get("payout_key")
-        return base.RailEvent(event.id, key, references, _state(found)) if key else None
+        key = (row.get("metadata") or {}).get("payout_key")
+        return base.RailEvent(event.id, key, references, _state(row)) if key else None
 
     def _look(self, transfer: Transfer) -> Answer:
         if known := transfer.known.get(_REFERENCE):
-            return _said(self._payments.retrieve(known).to_dict(), transfer)
+            return _read(self._payments.retrieve(known).to_dict(), transfer)
         listed = self._payments.list({"recipient": transfer.destination.account, "limit": _PAGE})
         payments = listed.auto_paging_iter()
-        for payment in islice(payments, _MOST_READ):
-            found = payment.to_dict()
-            if (found.get("metadata") or {}).get("payout_key") == transfer.key:
-                return _said(found, transfer)
+        for payment in islice(payments, _MAX_READ):
+            row = payment.to_dict()
+            if (row.get("metadata") or {}).get("payout_key") == transfer.key:
+                return _read(row, transfer)
         if next(iter(payments), None) is not None:
             return base.unknown("the recipient has more payments than can be searched", transfer)
         return NotFound()
@@ -122,23 +122,23 @@ def _listed(row: dict[str, Any]) -> RailTransfer | None:
     )
 
 
-def _said(found: dict[str, Any], transfer: Transfer) -> Answer:
+def _read(row: dict[str, Any], transfer: Transfer) -> Answer:
     stripe_client.same(
         transfer,
-        key=found["metadata"]["payout_key"],
-        amount=found["amount"]["value"],
-        currency=found["amount"]["currency"],
-        account=found["to"]["recipient"],
+        key=row["metadata"]["payout_key"],
+        amount=row["amount"]["value"],
+        currency=row["amount"]["currency"],
+        account=row["to"]["recipient"],
     )
-    return _state(found)
+    return _state(row)
 
 
-def _state(found: dict[str, Any]) -> Answer:
-    references, status = {_REFERENCE: str(found["id"])}, found["status"]
+def _state(row: dict[str, Any]) -> Answer:
+    references, status = {_REFERENCE: str(row["id"])}, row["status"]
     if status == "posted":
         return Paid(references)
     if status in ("failed", "returned", "canceled"):
-        details = (found.get("status_details") or {}).get(status) or {}
+        details = (row.get("status_details") or {}).get(status) or {}
         why = base.code(details.get("reason"), status)
         return Rejected(why, f"The payment was {status}: {why.replace('_', ' ')}.")
     return Accepted(references)

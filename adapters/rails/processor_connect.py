@@ -2,7 +2,7 @@
 
 A transfer that is made is paid: it is in the recipient's balance. Our key is the Idempotency-Key, which they keep for
 24 hours at least, and the `transfer_group`, which finds the transfer for ever. They also keep a server error under
-the key, so after one only the look-up tells.
+the key, so after one only the look-up knows.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ class ProcessorConnectRail:
 
     def send(self, transfer: Transfer) -> Answer:
         """Make the transfer. Raises RailMisconfigured and KeyTaken."""
-        asked: Any = {
+        body: Any = {
             "amount": transfer.amount_cents,
             "currency": "usd",
             "destination": transfer.destination.account,
@@ -44,38 +44,38 @@ class ProcessorConnectRail:
         transfers = self._client.api.v1.transfers
         return self._client.create(
             transfer,
-            lambda: transfers.create(asked, {"idempotency_key": transfer.key}),
-            lambda made: _said(made, transfer),
+            lambda: transfers.create(body, {"idempotency_key": transfer.key}),
+            lambda row: _read(row, transfer),
         )
 
     def look_up(self, transfer: Transfer) -> Answer:
-        """Say what became of the transfer. Raises RailMisconfigured and KeyTaken."""
+        """Return what became of the transfer. Raises RailMisconfigured and KeyTaken."""
         return self._client.look(transfer, lambda: self._look(transfer))
 
     def list_since(self, since: datetime) -> Iterator[RailTransfer]:
         """Return the transfers of ours since a time. Raises CannotList and RailMisconfigured."""
-        asked: Any = {"created": {"gte": int(since.timestamp())}, "limit": _PAGE}
-        return self._client.list_all(lambda: self._client.api.v1.transfers.list(asked), _listed)
+        params: Any = {"created": {"gte": int(since.timestamp())}, "limit": _PAGE}
+        return self._client.list_all(lambda: self._client.api.v1.transfers.list(params), _listed)
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
-        """Return what a signed event says of a transfer of ours. Raises NotSigned."""
+        """Return a signed event about a transfer of ours. Raises NotSigned."""
         event = self._client.verified(headers, body, thin=False)
         if event.type not in _EVENTS:
             return None
-        found = event.data.object.to_dict()
-        key = (found.get("metadata") or {}).get("payout_key")
+        row = event.data.object.to_dict()
+        key = (row.get("metadata") or {}).get("payout_key")
         if not key:
             return None
-        return base.RailEvent(event.id, key, {_REFERENCE: found["id"]}, _state(found))
+        return base.RailEvent(event.id, key, {_REFERENCE: row["id"]}, _state(row))
 
     def _look(self, transfer: Transfer) -> Answer:
         transfers = self._client.api.v1.transfers
         if known := transfer.known.get(_REFERENCE):
-            return _said(transfers.retrieve(known).to_dict(), transfer)
-        found = transfers.list({"transfer_group": transfer.key, "limit": 2}).to_dict()["data"]
-        if len(found) > 1:
+            return _read(transfers.retrieve(known).to_dict(), transfer)
+        row = transfers.list({"transfer_group": transfer.key, "limit": 2}).to_dict()["data"]
+        if len(row) > 1:
             raise base.KeyTaken(f"{transfer.key} names more than one transfer on the rail's side")
-        return _said(found[0], transfer) if found else NotFound()
+        return _read(row[0], transfer) if row else NotFound()
 
 
 def _listed(row: dict[str, Any]) -> RailTransfer | None:
@@ -93,18 +93,18 @@ def _listed(row: dict[str, Any]) -> RailTransfer | None:
     )
 
 
-def _said(found: dict[str, Any], transfer: Transfer) -> Answer:
+def _read(row: dict[str, Any], transfer: Transfer) -> Answer:
     stripe_client.same(
         transfer,
-        key=found["transfer_group"],
-        amount=found["amount"],
-        currency=found["currency"],
-        account=found["destination"],
+        key=row["transfer_group"],
+        amount=row["amount"],
+        currency=row["currency"],
+        account=row["destination"],
     )
-    return _state(found)
+    return _state(row)
 
 
-def _state(found: dict[str, Any]) -> Answer:
-    if found["reversed"]:
+def _state(row: dict[str, Any]) -> Answer:
+    if row["reversed"]:
         return Rejected("reversed", "The transfer was reversed.")
-    return Paid({_REFERENCE: str(found["id"])})
+    return Paid({_REFERENCE: str(row["id"])})

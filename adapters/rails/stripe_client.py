@@ -1,16 +1,18 @@
-"""The official library, set up for money: no retries of its own, and every way to fail told apart.
+"""The official library, set up for money: no retries of its own, and every way to fail kept apart.
 
-Two rails speak through it: `processor_connect` (its version 1 interface) and `global_payouts` (version 2).
+The rails `processor_connect` (its version 1) and `global_payouts` (version 2) use it, and so does the funding source.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
 from adapters import absent, http_calls
 from adapters.rails import base
 from domain.payouts import natives
-from domain.payouts.transfers import Answer, Method, Rejected, Transfer
+from domain.payouts.transfers import Answer, Method, Rejected, Transfer, Unknown
 from domain.restores.transfers import RailTransfer, TransferState, read_key
 
 with absent("httpx"):  # where it is installed: for calls that go by a transport of ours, five megabytes
@@ -19,11 +21,54 @@ with absent("httpx"):  # where it is installed: for calls that go by a transport
 #: Seconds that a signed confirmation may be old.
 _TOLERANCE_S = 300
 
-# Statuses whose readable error says for certain that nothing was carried out.
-_DEFINITIVE = (400, 402, 404)
-
+#: Statuses whose readable error proves that nothing was carried out.
+DEFINITIVE = (400, 402, 404)
 
 Listed = TypeVar("Listed")
+
+
+@dataclass(frozen=True, slots=True)
+class StripeCall:
+    """A call about a transfer or a deal, by its key, and the words for its failures.
+
+    `unknown` makes the answer of a call whose outcome is unknown, `show` makes their words fit to be shown.
+    """
+
+    key: str
+    unknown: Callable[[str], Unknown]
+    show: Callable[[object], str]
+    service: str = "the rail"
+    party: str = "recipient"
+    refused: str = "The transfer was refused."
+
+    def answer(self, ask: Callable[[], Answer], *, definitive: tuple[int, ...] = ()) -> Answer:
+        """Return the answer of `ask`, or what its failure means; after `definitive` statuses nothing was carried out.
+
+        Raises RailMisconfigured and KeyTaken.
+        """
+        try:
+            return ask()
+        except stripe.IdempotencyError:  # not with its text: it may quote what we sent
+            raise base.KeyTaken(f"{self.key} was sent before with another amount or {self.party}") from None
+        except stripe.StripeError as error:
+            return self._meaning(error, definitive)
+        except base.KeyTaken:
+            raise
+        except Exception as error:  # the library trusts the shape of an answer
+            return self.unknown(f"the answer cannot be read: {type(error).__name__}")
+
+    def _meaning(self, error: stripe.StripeError, definitive: tuple[int, ...]) -> Answer:
+        if error.http_status in (401, 403):
+            raise base.RailMisconfigured(f"the payment processor refuses our key with {error.http_status}") from None
+        if isinstance(error, stripe.RateLimitError):
+            return self.unknown(f"{self.service} asks us to slow down")
+        details = error.json_body.get("error") if isinstance(error.json_body, dict) else None
+        if error.http_status in definitive and isinstance(details, dict):
+            code, kind = details.get("code"), details.get("type")
+            if code or kind:
+                name = base.code(code, "") or base.code(kind, "rejected")
+                return Rejected(name, self.show(details.get("message") or self.refused))
+        return self.unknown(_why(error, self.service))
 
 
 class StripeClient:
@@ -37,13 +82,13 @@ class StripeClient:
 
     def create(self, transfer: Transfer, ask: Callable[[], Any], read: Callable[[dict[str, Any]], Answer]) -> Answer:
         """Return what `read` makes of the object that `ask` creates, or what the failure means."""
-        return self._asked(transfer, lambda: read(ask().to_dict()), definitive=_DEFINITIVE)
+        return _call(transfer).answer(lambda: read(ask().to_dict()), definitive=DEFINITIVE)
 
     def look(self, transfer: Transfer, ask: Callable[[], Answer]) -> Answer:
-        """Return what a look-up answers. A look-up that fails says nothing about the transfer."""
-        return self._asked(transfer, ask, definitive=())
+        """Return the answer of a look-up. One that fails proves nothing about the transfer."""
+        return _call(transfer).answer(ask)
 
-    def fetched(self, ask: Callable[[], Any]) -> dict[str, Any] | None:
+    def read(self, ask: Callable[[], Any]) -> dict[str, Any] | None:
         """Return the object that `ask` reads, None when it cannot be read now."""
         try:
             return dict(ask().to_dict())
@@ -83,28 +128,16 @@ class StripeClient:
         except (stripe.SignatureVerificationError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise base.NotSigned(type(error).__name__) from None
 
-    def _asked(self, transfer: Transfer, ask: Callable[[], Answer], *, definitive: tuple[int, ...]) -> Answer:
-        try:
-            return ask()
-        except stripe.IdempotencyError:  # not with its text: it may quote what we sent
-            raise base.KeyTaken(f"{transfer.key} was sent before with another amount or recipient") from None
-        except stripe.StripeError as error:
-            return _meaning(error, transfer, definitive)
-        except base.KeyTaken:
-            raise
-        except Exception as error:  # the library trusts the shape of an answer
-            return base.unknown(f"the answer cannot be read: {type(error).__name__}", transfer)
-
 
 def same(transfer: Transfer, *, key: object, amount: object, currency: object, account: object) -> None:
     """Raise KeyTaken unless a transfer that the rail has is the one we mean, and of this attempt."""
-    wanted = (transfer.key, transfer.amount_cents, "usd", transfer.destination.account)
-    if (key, amount, currency, account) != wanted:
+    ours = (transfer.key, transfer.amount_cents, "usd", transfer.destination.account)
+    if (key, amount, currency, account) != ours:
         raise base.KeyTaken(f"{transfer.key} is another attempt, amount or recipient on the rail's side")
 
 
 def labels(transfer: Transfer) -> dict[str, str]:
-    """Return what a transfer carries on their side so that it is found when their key has expired."""
+    """Return the metadata by which a transfer is found on their side when their key has expired."""
     return {
         "payout_key": transfer.key,
         "payout_id": str(transfer.payout_id),
@@ -116,10 +149,10 @@ def labels(transfer: Transfer) -> dict[str, str]:
 def read_labels(
     metadata: Mapping[str, str], *, method: Method, reference: str, state: TransferState, cents: int, **more: Any
 ) -> RailTransfer | None:
-    """Return a transfer of their list by what `labels` has stored with it; None for one that is not ours."""
+    """Return a transfer of their list by the metadata of `labels`; None for one that is not ours."""
     key = metadata.get("payout_key")
-    named = read_key(key)
-    if named is None:
+    ids = read_key(key)
+    if ids is None:
         return None
     return RailTransfer(
         method=method,
@@ -127,7 +160,7 @@ def read_labels(
         state=state,
         amount_cents=cents,
         key=key,
-        payout_id=named[0],
+        payout_id=ids[0],
         organization_id=_id(metadata.get("organization_id")),
         affiliate_id=_id(metadata.get("affiliate_id")),
         milestone_id=_id(metadata.get("milestone_id")),
@@ -143,22 +176,14 @@ def _id(text: str | None) -> UUID | None:
         return None
 
 
-def _meaning(error: stripe.StripeError, transfer: Transfer, definitive: tuple[int, ...]) -> Answer:
-    if error.http_status in (401, 403):
-        raise base.RailMisconfigured(f"the payment processor refuses our key with {error.http_status}") from None
-    if isinstance(error, stripe.RateLimitError):
-        return base.unknown("the rail asks us to slow down", transfer)
-    said = error.json_body.get("error") if isinstance(error.json_body, dict) else None
-    if error.http_status in definitive and isinstance(said, dict) and (said.get("code") or said.get("type")):
-        name = base.code(said.get("code"), "") or base.code(said.get("type"), "rejected")
-        return Rejected(name, base.shown(said.get("message") or "The transfer was refused.", transfer))
-    return base.unknown(_why(error), transfer)
+def _call(transfer: Transfer) -> StripeCall:
+    return StripeCall(transfer.key, partial(base.unknown, transfer=transfer), partial(base.shown, transfer=transfer))
 
 
-def _why(error: stripe.StripeError) -> str:
+def _why(error: stripe.StripeError, service: str = "the rail") -> str:
     if error.http_status is None:
         return str(error.__cause__ or type(error).__name__)
-    return f"the rail answers {error.http_status}"
+    return f"{service} answers {error.http_status}"
 
 
 class _Transport(stripe.HTTPClient):
@@ -181,10 +206,10 @@ class _Transport(stripe.HTTPClient):
     ) -> tuple[str, int, Mapping[str, str]]:
         body = post_data.encode() if isinstance(post_data, str) else post_data
         try:
-            status, found, content = http_calls.call(method, url, headers or {}, body, timeout_s=self._timeout_s)
+            status, answered, content = http_calls.call(method, url, headers or {}, body, timeout_s=self._timeout_s)
         except http_calls.NoAnswer as error:
             raise stripe.APIConnectionError(str(error), should_retry=False) from error
-        return content.decode("utf-8", "replace"), status, found
+        return content.decode("utf-8", "replace"), status, answered
 
     def close(self) -> None:
         """Do nothing: every call has a connection of its own."""

@@ -8,7 +8,8 @@ from flask import Blueprint, Response, request
 
 from adapters import clock
 from adapters.gateways import registry
-from adapters.gateways.base import GatewayAdapter, GatewayUnreachable, Inbound, NotProved, ProvedRequest
+from adapters.gateways.adapter import GatewayAdapter
+from adapters.gateways.base import GatewayUnreachable, Inbound, NotProved, ProvedRequest
 from api.access.guards import KIB, Guard
 from api.edge.operations import operation, text
 from api.edge.wake import wake_relay

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 
 from adapters.gateways import registry
-from adapters.gateways.base import GatewayAdapter
+from adapters.gateways.adapter import GatewayAdapter
 
 COLUMNS = ("gateway", "kind", "credentials", "coupons", "refunds", "history", "trials", "disputes", "leaves", "lacks")
 

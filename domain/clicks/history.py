@@ -10,14 +10,14 @@ from datetime import datetime, timedelta
 
 from domain.clicks.raw_click import RawClick
 from domain.fraud import ClickFacts
-from domain.fraud.rules.burst import MOST_PER_HOUR
+from domain.fraud.rules import MAX_NETWORK_CLICKS_PER_HOUR
 
 #: A second click of a visitor on one link within this is a duplicate; bursts of a network are counted over it too.
 WINDOW = timedelta(hours=1)
 #: The links of an affiliate that a device used are counted over this.
 DEVICE_WINDOW = timedelta(days=1)
 #: More clicks of a network on one link than these need not be looked up: the rule holds already.
-ENOUGH = MOST_PER_HOUR + 1
+ENOUGH = MAX_NETWORK_CLICKS_PER_HOUR + 1
 _MILLISECOND = timedelta(milliseconds=1)
 
 

@@ -1,6 +1,6 @@
-"""Fraud rules: facts about a click or a lead in, a score with its reasons out. Points add up.
+"""Fraud scores: facts about a click or a lead in, a score with its reasons out. Points add up.
 
-People share addresses, so a rule about addresses never blocks alone; at most it holds.
+People share addresses, so a rule about addresses never blocks alone; at most it holds a click.
 Source: core spec, "Click and lead fraud review".
 """
 
@@ -8,9 +8,7 @@ from collections.abc import Iterable
 
 from domain.fraud.bands import Strictness, decide, severity
 from domain.fraud.facts import ClickFacts, LeadFacts, PageLeadFacts, Verdict
-from domain.fraud.page_leads import PAGE_LEAD_RULES
-from domain.fraud.rule import Facts, Rule
-from domain.fraud.rules import CLICK_RULES, LEAD_RULES
+from domain.fraud.rules import CLICK_RULES, LEAD_RULES, PAGE_LEAD_RULES, Facts, Rule
 
 __all__ = [
     "ClickFacts",
@@ -24,8 +22,8 @@ __all__ = [
     "severity",
 ]
 
-_MOST = 100
-_NOTHING = Verdict(score=0, reasons=())
+_MAX = 100
+_CLEAN = Verdict(score=0, reasons=())
 
 
 def score(facts: ClickFacts | LeadFacts | PageLeadFacts) -> Verdict:
@@ -34,25 +32,25 @@ def score(facts: ClickFacts | LeadFacts | PageLeadFacts) -> Verdict:
     A lead starts from the verdict on its click.
     """
     if isinstance(facts, ClickFacts):
-        return _weighed(CLICK_RULES, facts, _NOTHING)
+        return _add_rules(CLICK_RULES, facts, _CLEAN)
     if isinstance(facts, PageLeadFacts):
-        return _weighed(PAGE_LEAD_RULES, facts, facts.click or _NOTHING)
-    return _weighed(LEAD_RULES, facts, facts.click or _NOTHING)
+        return _add_rules(PAGE_LEAD_RULES, facts, facts.click or _CLEAN)
+    return _add_rules(LEAD_RULES, facts, facts.click or _CLEAN)
 
 
 def added(ours: Verdict, theirs: Verdict) -> Verdict:
-    """Return both verdicts as one: the points of both, 100 at most, and every reason once."""
+    """Return the sum of two verdicts: the points of both, 100 at most, and every reason once."""
     return Verdict(
-        score=min(ours.score + theirs.score, _MOST),
+        score=min(ours.score + theirs.score, _MAX),
         reasons=tuple(dict.fromkeys((*ours.reasons, *theirs.reasons))),
     )
 
 
-def _weighed(rules: Iterable[Rule[Facts]], facts: Facts, known: Verdict) -> Verdict:
+def _add_rules(rules: Iterable[Rule[Facts]], facts: Facts, start: Verdict) -> Verdict:
     against = [rule for rule in rules if rule.holds(facts)]
     if not against:
-        return known
+        return start
     return Verdict(
-        score=min(known.score + sum(rule.points for rule in against), _MOST),
-        reasons=(*known.reasons, *(rule.reason for rule in against)),
+        score=min(start.score + sum(rule.points for rule in against), _MAX),
+        reasons=(*start.reasons, *(rule.reason for rule in against)),
     )

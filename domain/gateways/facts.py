@@ -4,7 +4,7 @@ Money is minor units by our own exponents (`domain.money.currencies`), tax in an
 Times are aware UTC. Ids are the gateway's own. Source: tracking spec, "Attribution method taxonomy" and section 8.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -240,3 +240,4 @@ Fact = (
     | UnclearFact
     | IgnoredFact
 )
+Facts = Fact | Sequence[Fact]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from domain.fraud.rules import daily_cap, self_lead
+from domain.fraud.rules import DAILY_CAP, SELF_LEAD
 from domain.money import fx
 from domain.programs import fees
 from domain.programs.fees import Fee
@@ -68,7 +68,7 @@ def summary(*, organization_id: UUID, program_id: UUID, days: int, now: datetime
 
 
 # Such a lead is refused and leaves no row that could be looked at.
-_REJECTED = {self_lead.RULE.reason, daily_cap.RULE.reason}
+_REJECTED = {SELF_LEAD.reason, DAILY_CAP.reason}
 
 
 def _number(counts: Iterable[Count]) -> int:

@@ -17,10 +17,10 @@ import structlog
 import settings
 from adapters import sealing
 from adapters.gateways import registry
+from adapters.gateways.adapter import GatewayAdapter
 from adapters.gateways.base import (
     CredentialsRefused,
     GatewayAccount,
-    GatewayAdapter,
     GatewayRejected,
     GatewayUnreachable,
     Known,

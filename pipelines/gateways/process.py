@@ -11,14 +11,13 @@ from typing import Any
 from uuid import UUID
 
 from adapters.gateways import registry, wire
+from adapters.gateways.adapter import GatewayAdapter
 from adapters.gateways.base import (
     CredentialsRefused,
     GatewayAccount,
-    GatewayAdapter,
     GatewayDelivery,
     GatewayRejected,
     GatewayUnreachable,
-    SubscriptionReader,
 )
 from domain import jobs
 from domain.clicks.attribution_params import Params
@@ -152,7 +151,7 @@ def _closer(prepared: PreparedEvent, fact: Fact) -> Fact:
     if fact.origin.email and _names_an_affiliate(prepared, fact.origin):
         return fact
     origin = prepared.gateway.look_closer(prepared.account, fact.origin)
-    if isinstance(prepared.gateway, SubscriptionReader) and not _names_an_affiliate(prepared, origin):
+    if not _names_an_affiliate(prepared, origin):
         origin = prepared.gateway.read_subscription(prepared.account, origin)
     return replace(fact, origin=origin)
 

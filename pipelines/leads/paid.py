@@ -16,7 +16,7 @@ from adapters.clicks import agents, countries, networks, visitors
 from adapters.fraud import mail_domains, scorer
 from domain import emails, fraud
 from domain.fraud import ClickFacts, LeadFacts, Verdict
-from domain.fraud.rules import daily_cap, self_lead
+from domain.fraud.rules import DAILY_CAP, SELF_LEAD
 from domain.leads import LeadMethod
 from domain.programs.rewards import Reward
 from domain.refused import Refused
@@ -182,11 +182,11 @@ def _facts(organization_id: UUID, referral: LeadReferral, email: str, now: datet
 def _obstacle(
     organization_id: UUID, referral: LeadReferral, facts: _Facts, purse: rewards.Purse | None = None
 ) -> Obstacle | None:
-    if self_lead.RULE.holds(facts.lead):
+    if SELF_LEAD.holds(facts.lead):
         return "self_lead"
     if facts.is_known:
         return "known"
-    if daily_cap.RULE.holds(facts.lead):
+    if DAILY_CAP.holds(facts.lead):
         return "daily_cap"
     if facts.reward is None or referral.is_test_affiliate:
         return None  # a rehearsal spends nothing

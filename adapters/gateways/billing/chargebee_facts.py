@@ -3,12 +3,13 @@
 An invoice that a transaction pays alone is an alias of it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from adapters.gateways import shapes
+from adapters.gateways.adapter import Reader
 from adapters.gateways.wire import GatewayWire
 from domain.gateways import amounts
 from domain.gateways.facts import (
@@ -17,7 +18,7 @@ from domain.gateways.facts import (
     Carrier,
     DisputeFact,
     DisputeState,
-    Fact,
+    Facts,
     IgnoredFact,
     PaymentFact,
     RedeemedCode,
@@ -26,8 +27,6 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-
-Reader = Callable[[GatewayWire, Any, datetime], tuple[Fact, ...]]
 
 #: Events that tell their transaction for the first and only time.
 ONCE = ("payment_succeeded", "payment_refunded")
@@ -39,44 +38,40 @@ UNKNOWN_SCALE = ("ISK", "MGA", "UGX")
 _FIELD = "cf_"
 
 
-def _payment(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+def _payment(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     transaction = shapes.at(content, "transaction")
     if shapes.needed(transaction, "type") != "payment" or shapes.text(transaction, "status") != "success":
-        return (IgnoredFact("no_money_moved"),)
+        return IgnoredFact("no_money_moved")
     currency, paid = _amount(transaction)
     invoice = shapes.at(content, "invoice")
-    return (
-        PaymentFact(
-            external_id=shapes.needed(transaction, "id"),
-            amount_cents=paid,
-            currency=currency,
-            paid_at=at if shapes.at(transaction, "date") is None else shapes.moment(transaction, "date"),
-            origin=origin_of(content),
-            aliases=_aliases(transaction, invoice),
-            net_cents=_net(transaction, invoice, paid, currency),
-            order_id=_invoice_of(transaction, invoice),
-            told_at=at,
-        ),
+    return PaymentFact(
+        external_id=shapes.needed(transaction, "id"),
+        amount_cents=paid,
+        currency=currency,
+        paid_at=at if shapes.at(transaction, "date") is None else shapes.moment(transaction, "date"),
+        origin=origin_of(content),
+        aliases=_aliases(transaction, invoice),
+        net_cents=_net(transaction, invoice, paid, currency),
+        order_id=_invoice_of(transaction, invoice),
+        told_at=at,
     )
 
 
-def _refund(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+def _refund(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     transaction = shapes.at(content, "transaction")
     if shapes.needed(transaction, "type") != "refund" or shapes.text(transaction, "status") != "success":
-        return (IgnoredFact("no_money_moved"),)
+        return IgnoredFact("no_money_moved")
     currency, cents = _amount(transaction)
-    return (
-        RefundFact(
-            refund_id=shapes.needed(transaction, "id"),
-            sale_ids=(_paid_by(transaction) or _invoice_id(content),),
-            amount_cents=cents,
-            currency=currency,
-            refunded_at=at,
-        ),
+    return RefundFact(
+        refund_id=shapes.needed(transaction, "id"),
+        sale_ids=(_paid_by(transaction) or _invoice_id(content),),
+        amount_cents=cents,
+        currency=currency,
+        refunded_at=at,
     )
 
 
-def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     """Read a chargeback: it names an invoice, and every payment of the invoice is reversed once.
 
     What it takes of which of several payments it does not say.
@@ -84,7 +79,7 @@ def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, .
     note = shapes.at(content, "credit_note")
     shapes.needed(note, "id")
     if shapes.text(note, "reason_code") != "chargeback" or shapes.text(note, "status") == "voided":
-        return (IgnoredFact("no_money_moved"),)
+        return IgnoredFact("no_money_moved")
     invoice_id = shapes.needed(note, "reference_invoice_id")
     invoice = shapes.at(wire.find(f"/invoices/{shapes.segment(invoice_id)}"), "invoice")
     payments = [
@@ -94,46 +89,46 @@ def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, .
     ]
     if len(payments) > 1:
         return tuple(_chargeback(payment, at) for payment in payments)
-    return (_chargeback(payments[0] if payments else invoice_id, at, note, "total"),)
+    return _chargeback(payments[0] if payments else invoice_id, at, note, "total")
 
 
-def _transaction(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+def _transaction(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     """Read a payment that failed after it had succeeded, or what reverses one."""
     transaction = shapes.at(content, "transaction")
     match shapes.needed(transaction, "type"), shapes.text(transaction, "status"):
         case "payment", "late_failure":
-            return (_chargeback(shapes.needed(transaction, "id"), at, transaction, "amount"),)
+            return _chargeback(shapes.needed(transaction, "id"), at, transaction, "amount")
         case "payment_reversal", "success":
             reversed_id = _paid_by(transaction)
             if reversed_id is None:
                 raise UnreadableEvent("a reversal does not name its payment")
-            return (_chargeback(reversed_id, at, transaction, "amount"),)
+            return _chargeback(reversed_id, at, transaction, "amount")
         case "payment", "voided":
-            return (CancelledFact(sale_ids=(shapes.needed(transaction, "id"),), told_at=at),)
+            return CancelledFact(sale_ids=(shapes.needed(transaction, "id"),), told_at=at)
         case _:
-            return (IgnoredFact("no_money_moved"),)
+            return IgnoredFact("no_money_moved")
 
 
-def _deleted(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+def _deleted(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     """Read that a payment which somebody had recorded by hand was removed."""
     transaction = shapes.at(content, "transaction")
     if shapes.needed(transaction, "type") != "payment":
-        return (IgnoredFact("no_money_moved"),)
-    return (CancelledFact(sale_ids=(shapes.needed(transaction, "id"),), told_at=at),)
+        return IgnoredFact("no_money_moved")
+    return CancelledFact(sale_ids=(shapes.needed(transaction, "id"),), told_at=at)
 
 
-def _subscription(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+def _subscription(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     origin, subscription = origin_of(content), shapes.at(content, "subscription")
     external_id = shapes.needed(subscription, "id")
     is_free = not shapes.at(content, "invoice", "total")
     if is_free or shapes.text(subscription, "status") in ("in_trial", "future"):
-        return (StartFact(external_id=external_id, started_at=at, origin=origin),)
-    return (ReferralFact(told_at=at, origin=origin),)
+        return StartFact(external_id=external_id, started_at=at, origin=origin)
+    return ReferralFact(told_at=at, origin=origin)
 
 
-def _changed(wire: GatewayWire, content: Any, at: datetime) -> tuple[Fact, ...]:
+def _changed(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     """Read a subscription or a customer that changed: the brand may write a referral into its fields later."""
-    return (ReferralFact(told_at=at, origin=replace(origin_of(content), codes=())),)
+    return ReferralFact(told_at=at, origin=replace(origin_of(content), codes=()))
 
 
 #: What reads the content of an event, by its type.

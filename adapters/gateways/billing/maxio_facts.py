@@ -18,7 +18,7 @@ from domain.gateways.facts import (
     Carrier,
     DisputeFact,
     DisputeState,
-    Fact,
+    Facts,
     IgnoredFact,
     PaymentFact,
     RedeemedCode,
@@ -31,7 +31,7 @@ from domain.gateways.facts import (
 from domain.gateways.referrals import of_text
 from domain.money import currencies
 
-Reader = Callable[[GatewayWire, Any], tuple[Fact, ...]]
+Reader = Callable[[GatewayWire, Any], Facts]
 
 #: What a list of invoices shows of each.
 SHOWN: Params = {"payments": "true", "refunds": "true", "discounts": "true"}
@@ -67,34 +67,32 @@ def moment(value: Any, *path: str) -> datetime:
         raise UnreadableEvent(f"{'.'.join(path)} is not a time") from error
 
 
-def _payment(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
+def _payment(wire: GatewayWire, payload: Any) -> Facts:
     transaction = shapes.at(payload, "transaction")
     transaction_id = shapes.needed(transaction, "id")
     if (
         shapes.text(transaction, "success") == "false"
         or (shapes.text(transaction, "type") or "payment").lower() != "payment"
     ):
-        return (IgnoredFact("no_money_moved"),)
+        return IgnoredFact("no_money_moved")
     subscription = _subscription(wire, payload)
     invoices = _invoices(wire, payload)
     invoice, applied = _paid_invoice(invoices, transaction_id)
     told = shapes.at(subscription, "currency") or shapes.at(invoice, "currency")
     currency = amounts.currency(told or shapes.at(wire.get("/site.json"), "site", "currency"))
     paid = _paid(transaction, applied, currency)
-    return (
-        PaymentFact(
-            external_id=transaction_id,
-            amount_cents=paid,
-            currency=currency,
-            paid_at=moment(transaction, "created_at"),
-            origin=replace(_origin(wire, subscription), codes=_redeemed(invoice, subscription)),
-            net_cents=_net(invoice, applied, paid, currency),
-            order_id=shapes.identity(invoice, "uid") if _is_of_one(invoices, transaction_id) else None,
-        ),
+    return PaymentFact(
+        external_id=transaction_id,
+        amount_cents=paid,
+        currency=currency,
+        paid_at=moment(transaction, "created_at"),
+        origin=replace(_origin(wire, subscription), codes=_redeemed(invoice, subscription)),
+        net_cents=_net(invoice, applied, paid, currency),
+        order_id=shapes.identity(invoice, "uid") if _is_of_one(invoices, transaction_id) else None,
     )
 
 
-def _refund(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
+def _refund(wire: GatewayWire, payload: Any) -> Facts:
     """Place a refund by the invoices: under its own id, else by its amount; what they do not confirm waits."""
     refund_id = shapes.identity(payload, "refund_id") or shapes.needed(payload, "transaction", "id")
     cents = shapes.at(payload, "amount_in_cents") or shapes.at(payload, "transaction", "amount_in_cents")
@@ -104,7 +102,7 @@ def _refund(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
     is_contradicted = own and cents is not None and own[0] not in alike and currencies.exponent(own[0].currency) == 2
     sure = own or alike
     if not sure or is_contradicted or len({one.payment_id for one in sure}) > 1:
-        return (UnclearFact("not_confirmed"),)
+        return UnclearFact("not_confirmed")
     return tuple(
         RefundFact(
             refund_id=one.refund_id,
@@ -117,46 +115,46 @@ def _refund(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
     )
 
 
-def _signup(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
+def _signup(wire: GatewayWire, payload: Any) -> Facts:
     subscription = shapes.at(payload, "subscription")
     subscription_id = shapes.needed(subscription, "id")
     revenue = shapes.text(subscription, "signup_revenue")
     if shapes.text(subscription, "state") != "trialing" and (revenue is None or revenue.strip("0.")):
-        return (IgnoredFact("duplicate_of_another_event"),)
+        return IgnoredFact("duplicate_of_another_event")
     told = subscription
     if not shapes.text(subscription, "created_at"):
         told = shapes.at(wire.get(f"/subscriptions/{shapes.segment(subscription_id)}.json"), "subscription")
     origin = replace(_origin(wire, subscription), codes=_codes(subscription))
-    return (StartFact(external_id=subscription_id, started_at=moment(told, "created_at"), origin=origin),)
+    return StartFact(external_id=subscription_id, started_at=moment(told, "created_at"), origin=origin)
 
 
-def _chargeback(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
+def _chargeback(wire: GatewayWire, payload: Any) -> Facts:
     """Read where a dispute of an invoice stands; one that was paid by several payments does not say of which."""
     state = _CHARGEBACKS.get(shapes.text(payload, "status") or "")
     if state is None:
-        return (IgnoredFact("no_money_moved"),)
+        return IgnoredFact("no_money_moved")
     uid = shapes.needed(payload, "invoice_uid")
     (invoice,) = _invoices(wire, payload)
     payments = {shapes.needed(one, "transaction_id") for one in shapes.items(invoice, "payments")}
     if len(payments) != 1:
-        return (UnclearFact("not_confirmed"),)
-    return (DisputeFact(dispute_id=uid, sale_ids=tuple(payments), state=state, at=moment(payload, "timestamp")),)
+        return UnclearFact("not_confirmed")
+    return DisputeFact(dispute_id=uid, sale_ids=tuple(payments), state=state, at=moment(payload, "timestamp"))
 
 
-def _changed_field(wire: GatewayWire, payload: Any) -> tuple[Fact, ...]:
+def _changed_field(wire: GatewayWire, payload: Any) -> Facts:
     """Read the metadata of a subscription or a customer in which a field changed."""
     holder_id, at = shapes.needed(payload, "resource_id"), moment(payload, "timestamp")
     match shapes.text(payload, "resource_type"):
         case "Subscription":
             response = wire.find(f"/subscriptions/{shapes.segment(holder_id)}.json")
             if response is None:
-                return (IgnoredFact("unknown_there"),)
+                return IgnoredFact("unknown_there")
             origin = _origin(wire, shapes.at(response, "subscription"))
         case "Customer":
             origin = BuyerOrigin(customer_id=holder_id, carriers=tuple(_metadata(wire, "customers", holder_id)))
         case _:
-            return (IgnoredFact("unknown_type"),)
-    return (ReferralFact(told_at=at, origin=origin),)
+            return IgnoredFact("unknown_type")
+    return ReferralFact(told_at=at, origin=origin)
 
 
 #: What reads the payload of an event, by its key. The last two are told in lists alone.

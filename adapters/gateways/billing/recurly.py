@@ -1,15 +1,17 @@
-"""recurly: what it sends names an object and no money; invoices, transactions and subscriptions are always read.
+"""recurly: notifications name an object and no money; invoices, transactions and subscriptions are always read.
 
-Only JSON notifications are signed; the ones in XML prove nothing and are refused.
+Only JSON notifications are signed; the ones in XML prove nothing and are refused. A sale's id is its invoice's; its
+transactions are aliases. Refunds are counted by their transactions alone, credit invoices are of the same money.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.gateways import events, proofs, shapes
+from adapters.gateways import paging, proofs, shapes
+from adapters.gateways.adapter import GatewayAdapter, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -18,27 +20,38 @@ from adapters.gateways.base import (
     GatewayDelivery,
     Inbound,
     Known,
-    ProvedRequest,
-    Subscribed,
 )
-from adapters.gateways.billing import recurly_facts
-from adapters.gateways.wire import GatewayWire, Params, basic, dumped
-from domain.gateways.facts import BuyerOrigin, DisputeState, Fact
+from adapters.gateways.wire import GatewayWire, Params, basic
+from domain.gateways import amounts
+from domain.gateways.facts import (
+    BuyerOrigin,
+    Carrier,
+    DisputeFact,
+    DisputeState,
+    Fact,
+    Facts,
+    IgnoredFact,
+    PaymentFact,
+    RedeemedCode,
+    ReferralFact,
+    RefundFact,
+    StartFact,
+    UnreadableEvent,
+)
 
 _HOSTS = {"us": "https://v3.recurly.com", "eu": "https://v3.eu.recurly.com"}
 _VERSION = {"Accept": "application/vnd.recurly.v2021-02-25+json"}
 _PAGE = 200
-_MADE_OF = ("object_type", "event_type", "id", "uuid", "invoice_number", "event_time")
-_BY_HAND = (
-    "Open Integrations, Webhooks, and add an endpoint for the address below; choose JSON, not XML.",
-    "Let it send charge invoices, payments, subscriptions and accounts (or everything).",
-    "Copy the endpoint's secret key into this connection as webhookSecret.",
-)
+_KEY_FIELDS = ("object_type", "event_type", "id", "uuid", "invoice_number", "event_time")
+# The statuses of a transaction whose payment is no longer one.
+_TAKEN_BACK = ("void", "chargeback")
+
+_UNPAID = ("open", "pending", "processing", "past_due", "failed")
+# Events of payments that repeat the invoice, or during which no money moved.
+_NO_REFUND = ("succeeded", "scheduled", "processing", "failed")
 
 
-class Recurly:
-    """The adapter; it has no state."""
-
+class Recurly(GatewayAdapter):
     name = "recurly"
     label = "Recurly"
     kind = "subscription"
@@ -48,111 +61,234 @@ class Recurly:
         CredentialField("region", "Region", "us (default) or eu: where your site's data is", False, required=False),
     )
     capabilities = Capabilities(coupons=True, trials=True, disputes=(DisputeState.Lost,))
-    polls: timedelta | None = None
+    by_hand = (
+        "Open Integrations, Webhooks, and add an endpoint for the address below; choose JSON, not XML.",
+        "Let it send charge invoices, payments, subscriptions and accounts (or everything).",
+        "Copy the endpoint's secret key into this connection as webhookSecret.",
+    )
+
+    def api(self, account: GatewayAccount) -> GatewayWire:
+        host = _HOSTS.get((account.credentials.get("region") or "us").strip().lower())
+        if host is None:
+            raise CredentialsRefused("the region is us or eu")
+        return GatewayWire("recurly", host, {**basic(account.credentials.get("apiKey", "")), **_VERSION})
 
     def check(self, account: GatewayAccount) -> Known:
         """Read the site of the key."""
-        sites = shapes.items(api(account).get("/sites"), "data")
-        if not sites:
+        site = next(iter(shapes.items(self.api(account).get("/sites"), "data")), None)
+        if site is None:
             raise CredentialsRefused("the key is of no site")
-        name = shapes.text(sites[0], "subdomain") or shapes.needed(sites[0], "id")
+        name = shapes.text(site, "subdomain") or shapes.needed(site, "id")
         modes = {"production": True, "development": False, "sandbox": False}
-        site_id = shapes.identity(sites[0], "id") or name
-        return Known(name, modes.get(shapes.text(sites[0], "mode") or ""), (site_id,))
+        return Known(name, modes.get(shapes.text(site, "mode") or ""), (shapes.identity(site, "id") or name,))
 
-    def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Say how to make the endpoint: the API cannot."""
-        return Subscribed(setup=events.by_hand(address, _BY_HAND))
-
-    def unsubscribe(self, account: GatewayAccount) -> None:
-        """Nothing was made there."""
-
-    def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
+    def verify(self, account: GatewayAccount, request: Inbound) -> None:
         """Check `recurly-signature`: milliseconds and any number of digests, five minutes either way."""
         at, *digests = (part.strip() for part in request.headers.get("recurly-signature", "").split(","))
         proofs.require_recent(at, request.received_at.timestamp(), unit_s=0.001)
         signed = at.encode() + b"." + request.body
         expected = (proofs.hex_digest(secret.encode(), signed) for secret in account.secrets("webhookSecret"))
         proofs.require_match(digests, expected)
-        return ProvedRequest((_delivery(request.body),))
 
-    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
+    def read_delivery(self, request: Inbound) -> GatewayDelivery:
+        event = self.glance(request.body)
+        # The id is the object's and comes again with everything that happens to it.
+        parts = {name: shapes.text(event, name) for name in _KEY_FIELDS}
+        is_whole = all(parts[name] for name in ("object_type", "event_type", "id", "event_time"))
+        key = ":".join(part for part in parts.values() if part) if is_whole else proofs.fingerprint(request.body)
+        kind = f"{parts['object_type']}.{parts['event_type']}" if is_whole else "unreadable"
+        return GatewayDelivery(key, kind, request.body, parts["id"])
+
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Read the object that a notification names, and translate it."""
-        return recurly_facts.read(api(account), events.kept(delivery.raw))
-
-    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
-        """Return it as it is: account and subscription were read for it already."""
-        return origin
+        api = self.api(account)
+        object_type, act = shapes.needed(event, "object_type"), shapes.needed(event, "event_type")
+        match object_type, act:
+            case "charge_invoice", "paid":
+                return _invoice(api, event)
+            case "subscription", "created":
+                return _subscription(api, event)
+            case "subscription", "updated":
+                subscription = api.get(_path("subscriptions", event, "uuid", "uuid"))
+                return _referral(event, _origin(api, subscription, subscription))
+            case "account", "updated":
+                buyer = api.get(_path("accounts", event, "code", "account_code"))
+                return _referral(event, _origin_of_account(buyer))
+            case "payment", _ if act not in _NO_REFUND:
+                return _transaction(api, event)
+            case _:
+                return IgnoredFact("unknown_type")
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the paid invoices that changed since then, and the transactions that gave money back."""
-        wire = api(account)
-        params: dict[str, str | int] = {
-            "sort": "updated_at",
-            "order": "asc",
-            "begin_time": shapes.utc(since),
-            "limit": _PAGE,
-        }
-        for page in _pages(wire, "/invoices", {"type": "charge", "state": "paid", **params}):
+        api = self.api(account)
+        params: Params = {"sort": "updated_at", "order": "asc", "begin_time": shapes.utc(since), "limit": _PAGE}
+        for page in _pages(api, "/invoices", {"type": "charge", "state": "paid", **params}):
             # Whatever else happens to an old invoice changes it too.
             paid = [item for item in page if shapes.is_since(since, partial(shapes.moment, item, "closed_at"))]
             if paid:
                 yield [_listed("charge_invoice", "paid", item, "") for item in paid]
-        for page in _pages(wire, "/transactions", params):
-            if found := [delivery for item in page if (delivery := _given_back(item))]:
-                yield found
+        for page in _pages(api, "/transactions", params):
+            if deliveries := [delivery for item in page if (delivery := _listed_reversal(item))]:
+                yield deliveries
 
 
 GATEWAY = Recurly()
 
 
-def api(account: GatewayAccount) -> GatewayWire:
-    host = _HOSTS.get((account.credentials.get("region") or "us").strip().lower())
-    if host is None:
-        raise CredentialsRefused("the region is us or eu")
-    return GatewayWire("recurly", host, {**basic(account.credentials.get("apiKey", "")), **_VERSION})
+def _pages(api: GatewayWire, path: str, params: Params) -> Iterator[list[Any]]:
+    def following(page: Any) -> tuple[str, Params | None] | None:
+        next_page = shapes.at(page, "next")
+        if shapes.at(page, "has_more") is not True or not isinstance(next_page, str):
+            return None
+        parts = urlsplit(next_page)  # its path and query are all that is taken; the host stays ours
+        return f"/{parts.path.lstrip('/')}?{parts.query}", None
+
+    first: tuple[str, Params | None] = (path, params)
+    for page in paging.follow(lambda place: api.get(*place), first, following):
+        if items := shapes.items(page, "data"):
+            yield items
 
 
-def _delivery(body: bytes) -> GatewayDelivery:
-    told = events.glance(body)
-    # The id is the object's and comes again with everything that happens to it.
-    parts = {name: shapes.text(told, name) for name in _MADE_OF}
-    is_whole = all(parts[name] for name in ("object_type", "event_type", "id", "event_time"))
-    key = ":".join(part for part in parts.values() if part) if is_whole else proofs.fingerprint(body)
-    kind = f"{parts['object_type']}.{parts['event_type']}" if is_whole else "unreadable"
-    return GatewayDelivery(key, kind, body, parts["id"])
-
-
-def _pages(wire: GatewayWire, path: str, params: Params | None) -> Iterator[Sequence[Any]]:
-    while True:
-        page = wire.get(path, params)
-        if found := shapes.items(page, "data"):
-            yield found
-        following = shapes.at(page, "next")
-        if shapes.at(page, "has_more") is not True or not isinstance(following, str):
-            return
-        parts = urlsplit(following)  # its path and query say all; the host stays ours
-        path, params = f"/{parts.path.lstrip('/')}?{parts.query}", None
-
-
-def _given_back(transaction: Any) -> GatewayDelivery | None:
+def _listed_reversal(transaction: Any) -> GatewayDelivery | None:
     """Return a refund, a void or a chargeback as the notification of it."""
     status = shapes.text(transaction, "status")
     if shapes.text(transaction, "type") == "refund":
         return _listed("payment", "refunded", transaction, "") if status == "success" else None
-    # A payment that is void or charged back has been told under its own id before.
-    return _listed("payment", str(status), transaction, f":{status}") if status in recurly_facts.TAKEN_BACK else None
+    # A payment that is void or charged back was reported under its own id before.
+    return _listed("payment", str(status), transaction, f":{status}") if status in _TAKEN_BACK else None
 
 
 def _listed(object_type: str, event_type: str, item: Any, suffix: str) -> GatewayDelivery:
-    told_id = shapes.needed(item, "id")
+    object_id = shapes.needed(item, "id")
     times = (shapes.text(item, name) for name in ("closed_at", "updated_at", "created_at"))
-    told = {
+    event = {
         "object_type": object_type,
         "event_type": event_type,
-        "id": told_id,
+        "id": object_id,
         "uuid": shapes.identity(item, "uuid"),
         "invoice_number": shapes.identity(item, "number"),
         "event_time": next(filter(None, times), None),
     }
-    return GatewayDelivery(f"reconcile:{told_id}{suffix}", f"{object_type}.{event_type}", dumped(told), told_id)
+    return make_listed(f"{object_id}{suffix}", f"{object_type}.{event_type}", event, object_id)
+
+
+def _invoice(api: GatewayWire, event: Any) -> Fact:
+    invoice = api.get(_path("invoices", event, "number", "invoice_number"))
+    if shapes.text(invoice, "type") != "charge" or shapes.text(invoice, "state") in _UNPAID:
+        return IgnoredFact("not_paid")
+    currency = amounts.currency(shapes.at(invoice, "currency"))
+    paid = amounts.of_decimal(shapes.at(invoice, "paid"), currency)
+    subscriptions = shapes.at(invoice, "subscription_ids")
+    subscription_id = next(iter(subscriptions), None) if isinstance(subscriptions, list) else None
+    subscription = _find(api, "subscriptions", shapes.identity({"id": subscription_id}, "id"))
+    return PaymentFact(
+        external_id=shapes.needed(invoice, "id"),
+        amount_cents=paid,
+        currency=currency,
+        paid_at=shapes.moment(*((invoice, "closed_at") if shapes.at(invoice, "closed_at") else (event, "event_time"))),
+        origin=_origin(api, invoice, subscription),
+        aliases=tuple(_aliases(invoice)),
+        net_cents=_net(invoice, paid, currency),
+    )
+
+
+def _subscription(api: GatewayWire, event: Any) -> Fact:
+    at = shapes.moment(event, "event_time")
+    subscription = api.get(_path("subscriptions", event, "uuid", "uuid"))
+    origin = _origin(api, subscription, subscription)
+    trial_ends = shapes.at(subscription, "trial_ends_at")
+    if trial_ends is not None and shapes.moment(trial_ends) > at:
+        return StartFact(external_id=shapes.needed(subscription, "id"), started_at=at, origin=origin)
+    return ReferralFact(told_at=at, origin=origin)
+
+
+def _referral(event: Any, origin: BuyerOrigin) -> Fact:
+    return ReferralFact(told_at=shapes.moment(event, "event_time"), origin=origin)
+
+
+def _origin_of_account(account: Any) -> BuyerOrigin:
+    return BuyerOrigin(customer_id=shapes.needed(account, "id"), carriers=tuple(_carriers(account)))
+
+
+def _transaction(api: GatewayWire, event: Any) -> Fact:
+    """Read what happened to a payment: its own status decides, whatever the notification is called."""
+    at = shapes.moment(event, "event_time")
+    transaction = api.get(_path("transactions", event, "uuid", "uuid"))
+    kind, status = shapes.needed(transaction, "type"), shapes.text(transaction, "status")
+    transaction_id = shapes.needed(transaction, "id")
+    if kind != "refund" and status == "chargeback":
+        currency = amounts.currency(shapes.at(transaction, "currency"))
+        return DisputeFact(
+            dispute_id=transaction_id,
+            sale_ids=(transaction_id,),
+            state=DisputeState.Lost,
+            at=at,
+            amount_cents=amounts.of_decimal(shapes.at(transaction, "amount"), currency),
+            currency=currency,
+        )
+    reason = None
+    if kind == "refund" and status == "success":
+        refund_id, sale_id = transaction_id, shapes.needed(transaction, "original_transaction_id")
+    elif kind == "purchase" and status == "void":
+        refund_id, sale_id, reason = f"void:{transaction_id}", transaction_id, "cancelled"
+    elif shapes.text(event, "event_type") == "refunded" and kind != "refund":
+        raise UnreadableEvent("the refund names a payment that stands")
+    else:
+        return IgnoredFact("no_money_moved")
+    currency = amounts.currency(shapes.at(transaction, "currency"))
+    return RefundFact(
+        refund_id=refund_id,
+        sale_ids=(sale_id,),
+        amount_cents=amounts.of_decimal(shapes.at(transaction, "amount"), currency),
+        currency=currency,
+        refunded_at=at,
+        reason=reason,
+    )
+
+
+def _path(collection: str, event: Any, prefix: str, name: str) -> str:
+    """Return the path of an object: by its number or uuid where the event has it, else by its id."""
+    value = shapes.identity(event, name)
+    return f"/{collection}/" + shapes.segment(f"{prefix}-{value}" if value else shapes.needed(event, "id"))
+
+
+def _find(api: GatewayWire, collection: str, object_id: str | None) -> Any | None:
+    return api.find(f"/{collection}/{shapes.segment(object_id)}") if object_id else None
+
+
+def _origin(api: GatewayWire, holder: Any, subscription: Any) -> BuyerOrigin:
+    """Return where a payment comes from; only account and subscription carry the brand's own fields."""
+    account_id = shapes.identity(holder, "account", "id")
+    account = _find(api, "accounts", account_id)
+    buyers = [shapes.at(holder, "account"), account]
+    names = ([shapes.text(buyer, part) for part in ("first_name", "last_name")] for buyer in buyers)
+    coupons = [shapes.at(redemption, "coupon") for redemption in shapes.items(holder, "coupon_redemptions")]
+    codes = [(shapes.text(coupon, "code") or "", shapes.identity(coupon, "id")) for coupon in coupons]
+    return BuyerOrigin(
+        customer_id=account_id,
+        email=next((email for buyer in buyers if (email := shapes.text(buyer, "email"))), None),
+        name=next((full for parts in names if (full := " ".join(filter(None, parts)))), None),
+        subscription_id=shapes.identity(subscription, "id"),
+        carriers=(*_carriers(subscription), *_carriers(account)),
+        codes=tuple(RedeemedCode(text, "recurly_coupon_code", id) for text, id in dict.fromkeys(codes) if text or id),
+    )
+
+
+def _carriers(holder: Any) -> Iterator[Carrier]:
+    if table := shapes.pairs(holder, "custom_fields"):
+        yield Carrier("recurly_custom_field", table)
+
+
+def _aliases(invoice: Any) -> Iterator[str]:
+    for transaction in shapes.items(invoice, "transactions"):
+        if shapes.text(transaction, "type") in ("purchase", "capture"):
+            yield shapes.needed(transaction, "id")
+            if uuid := shapes.identity(transaction, "uuid"):
+                yield uuid
+
+
+def _net(invoice: Any, paid: int, currency: str) -> int | None:
+    """Return what was paid without tax; None where that is unknown."""
+    tax, total = (amounts.parse_exact_decimal(shapes.at(invoice, name), currency) for name in ("tax", "total"))
+    return amounts.without_tax(paid, tax, total)

@@ -4,11 +4,12 @@ A sale's id is its transaction's; a refund is a transaction of its own that name
 subscription counts when it is told, everything else when it is settled.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from adapters.gateways import shapes
+from adapters.gateways.adapter import Reader
 from adapters.gateways.wire import GatewayWire
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
@@ -18,15 +19,13 @@ from domain.gateways.facts import (
     DisconnectedFact,
     DisputeFact,
     DisputeState,
-    Fact,
+    Facts,
     IgnoredFact,
     PaymentFact,
     RefundFact,
     RestoredFact,
     UnreadableEvent,
 )
-
-Reader = Callable[[GatewayWire, Any, datetime], tuple[Fact, ...]]
 
 _FIELD, _ORDER = "braintree_custom_field", "braintree_reference_id"
 _NO_MONEY = (
@@ -39,7 +38,7 @@ _NO_MONEY = (
 )
 
 
-def _charged(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
+def _charged(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
     """Tell the newest of a subscription's transactions: it is the one that this is about."""
     transactions = shapes.items(subject, "subscription", "transactions")
     if not transactions:
@@ -48,53 +47,52 @@ def _charged(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
     return _sale(wire, newest, shapes.identity(subject, "subscription", "id"), at)
 
 
-def _settled(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
+def _settled(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
     transaction = shapes.at(subject, "transaction")
     if shapes.text(transaction, "type") == "credit":
         return _refund(transaction)
     return _sale(wire, transaction, None, at)
 
 
-def _undone(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
+def _undone(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
     """Take back a charge of a subscription, which counted before it was settled. Nothing else did."""
     transaction = shapes.at(subject, "transaction")
     transaction_id = shapes.needed(transaction, "id")
     if shapes.text(transaction, "type") == "credit" or shapes.text(transaction, "subscription_id") is None:
-        return (IgnoredFact("not_paid"),)
-    return (CancelledFact(sale_ids=(transaction_id,), told_at=at),)
+        return IgnoredFact("not_paid")
+    return CancelledFact(sale_ids=(transaction_id,), told_at=at)
 
 
-def _refund_failed(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
+def _refund_failed(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
     transaction = shapes.at(subject, "transaction")
     sale_ids = (shapes.needed(transaction, "refunded_transaction_id"),)
-    return (RestoredFact(sale_ids=sale_ids, restored_at=at, refund_id=shapes.needed(transaction, "id")),)
+    return RestoredFact(sale_ids=sale_ids, restored_at=at, refund_id=shapes.needed(transaction, "id"))
 
 
 def _dispute(state: DisputeState) -> Reader:
-    def read(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
+    def read(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
         dispute = shapes.at(subject, "dispute")
         dispute_id, sale_id = shapes.needed(dispute, "id"), shapes.needed(dispute, "transaction", "id")
         if shapes.text(dispute, "kind") == "retrieval":  # a question of the bank's
-            return (IgnoredFact("no_money_moved"),)
+            return IgnoredFact("no_money_moved")
         currency, cents = None, None
         told = shapes.at(dispute, "amount_disputed" if shapes.at(dispute, "amount_disputed") else "amount")
         if told is not None and shapes.at(dispute, "currency_iso_code") is not None:
             currency = amounts.currency(shapes.at(dispute, "currency_iso_code"))
             cents = amounts.of_decimal(told, currency)
-        fact = DisputeFact(
+        return DisputeFact(
             dispute_id=dispute_id, sale_ids=(sale_id,), state=state, at=at, amount_cents=cents, currency=currency
         )
-        return (fact,)
 
     return read
 
 
-def _revoked(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
-    return (DisconnectedFact("The merchant took the access back."),)
+def _revoked(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
+    return DisconnectedFact("The merchant took the access back.")
 
 
-def _ping(wire: GatewayWire, subject: Any, at: datetime) -> tuple[Fact, ...]:
-    return (IgnoredFact("ping"),)
+def _ping(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
+    return IgnoredFact("ping")
 
 
 #: What no notification tells, and searching finds.
@@ -134,13 +132,13 @@ def carriers(holder: Any) -> tuple[Carrier, ...]:
     return tuple(Carrier(method, table) for method, table in ((_FIELD, fields), (_ORDER, query)) if table)
 
 
-def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None, at: datetime) -> tuple[Fact, ...]:
+def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None, at: datetime) -> Facts:
     transaction_id = shapes.needed(transaction, "id")
     if shapes.text(transaction, "currency_iso_code") is None:
         said = wire.find(f"/transactions/{shapes.segment(transaction_id)}")
         transaction = shapes.at(said, "transaction")
     if shapes.text(transaction, "status") in _NO_MONEY:
-        return (IgnoredFact("not_paid"),)
+        return IgnoredFact("not_paid")
     currency = amounts.currency(shapes.at(transaction, "currency_iso_code"))
     paid = amounts.of_decimal(shapes.at(transaction, "amount"), currency)
     customer = shapes.at(transaction, "customer")
@@ -151,7 +149,7 @@ def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None, at: 
         subscription_id=subscription_id or shapes.identity(transaction, "subscription_id"),
         carriers=carriers(transaction),
     )
-    payment = PaymentFact(
+    return PaymentFact(
         external_id=transaction_id,
         amount_cents=paid,
         currency=currency,
@@ -161,7 +159,6 @@ def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None, at: 
         order_id=_order_of(transaction, origin),
         told_at=at,
     )
-    return (payment,)
 
 
 def _order_of(transaction: Any, origin: BuyerOrigin) -> str | None:
@@ -178,19 +175,18 @@ def _order_of(transaction: Any, origin: BuyerOrigin) -> str | None:
     return f"order:{number}:{buyer}"
 
 
-def _refund(transaction: Any) -> tuple[Fact, ...]:
+def _refund(transaction: Any) -> Facts:
     refund_id, sale_id = shapes.needed(transaction, "id"), shapes.identity(transaction, "refunded_transaction_id")
     if sale_id is None or shapes.text(transaction, "status") in _NO_MONEY:  # money that was given to nobody's purchase
-        return (IgnoredFact("no_money_moved"),)
+        return IgnoredFact("no_money_moved")
     currency = amounts.currency(shapes.at(transaction, "currency_iso_code"))
-    told = RefundFact(
+    return RefundFact(
         refund_id=refund_id,
         sale_ids=(sale_id,),
         amount_cents=amounts.of_decimal(shapes.at(transaction, "amount"), currency),
         currency=currency,
         refunded_at=shapes.moment(transaction, "created_at"),
     )
-    return (told,)
 
 
 def _net(transaction: Any, paid: int, currency: str) -> int | None:

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from adapters.gateways import events, shapes
+from adapters.gateways import shapes
 from adapters.gateways.wire import GatewayWire, parsed
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
@@ -18,6 +18,7 @@ from domain.gateways.facts import (
     DisputeFact,
     DisputeState,
     Fact,
+    Facts,
     IgnoredFact,
     PaymentFact,
     RefundFact,
@@ -33,13 +34,13 @@ _METHOD = "mollie_metadata"
 _SHIPPING = "shipping_fee"
 
 
-def of_event(wire: GatewayWire, event: Any) -> tuple[Fact, ...]:
+def of_event(wire: GatewayWire, event: Any) -> Facts:
     """Translate an event. What a simple one leaves out is asked for."""
     kind = shapes.text(event, "type")
     if kind is None:
         raise UnreadableEvent("type is missing")
     if kind not in EVENTS:
-        return (IgnoredFact("unknown_type"),)
+        return IgnoredFact("unknown_type")
     entity_id, entity = shapes.needed(event, "entityId"), _entity(event)
     if kind == "payment.paid":
         return of_payment(wire, entity_id) if entity is None else _payment(entity)
@@ -48,20 +49,20 @@ def of_event(wire: GatewayWire, event: Any) -> tuple[Fact, ...]:
     payment_id = shapes.needed(entity, "paymentId")
     if kind.startswith("refund."):
         return _refund(entity, payment_id, shapes.moment(event, "createdAt"))
-    return (_chargeback(entity, payment_id, is_back=kind == "chargeback.reversed"),)
+    return _chargeback(entity, payment_id, is_back=kind == "chargeback.reversed")
 
 
-def of_payment(wire: GatewayWire, payment_id: str) -> tuple[Fact, ...]:
+def of_payment(wire: GatewayWire, payment_id: str) -> Facts:
     """Read a payment, and tell all that happened to it by now."""
     payment = wire.find(f"/payments/{shapes.segment(payment_id)}", {"embed": "refunds,chargebacks"})
     if payment is None:
-        return (IgnoredFact("unknown_there"),)
-    told = list(_payment(payment))
+        return IgnoredFact("unknown_there")
+    facts = [_payment(payment)]
     for refund in shapes.items(payment, "_embedded", "refunds"):
-        told += events.read_alongside_sale(partial(_embedded_refund, refund, payment_id))
+        facts += shapes.read_alongside_sale(partial(_refund, refund, payment_id))
     for chargeback in shapes.items(payment, "_embedded", "chargebacks"):
-        told += events.read_alongside_sale(partial(_embedded_chargeback, chargeback, payment_id))
-    return tuple(told)
+        facts += shapes.read_alongside_sale(partial(_chargeback, chargeback, payment_id))
+    return tuple(facts)
 
 
 def paid_at(payment: Any) -> datetime:
@@ -78,9 +79,9 @@ def carriers(holder: Any) -> tuple[Carrier, ...]:
     return (Carrier(_METHOD, fields),) if fields else ()
 
 
-def _payment(payment: Any) -> tuple[Fact, ...]:
+def _payment(payment: Any) -> Fact:
     if shapes.text(payment, "status") != "paid":
-        return (IgnoredFact("not_paid"),)
+        return IgnoredFact("not_paid")
     currency = amounts.currency(shapes.at(payment, "amount", "currency"))
     paid = amounts.of_decimal(shapes.at(payment, "amount", "value"), currency)
     origin = BuyerOrigin(
@@ -91,7 +92,7 @@ def _payment(payment: Any) -> tuple[Fact, ...]:
         carriers=carriers(payment),
         is_test=shapes.text(payment, "mode") == "test",
     )
-    told = PaymentFact(
+    return PaymentFact(
         external_id=shapes.needed(payment, "id"),
         amount_cents=paid,
         currency=currency,
@@ -100,17 +101,17 @@ def _payment(payment: Any) -> tuple[Fact, ...]:
         net_cents=_net(payment, paid, currency),
         order_id=shapes.identity(payment, "orderId"),
     )
-    return (told,)
 
 
-def _refund(refund: Any, payment_id: str, at: datetime) -> tuple[Fact, ...]:
+def _refund(refund: Any, payment_id: str, changed_at: datetime | None = None) -> Fact:
+    at = changed_at or shapes.moment(refund, "createdAt")
     refund_id, status = shapes.needed(refund, "id"), shapes.text(refund, "status")
     if status == "failed":
-        return (RestoredFact(sale_ids=(payment_id,), restored_at=at, refund_id=refund_id),)
+        return RestoredFact(sale_ids=(payment_id,), restored_at=at, refund_id=refund_id)
     if status != "refunded":
-        return (IgnoredFact("no_money_moved"),)
+        return IgnoredFact("no_money_moved")
     currency = amounts.currency(shapes.at(refund, "amount", "currency"))
-    told = RefundFact(
+    return RefundFact(
         refund_id=refund_id,
         sale_ids=(payment_id,),
         amount_cents=amounts.of_decimal(shapes.at(refund, "amount", "value"), currency),
@@ -118,15 +119,6 @@ def _refund(refund: Any, payment_id: str, at: datetime) -> tuple[Fact, ...]:
         refunded_at=at,
         reason=shapes.text(refund, "description"),
     )
-    return (told,)
-
-
-def _embedded_refund(refund: Any, payment_id: str) -> tuple[Fact, ...]:
-    return _refund(refund, payment_id, shapes.moment(refund, "createdAt"))
-
-
-def _embedded_chargeback(chargeback: Any, payment_id: str) -> tuple[Fact, ...]:
-    return (_chargeback(chargeback, payment_id),)
 
 
 def _chargeback(chargeback: Any, payment_id: str, *, is_back: bool = False) -> Fact:

@@ -1,7 +1,7 @@
 """paypal: captures of orders and sales of subscriptions, their refunds, reversals and disputes.
 
-An app hears only of payments that were made through it. Whether paypal sent an event, paypal itself is asked: the raw
-bytes go into the question as they came, for a body that is written anew is no longer the one that was signed.
+An app receives only events of payments that were made through it. Whether paypal sent an event is verified by paypal
+itself: the raw bytes are sent back as they came, for a body that is serialized again is no longer the one it signed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,8 @@ from typing import Any
 import orjson
 
 from adapters import clock
-from adapters.gateways import events, shapes
+from adapters.gateways import shapes, tokens
+from adapters.gateways.adapter import OneWebhookAdapter, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -23,16 +24,15 @@ from adapters.gateways.base import (
     Inbound,
     Known,
     NotProved,
-    ProvedRequest,
     Setup,
     Subscribed,
 )
 from adapters.gateways.card import paypal_facts
-from adapters.gateways.card.paypal_wire import PaypalWire
-from adapters.gateways.wire import dumped
-from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact, UnreadableEvent
+from adapters.gateways.wire import GatewayAnswer, GatewayWire, basic, bearer
+from domain.gateways.facts import DisputeState, Facts, UnreadableEvent
 
-_WEBHOOKS = "/v1/notifications/webhooks"
+_LIVE, _SANDBOX = "https://api-m.paypal.com", "https://api-m.sandbox.paypal.com"
+_TOKENS = tokens.AccessTokens()
 _VERIFY = "/v1/notifications/verify-webhook-signature"
 _SIGNED = {
     "auth_algo": "Paypal-Auth-Algo",
@@ -43,13 +43,36 @@ _SIGNED = {
 }
 _SEARCH = "Switch on Transaction search for the app (Apps & Credentials, Features), so that what was missed is found."
 _PAGE = 100
-# Reports are up to three hours late, and go over a month at most.
+# Reports are up to three hours late, and cover a month at most.
 _LATE, _WINDOW = timedelta(hours=3), timedelta(days=30)
 
 
-class Paypal:
-    """The adapter; it has no state."""
+class PaypalWire(GatewayWire):
+    """The API of one app, by a token that its credentials bring. A cached token that is refused is renewed once."""
 
+    def __init__(self, mode: str, credentials: Mapping[str, str]) -> None:
+        super().__init__("paypal", _LIVE if mode == "live" else _SANDBOX, {})
+        self._client = (credentials.get("clientId", ""), credentials.get("clientSecret", ""))
+
+    def ask(self, method: str, path: str, **request: Any) -> GatewayAnswer:
+        """Ask one thing with a token. Raises as GatewayWire's."""
+        ask, headers = super().ask, request.pop("headers", None) or {}
+
+        def act(token: str) -> GatewayAnswer:
+            return ask(method, path, headers={**headers, **bearer(token)}, **request)
+
+        return _TOKENS.using((self._address, *self._client), self._request_token, act)
+
+    def new_token(self) -> None:
+        """Get a token, which proves the credentials. Raises CredentialsRefused, GatewayRejected, GatewayUnreachable."""
+        _TOKENS.fresh((self._address, *self._client), self._request_token)
+
+    def _request_token(self) -> tuple[str, float]:
+        form = {"grant_type": "client_credentials"}
+        return tokens.read(super().ask("POST", "/v1/oauth2/token", form=form, headers=basic(*self._client)).json)
+
+
+class Paypal(OneWebhookAdapter):
     name = "paypal"
     label = "PayPal"
     kind = "payments"
@@ -65,47 +88,48 @@ class Paypal:
             "A dispute is told when it is decided.",
         ),
     )
-    polls: timedelta | None = None
+    type_path = ("event_type",)
+    object_path = ("resource",)
+    time_path = ("create_time",)
+    readers = paypal_facts.READERS
+    webhooks_path = "/v1/notifications/webhooks"
+
+    def api(self, account: GatewayAccount) -> PaypalWire:
+        return PaypalWire(account.mode, account.credentials)
 
     def check(self, account: GatewayAccount) -> Known:
-        """Get a token, and see that the app has our webhook still."""
-        wire = _wire(account)
-        wire.new_token()
-        webhook = account.made.get("webhook")
-        if webhook and wire.find(f"{_WEBHOOKS}/{webhook}") is None:
+        """Get a token, and check that the app still has our webhook."""
+        api = self.api(account)
+        api.new_token()
+        webhook = account.made.get(self.webhook_key)
+        if webhook and api.find(f"{self.webhooks_path}/{webhook}") is None:
             raise CredentialsRefused("the app has not the webhook that was made for this connection")
         client = account.credentials.get("clientId", "")
         return Known(client, account.mode == "live", (client,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make the webhook, or take the one that is there for this address."""
-        wire = _wire(account)
-        wanted = {"url": address, "event_types": [{"name": name} for name in paypal_facts.READERS]}
+        """Make the webhook, or take the one that exists for this address."""
+        api = self.api(account)
+        webhook = {"url": address, "event_types": [{"name": name} for name in paypal_facts.READERS]}
         try:
-            made = wire.ask("POST", _WEBHOOKS, json=wanted).json
+            made = api.ask("POST", self.webhooks_path, json=webhook).json
         except GatewayRejected:
-            there = [item for item in shapes.items(wire.get(_WEBHOOKS), "webhooks") if item.get("url") == address]
-            if not there:
+            webhooks = shapes.items(api.get(self.webhooks_path), "webhooks")
+            made = next((item for item in webhooks if item.get("url") == address), None)
+            if made is None:
                 raise
-            made = there[0]
-        return Subscribed({"webhook": shapes.needed(made, "id")}, Setup((_SEARCH,)))
+        return Subscribed({self.webhook_key: shapes.needed(made, "id")}, Setup((_SEARCH,)))
 
-    def unsubscribe(self, account: GatewayAccount) -> None:
-        """Delete the webhook that we made."""
-        if webhook := account.made.get("webhook"):
-            _wire(account).drop(f"{_WEBHOOKS}/{webhook}")
-
-    def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
+    def verify(self, account: GatewayAccount, request: Inbound) -> None:
         """Ask paypal whether it sent this to our webhook. Raises GatewayUnreachable where it cannot be asked."""
         signed = {name: request.headers.get(header, "") for name, header in _SIGNED.items()}
-        if not all(signed.values()) or not isinstance(event := events.glance(request.body), dict):
+        if not all(signed.values()) or not isinstance(self.glance(request.body), dict):
             raise NotProved
         trouble = None
-        for held in account.sets:
+        for credentials in account.sets:
             try:
-                if _is_from_paypal(account, held, signed, request.body):
-                    event_id, kind = shapes.text(event, "id"), shapes.text(event, "event_type")
-                    return ProvedRequest((events.delivery(request.body, event_id, kind),))
+                if _is_from_paypal(account, credentials, signed, request.body):
+                    return
             except GatewayRejected:
                 continue
             except (CredentialsRefused, GatewayUnreachable) as error:
@@ -114,72 +138,60 @@ class Paypal:
             raise GatewayUnreachable(trouble)
         raise NotProved
 
-    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
-        """Translate an event, or a line of the report."""
-        event = events.kept(delivery.raw)
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         if (line := shapes.at(event, "transaction_info")) is not None:
-            return paypal_facts.of_report(_wire(account), line, shapes.at(event, "payer_info"))
+            return paypal_facts.of_report(self.api(account), line, shapes.at(event, "payer_info"))
         if not isinstance(shapes.at(event, "resource"), Mapping):
             raise UnreadableEvent("resource is missing")
-        read = paypal_facts.READERS.get(shapes.text(event, "event_type") or "")
-        if read is None:
-            return (IgnoredFact("unknown_type"),)
-        return read(_wire(account), event["resource"], shapes.moment(event, "create_time"))
-
-    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
-        """Return the origin as it is: orders and subscriptions were read already."""
-        return origin
+        return super().translate(account, event, kind)
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the report of transactions since three hours before, month by month."""
-        wire, now = _wire(account), clock.now()
-        wire.new_token()  # what is refused after this is not the credentials
+        api, now = self.api(account), clock.now()
+        api.new_token()  # an error after this is not the credentials'
         start = since - _LATE
         while start < now:
             end = min(start + _WINDOW, now)
-            yield from _pages(wire, start, end)
+            yield from _pages(api, start, end)
             start = end
 
 
 GATEWAY = Paypal()
 
 
-def _wire(account: GatewayAccount) -> PaypalWire:
-    return PaypalWire(account.mode, account.credentials)
-
-
-def _is_from_paypal(account: GatewayAccount, held: Mapping[str, str], signed: Mapping[str, str], body: bytes) -> bool:
+def _is_from_paypal(
+    account: GatewayAccount, credentials: Mapping[str, str], signed: Mapping[str, str], body: bytes
+) -> bool:
     """Ask for the verdict on a body, which was read as one JSON object, with one set of credentials."""
-    if not (webhook := held.get("webhook")):
+    if not (webhook := credentials.get("webhook")):
         return False
-    asked = orjson.dumps({**signed, "webhook_id": webhook})[:-1] + b',"webhook_event":' + body + b"}"
-    wire = PaypalWire(account.mode, held)
-    said = wire.ask("POST", _VERIFY, content=asked, headers={"Content-Type": "application/json"}).json
-    return shapes.text(said, "verification_status") == "SUCCESS"
+    content = orjson.dumps({**signed, "webhook_id": webhook})[:-1] + b',"webhook_event":' + body + b"}"
+    api = PaypalWire(account.mode, credentials)
+    verdict = api.ask("POST", _VERIFY, content=content, headers={"Content-Type": "application/json"}).json
+    return shapes.text(verdict, "verification_status") == "SUCCESS"
 
 
-def _pages(wire: PaypalWire, start: datetime, end: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-    page, last = 1, 1
-    while page <= last:
+def _pages(api: GatewayWire, start: datetime, end: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    number, last = 1, 1
+    while number <= last:
         params: dict[str, str | int] = {
             "start_date": start.isoformat(timespec="seconds"),
             "end_date": end.isoformat(timespec="seconds"),
             "fields": "transaction_info,payer_info",
             "page_size": _PAGE,
-            "page": page,
+            "page": number,
         }
-        said = _reported(wire, params)
-        told = [item for item in shapes.items(said, "transaction_details") if paypal_facts.is_money(item)]
-        if told:
-            yield [_listed(item) for item in told]
-        pages = shapes.at(said, "total_pages")
-        page, last = page + 1, pages if isinstance(pages, int) else 1
+        page = _read_report(api, params)
+        if items := [item for item in shapes.items(page, "transaction_details") if paypal_facts.is_money(item)]:
+            yield [_listed(item) for item in items]
+        pages = shapes.at(page, "total_pages")
+        number, last = number + 1, pages if isinstance(pages, int) else 1
 
 
-def _reported(wire: PaypalWire, params: Mapping[str, str | int]) -> Any:
-    """Read a page of the report. An app without that right has good credentials all the same."""
+def _read_report(api: GatewayWire, params: Mapping[str, str | int]) -> Any:
+    """Return a page of the report. An app without that right has good credentials all the same."""
     try:
-        return wire.get("/v1/reporting/transactions", params)
+        return api.get("/v1/reporting/transactions", params)
     except CredentialsRefused as error:
         raise GatewayRejected(403, f"{error}. {_SEARCH}") from error
 
@@ -187,4 +199,4 @@ def _reported(wire: PaypalWire, params: Mapping[str, str | int]) -> Any:
 def _listed(item: Any) -> GatewayDelivery:
     transaction_id = shapes.needed(item, "transaction_info", "transaction_id")
     kind = shapes.text(item, "transaction_info", "transaction_event_code") or ""
-    return GatewayDelivery(f"reconcile:{transaction_id}", kind, dumped(item), transaction_id)
+    return make_listed(transaction_id, kind, item, transaction_id)

@@ -4,22 +4,22 @@ A sale's id is its capture's, or its sale's for a subscription; the report calls
 money is gone is a lost dispute named after the payment, whether a reversal or a decided dispute tells it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from adapters.gateways import shapes
-from adapters.gateways.card.paypal_wire import PaypalWire
-from adapters.gateways.wire import parsed
+from adapters.gateways.adapter import Reader
+from adapters.gateways.wire import GatewayWire, parsed
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
     BuyerOrigin,
     Carrier,
     DisputeFact,
     DisputeState,
-    Fact,
+    Facts,
     IgnoredFact,
     PaymentFact,
     ReferralFact,
@@ -27,8 +27,6 @@ from domain.gateways.facts import (
     StartFact,
     UnreadableEvent,
 )
-
-Reader = Callable[[PaypalWire, Any, datetime], tuple[Fact, ...]]
 
 _METHOD = "paypal_custom_field"
 _PAID = ("COMPLETED", "PARTIALLY_REFUNDED", "REFUNDED")
@@ -47,15 +45,15 @@ _TAKEN = ("T1106", "T1201")
 _DONE = ("S", "V")
 
 
-def _capture(wire: PaypalWire, capture: Any, created: datetime) -> tuple[Fact, ...]:
+def _capture(wire: GatewayWire, capture: Any, created: datetime) -> Facts:
     if (shapes.text(capture, "status") or _PAID[0]) not in _PAID:
-        return (IgnoredFact("not_paid"),)
+        return IgnoredFact("not_paid")
     currency, paid = _money(capture, "amount")
     order_id = shapes.identity(capture, "supplementary_data", "related_ids", "order_id")
     order = wire.find(f"/v2/checkout/orders/{shapes.segment(order_id)}") if order_id else None
     units = shapes.items(order, "purchase_units")
     payer = shapes.at(order, "payer")
-    payment = PaymentFact(
+    return PaymentFact(
         external_id=shapes.needed(capture, "id"),
         amount_cents=paid,
         currency=currency,
@@ -69,16 +67,15 @@ def _capture(wire: PaypalWire, capture: Any, created: datetime) -> tuple[Fact, .
         net_cents=_net(units, paid, currency),
         order_id=order_id,
     )
-    return (payment,)
 
 
-def _sale(wire: PaypalWire, sale: Any, created: datetime) -> tuple[Fact, ...]:
+def _sale(wire: GatewayWire, sale: Any, created: datetime) -> Facts:
     if (shapes.text(sale, "state") or "completed") not in ("completed", "partially_refunded", "refunded"):
-        return (IgnoredFact("not_paid"),)
+        return IgnoredFact("not_paid")
     currency, paid = _money(sale, "amount")
     own = _carriers(sale.get("custom"), sale.get("custom_id"))
     origin = _subscriber(wire, shapes.identity(sale, "billing_agreement_id"))
-    payment = PaymentFact(
+    return PaymentFact(
         external_id=shapes.needed(sale, "id"),
         amount_cents=paid,
         currency=currency,
@@ -87,15 +84,14 @@ def _sale(wire: PaypalWire, sale: Any, created: datetime) -> tuple[Fact, ...]:
         origin=replace(origin, carriers=(*origin.carriers, *own)),
         order_id=None if origin.subscription_id else shapes.identity(sale, "parent_payment"),
     )
-    return (payment,)
 
 
-def _refund(wire: PaypalWire, refund: Any, created: datetime) -> tuple[Fact, ...]:
+def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
     status = shapes.text(refund, "status") or shapes.text(refund, "state") or "completed"
     if status.lower() != "completed":
-        return (IgnoredFact("not_decided"),)
+        return IgnoredFact("not_decided")
     currency, gone = _money(refund, "amount", goes_out=True)
-    told = RefundFact(
+    return RefundFact(
         refund_id=shapes.needed(refund, "id"),
         sale_ids=(_payment_of(refund),),
         amount_cents=gone,
@@ -103,21 +99,20 @@ def _refund(wire: PaypalWire, refund: Any, created: datetime) -> tuple[Fact, ...
         refunded_at=_made_at(refund, created),
         reason=shapes.text(refund, "note_to_payer"),
     )
-    return (told,)
 
 
-def _reversed(wire: PaypalWire, taken: Any, created: datetime) -> tuple[Fact, ...]:
+def _reversed(wire: GatewayWire, taken: Any, created: datetime) -> Facts:
     fact = _gone(_payment_of(taken, or_itself=True), created)
     if shapes.at(taken, "amount") is None:
-        return (fact,)
+        return fact
     currency, cents = _money(taken, "amount", goes_out=True)
-    return (replace(fact, amount_cents=cents, currency=currency),)
+    return replace(fact, amount_cents=cents, currency=currency)
 
 
-def _resolved(wire: PaypalWire, dispute: Any, created: datetime) -> tuple[Fact, ...]:
+def _resolved(wire: GatewayWire, dispute: Any, created: datetime) -> Facts:
     state = _OUTCOMES.get(shapes.text(dispute, "dispute_outcome", "outcome_code") or "")
     if state is None:
-        return (IgnoredFact("not_decided"),)
+        return IgnoredFact("not_decided")
     ids = [shapes.needed(item, "seller_transaction_id") for item in shapes.items(dispute, "disputed_transactions")]
     if not ids:
         raise UnreadableEvent("disputed_transactions is missing")
@@ -126,23 +121,23 @@ def _resolved(wire: PaypalWire, dispute: Any, created: datetime) -> tuple[Fact, 
     if len(facts) > 1 or shapes.at(dispute, "dispute_outcome", "amount_refunded") is None:
         return facts
     currency, cents = _money(shapes.at(dispute, "dispute_outcome"), "amount_refunded", goes_out=True)
-    return (replace(facts[0], amount_cents=cents, currency=currency, covers_refunds=True),)
+    return replace(facts[0], amount_cents=cents, currency=currency, covers_refunds=True)
 
 
-def _activated(wire: PaypalWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
+def _activated(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
     subscription_id = shapes.needed(subscription, "id")
     origin = _of_subscription(subscription, subscription_id)
     cycles = shapes.items(subscription, "billing_info", "cycle_executions")
     has_paid = shapes.at(subscription, "billing_info", "last_payment") is not None
     if not has_paid and any(shapes.text(cycle, "tenure_type") == "TRIAL" for cycle in cycles):
-        return (StartFact(external_id=subscription_id, started_at=created, origin=origin),)
-    return (ReferralFact(told_at=created, origin=origin),)
+        return StartFact(external_id=subscription_id, started_at=created, origin=origin)
+    return ReferralFact(told_at=created, origin=origin)
 
 
-def _updated(wire: PaypalWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
+def _updated(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
     """Read a subscription that changed: the brand may write its custom id later."""
     subscription_id = shapes.needed(subscription, "id")
-    return (ReferralFact(told_at=created, origin=_of_subscription(subscription, subscription_id)),)
+    return ReferralFact(told_at=created, origin=_of_subscription(subscription, subscription_id))
 
 
 READERS: Mapping[str, Reader] = {
@@ -168,7 +163,7 @@ def is_money(item: Any) -> bool:
     return is_in if code in _PAYMENTS else code in (_REFUND, *_TAKEN) and not is_in
 
 
-def of_report(wire: PaypalWire, line: Any, payer: Any) -> tuple[Fact, ...]:
+def of_report(wire: GatewayWire, line: Any, payer: Any) -> Facts:
     """Translate a line of the report."""
     code, at = shapes.text(line, "transaction_event_code"), shapes.moment(line, "transaction_initiation_date")
     transaction_id, about = shapes.needed(line, "transaction_id"), shapes.identity(line, "paypal_reference_id")
@@ -177,11 +172,10 @@ def of_report(wire: PaypalWire, line: Any, payer: Any) -> tuple[Fact, ...]:
         if about is None:
             raise UnreadableEvent("paypal_reference_id is missing")
         if code in _TAKEN:
-            return (replace(_gone(about, at), amount_cents=cents, currency=currency),)
-        refund = RefundFact(
+            return replace(_gone(about, at), amount_cents=cents, currency=currency)
+        return RefundFact(
             refund_id=transaction_id, sale_ids=(about,), amount_cents=cents, currency=currency, refunded_at=at
         )
-        return (refund,)
     own = BuyerOrigin(
         customer_id=shapes.identity(payer, "account_id"),
         email=shapes.text(payer, "email_address"),
@@ -198,7 +192,7 @@ def of_report(wire: PaypalWire, line: Any, payer: Any) -> tuple[Fact, ...]:
             name=told.name or own.name,
             carriers=(*told.carriers, *own.carriers),
         )
-    payment = PaymentFact(
+    return PaymentFact(
         external_id=transaction_id,
         amount_cents=cents,
         currency=currency,
@@ -206,10 +200,9 @@ def of_report(wire: PaypalWire, line: Any, payer: Any) -> tuple[Fact, ...]:
         origin=origin,
         order_id=None if origin.subscription_id else _order_of(wire, line),
     )
-    return (payment,)
 
 
-def _order_of(wire: PaypalWire, line: Any) -> str | None:
+def _order_of(wire: GatewayWire, line: Any) -> str | None:
     """Return the order that a line of the report pays in part; most lines do not say it, so the capture is read."""
     if shapes.text(line, "paypal_reference_id_type") == "ODR":
         return shapes.identity(line, "paypal_reference_id")
@@ -221,7 +214,7 @@ def _gone(payment_id: str, at: datetime, state: DisputeState = DisputeState.Lost
     return DisputeFact(dispute_id=payment_id, sale_ids=(payment_id,), state=state, at=at)
 
 
-def _subscriber(wire: PaypalWire, subscription_id: str | None) -> BuyerOrigin:
+def _subscriber(wire: GatewayWire, subscription_id: str | None) -> BuyerOrigin:
     """Read a subscription: its custom id and who pays for it."""
     if subscription_id is None:
         return BuyerOrigin()

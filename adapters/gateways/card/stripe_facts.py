@@ -4,11 +4,12 @@ A sale's id is its invoice's, else its payment intent's; the other ids are alias
 the one since API version 2025-03-31 first, then the older. Refunds are counted by the charge's running total.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from adapters.gateways import shapes
+from adapters.gateways.adapter import Reader
 from adapters.gateways.wire import GatewayWire
 from domain.gateways import amounts
 from domain.gateways.facts import (
@@ -18,7 +19,7 @@ from domain.gateways.facts import (
     DisconnectedFact,
     DisputeFact,
     DisputeState,
-    Fact,
+    Facts,
     IgnoredFact,
     PaymentFact,
     RedeemedCode,
@@ -30,14 +31,12 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import of_text
 
-Reader = Callable[[GatewayWire, Any, datetime], tuple[Fact, ...]]
-
 #: Where their minor units are not ours: they count hundredths of what has none.
 EXPONENTS = {"MGA": 0, "ISK": 2, "UGX": 2}
 _METADATA, _REFERENCE, _CODE = "metadata_or_customer", "stripe_reference_id", "coupon"
 
 
-def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> tuple[Fact, ...]:
+def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> Facts:
     currency = amounts.currency(shapes.at(invoice, "currency"))
     details = shapes.at(invoice, "parent", "subscription_details") or shapes.at(invoice, "subscription_details")
     paid = amounts.of_minor(shapes.at(invoice, "amount_paid"), currency, EXPONENTS)
@@ -51,7 +50,7 @@ def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> tuple[Fact, 
         codes=_codes(wire, path, invoice),
         is_test=_is_test(invoice),
     )
-    payment = PaymentFact(
+    return PaymentFact(
         external_id=shapes.needed(invoice, "id"),
         amount_cents=paid,
         currency=currency,
@@ -60,13 +59,12 @@ def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> tuple[Fact, 
         aliases=_ids(invoice, "payment_intent", "charge"),
         net_cents=_net(invoice, paid, currency),
     )
-    return (payment,)
 
 
-def _session(wire: GatewayWire, session: Any, created: datetime) -> tuple[Fact, ...]:
+def _session(wire: GatewayWire, session: Any, created: datetime) -> Facts:
     session_id, mode = shapes.needed(session, "id"), shapes.text(session, "mode")
     if shapes.text(session, "payment_status") == "unpaid" or mode not in ("payment", "subscription"):
-        return (IgnoredFact("not_paid"),)
+        return IgnoredFact("not_paid")
     reference = of_text(shapes.text(session, "client_reference_id") or "")
     origin = BuyerOrigin(
         customer_id=shapes.identity(session, "customer"),
@@ -81,13 +79,13 @@ def _session(wire: GatewayWire, session: Any, created: datetime) -> tuple[Fact, 
         is_test=_is_test(session),
     )
     if mode == "subscription" or shapes.at(session, "invoice") is not None:
-        return (ReferralFact(told_at=created, origin=origin),)  # its invoice is the sale
+        return ReferralFact(told_at=created, origin=origin)  # its invoice is the sale
     intent = shapes.identity(session, "payment_intent")
     if intent is None:  # nothing was to be paid
-        return (StartFact(external_id=session_id, started_at=created, origin=origin),)
+        return StartFact(external_id=session_id, started_at=created, origin=origin)
     currency = amounts.currency(shapes.at(session, "currency"))
     paid = amounts.of_minor(shapes.at(session, "amount_total"), currency, EXPONENTS)
-    payment = PaymentFact(
+    return PaymentFact(
         external_id=intent,
         amount_cents=paid,
         currency=currency,
@@ -96,60 +94,55 @@ def _session(wire: GatewayWire, session: Any, created: datetime) -> tuple[Fact, 
         aliases=(session_id,),
         net_cents=_net(session, paid, currency),
     )
-    return (payment,)
 
 
-def _alias(wire: GatewayWire, made: Any, created: datetime) -> tuple[Fact, ...]:
+def _alias(wire: GatewayWire, made: Any, created: datetime) -> Facts:
     payment = shapes.at(made, "payment")
-    return (AliasFact(ids=(shapes.needed(made, "invoice"), *_ids(payment, "payment_intent", "charge"))),)
+    return AliasFact(ids=(shapes.needed(made, "invoice"), *_ids(payment, "payment_intent", "charge")))
 
 
-def _refunded(wire: GatewayWire, charge: Any, created: datetime) -> tuple[Fact, ...]:
+def _refunded(wire: GatewayWire, charge: Any, created: datetime) -> Facts:
     currency = amounts.currency(shapes.at(charge, "currency"))
-    return (
-        RefundFact(
-            refund_id=shapes.needed(charge, "id"),
-            sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
-            amount_cents=amounts.of_minor(shapes.at(charge, "amount_refunded"), currency, EXPONENTS),
-            currency=currency,
-            refunded_at=created,
-            is_cumulative=True,
-        ),
+    return RefundFact(
+        refund_id=shapes.needed(charge, "id"),
+        sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
+        amount_cents=amounts.of_minor(shapes.at(charge, "amount_refunded"), currency, EXPONENTS),
+        currency=currency,
+        refunded_at=created,
+        is_cumulative=True,
     )
 
 
-def _refund(wire: GatewayWire, refund: Any, created: datetime) -> tuple[Fact, ...]:
+def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
     """Read the charge again: a refund that failed lowers what went back, and a listed one tells it."""
     status = shapes.text(refund, "status")
     charge_id = shapes.identity(refund, "charge")
     if charge_id is None or status == "pending":
-        return (IgnoredFact("no_money_moved"),)
+        return IgnoredFact("no_money_moved")
     charge = wire.find(f"/v1/charges/{charge_id}")
     if charge is None:
         raise UnreadableEvent(f"the charge {charge_id} is not there")
     if status not in ("failed", "canceled"):
         return _refunded(wire, charge, created)
     currency = amounts.currency(shapes.at(charge, "currency"))
-    return (
-        RestoredFact(
-            sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
-            restored_at=created,
-            refunded_cents=amounts.of_minor(shapes.at(charge, "amount_refunded"), currency, EXPONENTS),
-            currency=currency,
-        ),
+    return RestoredFact(
+        sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
+        restored_at=created,
+        refunded_cents=amounts.of_minor(shapes.at(charge, "amount_refunded"), currency, EXPONENTS),
+        currency=currency,
     )
 
 
 def _dispute(state: DisputeState | None) -> Reader:
     """Return what reads a dispute in a state; None takes the state from how it was closed."""
 
-    def read(wire: GatewayWire, dispute: Any, created: datetime) -> tuple[Fact, ...]:
+    def read(wire: GatewayWire, dispute: Any, created: datetime) -> Facts:
         status = shapes.text(dispute, "status") or ""
         now = state or _CLOSED.get(status)
         if now is None or status.startswith("warning"):
-            return (IgnoredFact("no_money_moved"),)
+            return IgnoredFact("no_money_moved")
         currency = amounts.currency(shapes.at(dispute, "currency"))
-        told = DisputeFact(
+        return DisputeFact(
             dispute_id=shapes.needed(dispute, "id"),
             sale_ids=_ids(dispute, "payment_intent", "charge"),
             state=now,
@@ -157,12 +150,11 @@ def _dispute(state: DisputeState | None) -> Reader:
             amount_cents=amounts.of_minor(shapes.at(dispute, "amount"), currency, EXPONENTS),
             currency=currency,
         )
-        return (told,)
 
     return read
 
 
-def _subscription(wire: GatewayWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
+def _subscription(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
     subscription_id = shapes.needed(subscription, "id")
     origin = BuyerOrigin(
         customer_id=shapes.identity(subscription, "customer"),
@@ -172,31 +164,31 @@ def _subscription(wire: GatewayWire, subscription: Any, created: datetime) -> tu
         is_test=_is_test(subscription),
     )
     if shapes.text(subscription, "status") == "trialing":
-        return (StartFact(external_id=subscription_id, started_at=created, origin=origin),)
-    return (ReferralFact(told_at=created, origin=origin),)
+        return StartFact(external_id=subscription_id, started_at=created, origin=origin)
+    return ReferralFact(told_at=created, origin=origin)
 
 
-def _updated_subscription(wire: GatewayWire, subscription: Any, created: datetime) -> tuple[Fact, ...]:
+def _updated_subscription(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
     origin = BuyerOrigin(
         customer_id=shapes.identity(subscription, "customer"),
         subscription_id=shapes.needed(subscription, "id"),
         carriers=carriers(shapes.table(subscription, "metadata")),
         is_test=_is_test(subscription),
     )
-    return (ReferralFact(told_at=created, origin=origin),)
+    return ReferralFact(told_at=created, origin=origin)
 
 
-def _updated_customer(wire: GatewayWire, customer: Any, created: datetime) -> tuple[Fact, ...]:
+def _updated_customer(wire: GatewayWire, customer: Any, created: datetime) -> Facts:
     origin = BuyerOrigin(
         customer_id=shapes.needed(customer, "id"),
         carriers=carriers(shapes.table(customer, "metadata")),
         is_test=_is_test(customer),
     )
-    return (ReferralFact(told_at=created, origin=origin),)
+    return ReferralFact(told_at=created, origin=origin)
 
 
-def _deauthorized(wire: GatewayWire, application: Any, created: datetime) -> tuple[Fact, ...]:
-    return (DisconnectedFact("The account took the access back."),)
+def _deauthorized(wire: GatewayWire, application: Any, created: datetime) -> Facts:
+    return DisconnectedFact("The account took the access back.")
 
 
 _CLOSED = {"lost": DisputeState.Lost, "won": DisputeState.Won}

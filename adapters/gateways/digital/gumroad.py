@@ -1,14 +1,18 @@
 """gumroad: sales, renewals, refunds and disputes, each read again at its API before anything is booked.
 
 Nothing that it sends is signed: a delivery counts for the sale that it names, and the API says what that sale is. Only
-who referred it is taken from the delivery. All amounts are US cents, whatever the product's currency is.
+the referral is taken from the delivery. All amounts are US cents, whatever the product's currency is. A gift is two
+sales: its receiver's of nothing, which is reported, and its giver's with the money, which is booked.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from adapters.gateways import events, forms, proofs, shapes
+from adapters import clock
+from adapters.gateways import forms, paging, proofs, shapes
+from adapters.gateways.adapter import ManyWebhooksAdapter, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -20,21 +24,35 @@ from adapters.gateways.base import (
     Inbound,
     Known,
     NotProved,
-    ProvedRequest,
     Subscribed,
 )
-from adapters.gateways.digital import gumroad_facts
-from adapters.gateways.wire import GatewayWire, bearer, dumped, parsed
-from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact, UnreadableEvent
+from adapters.gateways.wire import GatewayWire, Params, bearer, parsed
+from domain.gateways import amounts
+from domain.gateways.facts import (
+    BuyerOrigin,
+    Carrier,
+    DisputeFact,
+    DisputeState,
+    Fact,
+    Facts,
+    IgnoredFact,
+    PaymentFact,
+    RedeemedCode,
+    RefundFact,
+    StartFact,
+    UnclearFact,
+    UnreadableEvent,
+)
 
+_RESOURCES = ("sale", "refund", "dispute", "dispute_won")
 _SUBSCRIPTIONS = "/resource_subscriptions"
+_CURRENCY = "USD"
+_GIVEN_WITHIN = timedelta(hours=1)
 # Their dates are days of the seller's; and refunds have no list of their own.
 _OVERLAP, _REFUNDED_WITHIN = timedelta(days=2), timedelta(days=14)
 
 
-class Gumroad:
-    """The adapter; it has no state."""
-
+class Gumroad(ManyWebhooksAdapter):
     name = "gumroad"
     label = "Gumroad"
     kind = "digital_goods"
@@ -52,139 +70,263 @@ class Gumroad:
             "A refund whose webhook was lost, and every refund of a gift, is found for sales of the last 14 days.",
         ),
     )
-    polls: timedelta | None = None
+    webhooks_key = "subscriptions"
+
+    def api(self, account: GatewayAccount) -> GatewayWire:
+        return GatewayWire("gumroad", "https://api.gumroad.com/v2", bearer(account.credentials.get("accessToken", "")))
 
     def check(self, account: GatewayAccount) -> Known:
-        """Ask whose token it is."""
-        seller = _seller(api(account))
+        """Read whose token it is."""
+        seller = _seller(self.api(account))
         return Known(seller, identity=(seller,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Subscribe to each resource, and learn the seller's id, which every delivery repeats."""
-        wire = api(account)
-        seller = _seller(wire)
-        made: list[str] = []
-        try:
-            for name in gumroad_facts.RESOURCES:
-                said = wire.ask("PUT", _SUBSCRIPTIONS, form={"resource_name": name, "post_url": address}).json
-                if shapes.at(said, "success") is not True:
-                    raise GatewayRejected(422, shapes.text(said, "message") or "it does not say why")
-                made.append(shapes.needed(said, "resource_subscription", "id"))
-        except (CredentialsRefused, GatewayRejected, GatewayUnreachable, UnreadableEvent):
-            _drop(wire, made)
-            raise
-        return Subscribed({"sellerId": seller, "subscriptions": " ".join(made)})
+        """Subscribe to each resource, and read the seller's id, which every delivery repeats."""
 
-    def unsubscribe(self, account: GatewayAccount) -> None:
-        """Take the subscriptions back."""
-        _drop(api(account), account.made.get("subscriptions", "").split())
+        def make_subscription(name: str) -> str:
+            answer = api.ask("PUT", _SUBSCRIPTIONS, form={"resource_name": name, "post_url": address}).json
+            if shapes.at(answer, "success") is not True:
+                raise GatewayRejected(422, shapes.text(answer, "message") or "it does not say why")
+            return shapes.needed(answer, "resource_subscription", "id")
 
-    def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
-        """Take what comes to the address, which only they know: it is believed in nothing but what the API confirms."""
+        api = self.api(account)
+        seller = _seller(api)
+        made = self.make_webhooks(account, map(make_subscription, _RESOURCES))
+        return Subscribed({"sellerId": seller, self.webhooks_key: " ".join(made)})
+
+    def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
+        api = self.api(account)
+        for webhook in webhooks:
+            api.drop(f"{_SUBSCRIPTIONS}/{shapes.segment(webhook)}")
+
+    def verify(self, account: GatewayAccount, request: Inbound) -> None:
+        """Accept what comes to the address, which only they know: only what the API confirms is believed."""
         if request.method != "POST" or not account.secrets("sellerId"):
             raise NotProved
-        return ProvedRequest((_delivery(request),))
 
-    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
+    def parse(self, raw: bytes) -> Any:
+        """Return a form, or JSON, as lists and some subscriptions have it."""
+        return parsed(raw) if raw.lstrip().startswith(b"{") else forms.nested(raw)
+
+    def read_event(self, raw: bytes) -> Any:
+        ping = super().read_event(raw)
+        if shapes.text(ping, "resource_name") is None:  # the account's own address receives sales alone
+            shapes.needed(ping, "sale_id")
+        return ping
+
+    def read_delivery(self, request: Inbound) -> GatewayDelivery:
+        try:
+            ping = self.read_event(request.body)
+            kind, sale_id = shapes.text(ping, "resource_name") or "sale", shapes.text(ping, "sale_id")
+        except UnreadableEvent:
+            return GatewayDelivery(proofs.fingerprint(request.body), "unreadable", request.body)
+        if sale_id is None:
+            return GatewayDelivery(proofs.fingerprint(request.body), kind, request.body)
+        parts = [kind, sale_id]
+        if _flag(ping, "test") == "true":  # never in the way of the sale itself
+            parts.append("test")
+        if kind == "refund":  # all refunds of a sale look alike: the sale is read again each time
+            parts.append(request.received_at.isoformat())
+        return GatewayDelivery(":".join(parts), kind, request.body, sale_id)
+
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Read the sale that a delivery names, and translate that."""
-        ping = _ping(delivery.raw)
-        if (kind := shapes.text(ping, "resource_name") or "sale") not in gumroad_facts.RESOURCES:
-            return (IgnoredFact("unknown_type"),)
-        sale_id = shapes.needed(ping, "sale_id")
-        if shapes.needed(ping, "seller_id") not in account.secrets("sellerId"):
-            return (IgnoredFact("wrong_seller"),)
-        if gumroad_facts.flag(ping, "test") == "true":  # also a rehearsal with the last real sale
-            return (IgnoredFact("test_event"),)
-        wire = api(account)
-        sale = gumroad_facts.sale(wire, sale_id)
+        if (resource := shapes.text(event, "resource_name") or "sale") not in _RESOURCES:
+            return IgnoredFact("unknown_type")
+        sale_id = shapes.needed(event, "sale_id")
+        if shapes.needed(event, "seller_id") not in account.secrets("sellerId"):
+            return IgnoredFact("wrong_seller")
+        if _flag(event, "test") == "true":  # also a rehearsal with the last real sale
+            return IgnoredFact("test_event")
+        api = self.api(account)
+        sale = _find_sale(api, sale_id)
         if sale is None or shapes.text(sale, "seller_id") not in account.secrets("sellerId"):
-            return (IgnoredFact("unknown_sale"),)
-        return gumroad_facts.read(wire, kind, sale, ping)
-
-    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
-        """Return the origin: the sale said all."""
-        return origin
+            return IgnoredFact("unknown_sale")
+        return _read(api, resource, sale, event)
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Read the sales, the newest first: those since then, and what went back of older ones."""
-        wire, seller = api(account), account.secrets("sellerId")
-        params: dict[str, str | int] = {"after": (since - _REFUNDED_WITHIN).strftime("%Y-%m-%d")}
-        while True:
-            page = wire.get("/sales", params)
+        """Read the sales, the newest first: those since then, and refunds of older ones."""
+
+        def following(page: Any) -> Params | None:
+            key = shapes.text(page, "next_page_key")
+            if key is None or key in seen:
+                return None
+            seen.append(key)
+            return {**first, "page_key": key}
+
+        api, sellers, seen = self.api(account), account.secrets("sellerId"), list[str]()
+        first: Params = {"after": (since - _REFUNDED_WITHIN).strftime("%Y-%m-%d")}
+        for page in paging.follow(lambda query: api.get("/sales", query), first, following):
             if shapes.at(page, "success") is not True:
                 raise GatewayUnreachable("it does not list the sales")
-            sales = [sale for sale in shapes.items(page, "sales") if shapes.text(sale, "seller_id") in seller]
-            found = [delivery for sale in sales for delivery in _listed(sale, since - _OVERLAP)]
-            if found:
-                yield found
-            following = shapes.text(page, "next_page_key")
-            if following is None or following == params.get("page_key"):
-                return
-            params["page_key"] = following
+            sales = [sale for sale in shapes.items(page, "sales") if shapes.text(sale, "seller_id") in sellers]
+            if deliveries := [delivery for sale in sales for delivery in _listed(sale, since - _OVERLAP)]:
+                yield deliveries
 
 
 GATEWAY = Gumroad()
 
 
-def api(account: GatewayAccount) -> GatewayWire:
-    return GatewayWire("gumroad", "https://api.gumroad.com/v2", bearer(account.credentials.get("accessToken", "")))
-
-
-def _seller(wire: GatewayWire) -> str:
+def _seller(api: GatewayWire) -> str:
     """Return the id of the seller, as deliveries spell it."""
-    said = wire.get("/user")
-    if shapes.at(said, "success") is not True:
-        raise CredentialsRefused(shapes.text(said, "message") or "the token is of nobody")
-    return shapes.identity(said, "user", "user_id") or shapes.needed(said, "user", "id")
-
-
-def _drop(wire: GatewayWire, subscriptions: Sequence[str]) -> None:
-    for subscription in subscriptions:
-        wire.drop(f"{_SUBSCRIPTIONS}/{shapes.segment(subscription)}")
-
-
-def _ping(raw: bytes) -> Any:
-    """Return what was sent, a form; or JSON, as lists and some subscriptions have it."""
-    ping = events.kept(raw, parsed if raw.lstrip().startswith(b"{") else forms.nested)
-    if shapes.text(ping, "resource_name") is None:  # the account's own address is told of sales alone
-        shapes.needed(ping, "sale_id")
-    return ping
-
-
-def _delivery(request: Inbound) -> GatewayDelivery:
-    try:
-        ping = _ping(request.body)
-        kind, sale_id = shapes.text(ping, "resource_name") or "sale", shapes.text(ping, "sale_id")
-    except UnreadableEvent:
-        return GatewayDelivery(proofs.fingerprint(request.body), "unreadable", request.body)
-    if sale_id is None:
-        return GatewayDelivery(proofs.fingerprint(request.body), kind, request.body)
-    parts = [kind, sale_id]
-    if gumroad_facts.flag(ping, "test") == "true":  # never in the way of the sale itself
-        parts.append("test")
-    if (
-        kind == "refund"
-    ):  # each act is told by the same words; the sale is read again, and what is known changes nothing
-        parts.append(request.received_at.isoformat())
-    return GatewayDelivery(":".join(parts), kind, request.body, sale_id)
+    answer = api.get("/user")
+    if shapes.at(answer, "success") is not True:
+        raise CredentialsRefused(shapes.text(answer, "message") or "the token is of nobody")
+    return shapes.identity(answer, "user", "user_id") or shapes.needed(answer, "user", "id")
 
 
 def _listed(sale: Any, since: datetime) -> Iterator[GatewayDelivery]:
-    """Yield a sale since then, what went back of it and whether it is disputed, each figure once."""
+    """Yield a sale since then, its refunds and its dispute, each amount and state once."""
     sale_id = shapes.needed(sale, "id")
     if shapes.moment(sale, "created_at") >= since:
-        yield _told("sale", sale_id, sale)
+        yield _listed_event("sale", sale_id, sale)
     if shapes.at(sale, "refunded") is True:
-        yield _told("refund", f"{sale_id}:refunded", sale)
+        yield _listed_event("refund", f"{sale_id}:refunded", sale)
     elif shapes.at(sale, "partially_refunded") is True:
         left = shapes.text(sale, "amount_refundable_in_currency")
-        yield _told("refund", f"{sale_id}:left:{left}", sale)
+        yield _listed_event("refund", f"{sale_id}:left:{left}", sale)
     if shapes.at(sale, "disputed") is True:
-        is_won = shapes.at(sale, "dispute_won") is True
-        yield _told("dispute_won" if is_won else "dispute", f"{sale_id}:{'won' if is_won else 'disputed'}", sale)
+        kind, state = ("dispute_won", "won") if shapes.at(sale, "dispute_won") is True else ("dispute", "disputed")
+        yield _listed_event(kind, f"{sale_id}:{state}", sale)
 
 
-def _told(kind: str, external: str, sale: Any) -> GatewayDelivery:
+def _listed_event(kind: str, external_id: str, sale: Any) -> GatewayDelivery:
     ping = {"resource_name": kind, "from_list": True}
     ping |= {"sale_id": shapes.at(sale, "id"), "seller_id": shapes.at(sale, "seller_id")}
-    return GatewayDelivery(f"reconcile:{external}", kind, dumped(ping), shapes.text(sale, "id"))
+    return make_listed(external_id, kind, ping, shapes.text(sale, "id"))
+
+
+def _find_sale(api: GatewayWire, sale_id: str) -> Any | None:
+    """Return a sale, or None for one that the API does not know. Raises as `GatewayWire.ask`."""
+    answer = api.find(f"/sales/{shapes.segment(sale_id)}")
+    sale = shapes.at(answer, "sale") if shapes.at(answer, "success") is True else None
+    return sale if shapes.text(sale, "id") == sale_id else None
+
+
+def _read(api: GatewayWire, kind: str, sale: Any, ping: Any) -> Facts:
+    """Return the facts of a sale after an event of `kind`. Raises as `GatewayAdapter.facts`."""
+    if shapes.at(sale, "is_bundle_product_purchase") is True:
+        return IgnoredFact("part_of_a_bundle")
+    if "true" in (_flag(sale, "is_preorder_authorization"), _flag(ping, "is_preorder_authorization")):
+        return IgnoredFact("not_paid")
+    if shapes.at(sale, "is_gift_receiver_purchase") is True:
+        given = _find_given(api, sale)
+        if given is None:
+            return UnclearFact("gift_not_found")
+        sale = given
+    match kind:
+        case "sale":
+            return _payment(sale, ping)
+        case "refund":
+            return _refund(sale, ping)
+        case _:
+            return (_dispute(sale),)
+
+
+def _payment(sale: Any, ping: Any) -> Facts:
+    sale_id, at = shapes.needed(sale, "id"), shapes.moment(sale, "created_at")
+    origin = _origin(sale, ping)
+    if _is_trial(sale):
+        return StartFact(external_id=origin.subscription_id or sale_id, started_at=at, origin=origin)
+    payment = PaymentFact(
+        external_id=sale_id,
+        amount_cents=amounts.of_minor(shapes.at(sale, "price"), _CURRENCY),
+        currency=_CURRENCY,
+        paid_at=at,
+        origin=origin,
+    )
+    return (payment, *_refund(sale, ping, is_own_event=False))
+
+
+def _is_trial(sale: Any) -> bool:
+    """Return whether nothing was charged: the first sale of a subscription that has a trial, with the plan's price."""
+    if shapes.text(sale, "subscription_id") is None or shapes.at(sale, "recurring_charge") is not False:
+        return False
+    return shapes.at(sale, "free_trial_ends_on") is not None or shapes.at(sale, "free_trial_ended") is False
+
+
+def _refund(sale: Any, ping: Any, *, is_own_event: bool = True) -> tuple[Fact, ...]:
+    """Return the total refund; where nothing went back, only if the event is a refund's own."""
+    is_whole = shapes.at(sale, "refunded") is True
+    if not is_whole and shapes.at(sale, "partially_refunded") is not True:
+        return (IgnoredFact("no_money_moved"),) if is_own_event else ()
+    back = None if is_whole else _back(sale, ping)
+    if back is None and not is_whole:
+        return (UnclearFact("refund_amount_unknown"),) if is_own_event else ()
+    sale_id = shapes.needed(sale, "id")
+    refund = RefundFact(
+        refund_id=sale_id,
+        sale_ids=(sale_id,),
+        amount_cents=back,
+        currency=_CURRENCY,
+        refunded_at=clock.now(),  # the time is not reported
+        is_cumulative=True,
+    )
+    return (refund,)
+
+
+def _back(sale: Any, ping: Any) -> int | None:
+    """Return what went back of a sale in part: its price without what can still go back, in US dollars.
+
+    None where it is not: in the product's own currency, or as nothing at all, which they also say when they
+    can no longer refund.
+    """
+    code, symbol = shapes.text(ping, "currency"), shapes.text(sale, "currency_symbol")
+    if (code or "usd").lower() != "usd" or (symbol or (code and "$")) != "$":
+        return None
+    paid = amounts.of_minor(shapes.at(sale, "price"), _CURRENCY)
+    try:
+        left = int(Decimal((shapes.text(sale, "amount_refundable_in_currency") or "").replace(",", "")).scaleb(2))
+    except (InvalidOperation, ValueError, OverflowError):
+        return None
+    return paid - left if 0 < left < paid else None
+
+
+def _dispute(sale: Any) -> Fact:
+    if shapes.at(sale, "disputed") is not True:
+        return IgnoredFact("no_money_moved")
+    sale_id = shapes.needed(sale, "id")
+    state = DisputeState.Won if shapes.at(sale, "dispute_won") is True else DisputeState.Lost
+    return DisputeFact(dispute_id=sale_id, sale_ids=(sale_id,), state=state, at=clock.now())
+
+
+def _find_given(api: GatewayWire, received: Any) -> Any | None:
+    """Return the giver's sale of a gift: same product, for the same receiver, at the same time."""
+    giver, at = shapes.text(received, "gifter_email"), shapes.moment(received, "created_at")
+    if giver is None:
+        return None
+    params = {"email": giver, "after": (at - timedelta(days=2)).strftime("%Y-%m-%d")}
+    receiver = (shapes.text(received, "giftee_email"), shapes.text(received, "email"))
+    given = [
+        sale
+        for sale in shapes.items(api.get("/sales", params), "sales")
+        if shapes.at(sale, "is_gift_sender_purchase") is True
+        and shapes.text(sale, "product_id") == shapes.text(received, "product_id")
+        and shapes.text(sale, "seller_id") == shapes.text(received, "seller_id")
+        and shapes.text(sale, "giftee_email") in receiver
+        and abs(shapes.moment(sale, "created_at") - at) <= _GIVEN_WITHIN
+    ]
+    return given[0] if len(given) == 1 else None
+
+
+def _origin(sale: Any, ping: Any) -> BuyerOrigin:
+    email = shapes.text(sale, "email")
+    tables = (
+        ("gumroad_url_param", shapes.table(ping, "url_params")),
+        ("gumroad_custom_field", {**shapes.table(sale, "custom_fields"), **shapes.table(ping, "custom_fields")}),
+    )
+    code = shapes.text(sale, "offer_code", "code") or shapes.text(ping, "offer_code")
+    return BuyerOrigin(
+        customer_id=shapes.identity(sale, "purchaser_id") or email,
+        email=email,
+        name=shapes.text(sale, "full_name"),
+        subscription_id=shapes.identity(sale, "subscription_id"),
+        carriers=tuple(Carrier(method, table) for method, table in tables if table),
+        codes=(RedeemedCode(code, "gumroad_coupon_code"),) if code else (),
+        is_referral_lost=shapes.at(ping, "from_list") is True,
+    )
+
+
+def _flag(holder: Mapping[str, Any], name: str) -> str:
+    """Return a flag as a form has it: true, also where JSON says so."""
+    return str(shapes.at(holder, name)).lower()

@@ -1,14 +1,17 @@
 """thrivecart: orders, rebills and refunds, each confirmed by its list of transactions.
 
-Deliveries are not signed: the account's secret word stands in the body. It is compared, and what is kept is without it.
-A body is a form whose names have brackets, or JSON; what is kept is JSON.
+Deliveries are not signed: the body holds the account's secret word. It is compared, and is left out of what is stored.
+A body is a form whose names have brackets, or JSON; it is stored as JSON.
 """
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
-from adapters.gateways import events, forms, proofs, shapes
+from adapters.gateways import forms, proofs, shapes
+from adapters.gateways.adapter import GatewayAdapter, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -24,16 +27,13 @@ from adapters.gateways.base import (
 from adapters.gateways.digital import thrivecart_facts
 from adapters.gateways.digital.thrivecart_facts import PAGE, text
 from adapters.gateways.wire import GatewayWire, bearer, dumped, parsed
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact
+from domain.gateways.facts import Facts, IgnoredFact
 
 _WORD_FIELD = "thrivecart_secret"
-_BY_HAND = ("Open Settings, API & webhooks, Webhooks & notifications, and add the address below.",)
 _NAMES = {"charge": "order.success", "rebill": "order.subscription_payment", "refund": "order.refund"}
 
 
-class ThriveCart:
-    """The adapter; it has no state."""
-
+class ThriveCart(GatewayAdapter):
     name = "thrivecart"
     label = "ThriveCart"
     kind = "digital_goods"
@@ -49,111 +49,99 @@ class ThriveCart:
             "What is sold after an order was told (an upsell) is not booked beside the order.",
         )
     )
-    polls: timedelta | None = None
+    by_hand = ("Open Settings, API & webhooks, Webhooks & notifications, and add the address below.",)
+
+    def api(self, account: GatewayAccount, *, is_test: bool = False) -> GatewayWire:
+        mode = "test" if is_test or account.mode == "test" else "live"
+        headers = {**bearer(account.credentials.get("apiKey", "")), "X-TC-Mode": mode}
+        return GatewayWire("thrivecart", "https://thrivecart.com/api/external", headers)
 
     def check(self, account: GatewayAccount) -> Known:
-        """Ask whose token it is; how the answer names the account is not described."""
-        said = _wire(account).get("/ping")
-        named = (shapes.text(said, name) for name in ("account_name", "account", "account_id"))
-        name = next((name for name in named if name), None)
+        """Read whose token it is; how the answer names the account is not described."""
+        answer = self.api(account).get("/ping")
+        names = (shapes.text(answer, name) for name in ("account_name", "account", "account_id"))
+        name = next((name for name in names if name), None)
         return Known(name or self.name, identity=(name,) if name else ())
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Ask for every event; where they say no, the brand pastes the address."""
-        wanted = {"event": "*", "target_url": address, "trigger_fields": {"mode_int": _mode_int(account)}}
+        """Subscribe to every event; where that is refused, the brand pastes the address."""
+        webhook = {"event": "*", "target_url": address, "trigger_fields": {"mode_int": _mode_int(account)}}
         try:
-            _wire(account).ask("POST", "/subscribe", json=wanted)
+            self.api(account).ask("POST", "/subscribe", json=webhook)
         except GatewayRejected:
-            return Subscribed(setup=events.by_hand(address, _BY_HAND))
+            return super().subscribe(account, address)
         return Subscribed({"address": address})
 
     def unsubscribe(self, account: GatewayAccount) -> None:
-        """Take the subscription back."""
-        address = account.made.get("address")
-        try:
-            if address:
-                _wire(account).ask("POST", "/unsubscribe", json={"url": address})
-        except GatewayRejected:  # it is gone already
-            return
+        if address := account.made.get("address"):
+            with suppress(GatewayRejected):  # it is already gone
+                self.api(account).ask("POST", "/unsubscribe", json={"url": address})
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
-        """Compare the secret word. What is no event gets an answer: an address is tried before it is taken."""
+        """Compare the secret word. A body that is no event gets an answer: they try an address before they take it."""
         if request.method in ("GET", "HEAD") or not request.body.strip():
             return ProvedRequest()
         try:
-            told = _read(request.body)
-            word = told.pop(_WORD_FIELD, None)
-            raw = dumped(told)
+            event = _parse_body(request.body)
+            word = event.pop(_WORD_FIELD, None)
+            raw = dumped(event)
         except (ValueError, RecursionError) as error:
             raise NotProved from error
-        if word is None and "event" not in told:
+        if word is None and "event" not in event:
             return ProvedRequest()
         proofs.require_match([word if isinstance(word, str) else ""], account.secrets("secretWord"))
-        return ProvedRequest((_delivery(told, raw),))
+        return ProvedRequest((_delivery(event, raw),))
 
-    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Translate an event, after the list of transactions confirmed it."""
-        told = events.kept(delivery.raw)
-        kind = shapes.needed(told, "event")
-        reader = thrivecart_facts.reader(kind)
+        name = shapes.needed(event, "event")
+        reader = thrivecart_facts.reader(name)
         if reader is None:
-            is_item = kind.startswith("order_payment_")  # of an order that is told whole
-            return (IgnoredFact("duplicate_of_another_event" if is_item else "unknown_type"),)
-        is_test = account.mode == "test" or text(told, "mode") == "test" or text(told, "mode_int") == "1"
-        return reader(_wire(account, is_test=is_test), told, is_test)
-
-    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
-        """Return the origin: nothing else tells more."""
-        return origin
+            is_item = name.startswith("order_payment_")  # of an order that has an event of its own
+            return IgnoredFact("duplicate_of_another_event" if is_item else "unknown_type")
+        is_test = account.mode == "test" or text(event, "mode") == "test" or text(event, "mode_int") == "1"
+        return reader(self.api(account, is_test=is_test), event, is_test)
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Read the transactions, the newest first; an order with several items is told once."""
-        wire, told = _wire(account), set[str]()
-        number = 1
-        while True:
-            page = wire.get("/transactions", {"query": "", "transactionType": "any", "page": number, "perPage": PAGE})
+        """Read the transactions, the newest first; an order with several items is listed once."""
+        api, seen = self.api(account), set[str]()
+        for number in itertools.count(1):
+            page = api.get("/transactions", {"query": "", "transactionType": "any", "page": number, "perPage": PAGE})
             items = [item for item in shapes.items(page, "transactions") if shapes.moment(item, "timestamp") >= since]
             if not items:
                 return
-            by_key = {one.key: one for item in items if (one := _listed(item, _mode_int(account))) is not None}
-            found = [delivery for key, delivery in by_key.items() if key not in told]
-            told.update(by_key)
-            if found:
-                yield found
-            number += 1
+            listed = (_listed(item, _mode_int(account)) for item in items)
+            by_key = {delivery.key: delivery for delivery in listed if delivery is not None}
+            if deliveries := [delivery for key, delivery in by_key.items() if key not in seen]:
+                yield deliveries
+            seen.update(by_key)
 
 
 GATEWAY = ThriveCart()
-
-
-def _wire(account: GatewayAccount, *, is_test: bool = False) -> GatewayWire:
-    mode = "test" if is_test or account.mode == "test" else "live"
-    headers = {**bearer(account.credentials.get("apiKey", "")), "X-TC-Mode": mode}
-    return GatewayWire("thrivecart", "https://thrivecart.com/api/external", headers)
 
 
 def _mode_int(account: GatewayAccount) -> int:
     return 1 if account.mode == "test" else 2
 
 
-def _read(body: bytes) -> dict[str, Any]:
+def _parse_body(body: bytes) -> dict[str, Any]:
     """Return the fields of a form or of JSON. Raises ValueError."""
     if not body.lstrip().startswith(b"{"):
         return forms.nested(body)
-    told = parsed(body)
-    assert isinstance(told, dict)  # it begins as one, and is JSON
-    return told
+    event = parsed(body)
+    assert isinstance(event, dict)  # it begins as one, and is JSON
+    return event
 
 
-def _delivery(told: Mapping[str, Any], raw: bytes) -> GatewayDelivery:
-    """Return an event under an id of its own; an order is told once, anything else without an id by its bytes."""
-    kind, webhook_id = text(told, "event"), text(told, "webhook_id")
-    order_id, event_id = text(told, "order_id"), text(told, "event_id")
+def _delivery(event: Mapping[str, Any], raw: bytes) -> GatewayDelivery:
+    """Return an event under an id of its own; an order comes once, anything else without an id by its bytes."""
+    kind, webhook_id = text(event, "event"), text(event, "webhook_id")
+    order_id, event_id = text(event, "order_id"), text(event, "event_id")
     key = proofs.fingerprint(raw)
     if webhook_id:
         key = f"webhook:{webhook_id}"
     elif kind and order_id and (event_id or kind == "order.success"):
-        parts = (kind, order_id, text(told, "invoice_id"), event_id)
+        parts = (kind, order_id, text(event, "invoice_id"), event_id)
         key = ":".join(part for part in parts if part)
     return GatewayDelivery(key, kind or "unreadable", raw, webhook_id or event_id or order_id)
 
@@ -165,7 +153,7 @@ def _listed(item: Any, mode_int: int) -> GatewayDelivery | None:
         return None
     order_id, invoice_id = shapes.needed(item, "order_id"), text(item, "invoice_id")
     event_id = None if kind == "order.success" else shapes.needed(item, "event_id")
-    external = {
+    external_id = {
         "order.success": f"{order_id}:{invoice_id or ''}",
         "order.subscription_payment": f"{order_id}:{invoice_id or ''}:{event_id}",
         "order.refund": f"refund:{event_id}",
@@ -181,4 +169,4 @@ def _listed(item: Any, mode_int: int) -> GatewayDelivery | None:
         "date_unix": shapes.at(item, "timestamp"),
         "customer": shapes.at(item, "customer"),
     }
-    return GatewayDelivery(f"reconcile:{external}", kind, dumped(event), event_id or order_id)
+    return make_listed(external_id, kind, event, event_id or order_id)

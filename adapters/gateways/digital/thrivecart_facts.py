@@ -19,6 +19,7 @@ from domain.gateways.facts import (
     BuyerOrigin,
     Carrier,
     Fact,
+    Facts,
     PaymentFact,
     RedeemedCode,
     RefundFact,
@@ -29,7 +30,7 @@ from domain.gateways.facts import (
 from domain.gateways.referrals import of_query
 from domain.money import currencies
 
-Reader = Callable[[GatewayWire, Any, bool], tuple[Fact, ...]]
+Reader = Callable[[GatewayWire, Any, bool], Facts]
 
 #: How many transactions a page has at most; their own client refuses more.
 PAGE = 25
@@ -87,25 +88,25 @@ def text(told: Any, *path: str) -> str | None:
     return None if found == _NULL else found
 
 
-def _order(wire: GatewayWire, told: Any, is_test: bool) -> tuple[Fact, ...]:
+def _order(wire: GatewayWire, told: Any, is_test: bool) -> Facts:
     order_id, at, currency = _order_id(told), _at(told), _currency(told)
     money, origin = _money(told, currency, "order", "total"), _origin(told, is_test)
     if (money.gross if money.gross is not None else money.plain) == 0:
         if text(told, "order", "future_charges") or shapes.at(told, "order", "future_charges"):
-            return (StartFact(external_id=order_id, started_at=at, origin=origin),)
-        return (_payment(f"order:{order_id}", 0, currency, at, origin),)
+            return StartFact(external_id=order_id, started_at=at, origin=origin)
+        return _payment(f"order:{order_id}", 0, currency, at, origin)
     charges = [one for one in _transactions(wire, order_id) if text(one, "transaction_type") == "charge"]
     if not charges:
         return _unlisted(at)
     paid = money.within(sum(_listed_amount(one, currency) for one in charges))
     if paid is None:
-        return (_AMOUNT_NOT_CONFIRMED,)
+        return _AMOUNT_NOT_CONFIRMED
     invoice_id = _invoice_id(told) or _invoice_id(charges[0]) or ""
     payment = _payment(f"{order_id}:{invoice_id}", paid, currency, at, origin)
-    return (replace(payment, aliases=(f"order:{order_id}",), net_cents=_net(money, paid)),)
+    return replace(payment, aliases=(f"order:{order_id}",), net_cents=_net(money, paid))
 
 
-def _rebill(wire: GatewayWire, told: Any, is_test: bool) -> tuple[Fact, ...]:
+def _rebill(wire: GatewayWire, told: Any, is_test: bool) -> Facts:
     order_id, at, currency = _order_id(told), _at(told), _currency(told)
     money = _money(told, currency, "subscription", "amount")
     if money.plain is None and money.gross is None:
@@ -115,7 +116,7 @@ def _rebill(wire: GatewayWire, told: Any, is_test: bool) -> tuple[Fact, ...]:
         return _unlisted(at)
     paid = money.within(_listed_amount(listed, currency))
     if paid is None:
-        return (_AMOUNT_NOT_CONFIRMED,)
+        return _AMOUNT_NOT_CONFIRMED
     invoice_id, event_id = _invoice_id(told) or _invoice_id(listed) or "", shapes.needed(listed, "event_id")
     external_id = f"{order_id}:{invoice_id}:{event_id}"
     payment = _payment(external_id, paid, currency, at, _origin(told, is_test))
@@ -124,7 +125,7 @@ def _rebill(wire: GatewayWire, told: Any, is_test: bool) -> tuple[Fact, ...]:
     return (replace(payment, net_cents=_net(money, paid)), alias)
 
 
-def _refund(wire: GatewayWire, told: Any, is_test: bool) -> tuple[Fact, ...]:
+def _refund(wire: GatewayWire, told: Any, is_test: bool) -> Facts:
     order_id, at, currency = _order_id(told), _at(told), _currency(told)
     money = _money(told, currency, "refund", "amount")
     listed = _same(_transactions(wire, order_id), told, "refund")
@@ -132,17 +133,16 @@ def _refund(wire: GatewayWire, told: Any, is_test: bool) -> tuple[Fact, ...]:
         return _unlisted(at)
     back = money.within(_listed_amount(listed, currency))
     if back is None:
-        return (_AMOUNT_NOT_CONFIRMED,)
+        return _AMOUNT_NOT_CONFIRMED
     invoice_id = _invoice_id(told) or _invoice_id(listed)
     by_invoice = (f"{order_id}:{invoice_id}", _by_invoice(order_id, invoice_id)) if invoice_id else ()
-    refund = RefundFact(
+    return RefundFact(
         refund_id=f"refund:{shapes.needed(listed, 'event_id')}",
         sale_ids=by_invoice or (f"order:{order_id}",),
         amount_cents=back,
         currency=currency,
         refunded_at=at,
     )
-    return (refund,)
 
 
 def _transactions(wire: GatewayWire, order_id: str) -> list[Any]:
@@ -169,11 +169,11 @@ def _same(transactions: Sequence[Any], told: Any, kind: str) -> Any | None:
     return found[0] if len(found) == 1 else None
 
 
-def _unlisted(at: datetime) -> tuple[Fact, ...]:
+def _unlisted(at: datetime) -> Fact:
     """Wait for a transaction that was told just now; an older one is for a person."""
     if clock.now() - at < _LISTED_WITHIN:
         raise GatewayUnreachable("the transaction is not listed yet")
-    return (_NOT_CONFIRMED,)
+    return _NOT_CONFIRMED
 
 
 def _payment(external_id: str, paid: int, currency: str, at: datetime, origin: BuyerOrigin) -> PaymentFact:

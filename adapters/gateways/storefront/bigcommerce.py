@@ -1,16 +1,17 @@
 """bigcommerce: its callbacks hold ids only; orders, refunds and what belongs to them are read at the store.
 
-A sale's id is its order's. A callback is proved by its signature, and by a word of ours that comes with every one.
+A sale's id is its order's. A callback is proved by its signature, and by a token of ours that comes with every one.
 """
 
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from adapters.gateways import events, proofs, shapes
+from adapters.gateways import paging, proofs, shapes
+from adapters.gateways.adapter import ManyWebhooksAdapter, make_delivery, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -18,7 +19,6 @@ from adapters.gateways.base import (
     GatewayAccount,
     GatewayDelivery,
     GatewayRejected,
-    GatewayUnreachable,
     Inbound,
     Known,
     NotProved,
@@ -26,19 +26,18 @@ from adapters.gateways.base import (
     Subscribed,
 )
 from adapters.gateways.storefront import bigcommerce_facts
-from adapters.gateways.wire import GatewayWire, dumped
-from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact, UnreadableEvent
+from adapters.gateways.wire import GatewayWire
+from domain.gateways.facts import DisputeState, Facts, IgnoredFact
 
 _STATUS, _REFUND = "store/order/statusUpdated", "store/order/refund/created"
 _NEEDED = ("store/order/created", _STATUS, "store/order/updated", "store/order/archived", _REFUND)
 _UNINSTALLED = "store/app/uninstalled"  # only apps have it
+_TOKEN_HEADER = "X-Hook-Token"  # noqa: S105  # a name, no secret
 _PAGE = 100
 _HASH = re.compile(r"[A-Za-z0-9]{1,64}")
 
 
-class BigCommerce:
-    """The adapter; it has no state."""
-
+class BigCommerce(ManyWebhooksAdapter):
     name = "bigcommerce"
     label = "BigCommerce"
     kind = "storefront"
@@ -60,41 +59,46 @@ class BigCommerce:
             "Subscriptions and trials belong to apps, whose renewals are ordinary orders.",
         ),
     )
-    polls: timedelta | None = None
+
+    def api(self, account: GatewayAccount) -> GatewayWire:
+        store = account.credentials.get("storeHash", "").strip()
+        if not _HASH.fullmatch(store):
+            raise CredentialsRefused("the store hash is letters and digits, such as abc123")
+        headers = {"X-Auth-Token": account.credentials.get("accessToken", "")}
+        return GatewayWire("bigcommerce", f"https://api.bigcommerce.com/stores/{store}", headers)
 
     def check(self, account: GatewayAccount) -> Known:
-        """Read what the store is called. Its token never changes: a rotation is another API account of the store."""
-        store = api(account).get("/v2/store")
+        """Read the store's name. Its token never changes: a rotation is another API account of the store."""
+        store = self.api(account).get("/v2/store")
         store_hash = account.credentials.get("storeHash", "").strip()
         return Known(shapes.text(store, "name") or store_hash, identity=(store_hash.lower(),))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make a webhook for each scope, with a word of ours that every callback brings back."""
-        wire, token, made = api(account), secrets.token_urlsafe(32), list[str]()
-        hook = {"destination": address, "is_active": True, "headers": {"X-Hook-Token": token}}
-        try:
-            for scope in _NEEDED:
-                made.append(_hook(wire, {"scope": scope, **hook}))
-            with suppress(GatewayRejected):
-                made.append(_hook(wire, {"scope": _UNINSTALLED, **hook}))
-        except (CredentialsRefused, GatewayRejected, GatewayUnreachable, UnreadableEvent):
-            with suppress(CredentialsRefused, GatewayRejected, GatewayUnreachable):
-                _unhook(wire, made)
-            raise
-        return Subscribed({"webhooks": " ".join(made), "hookToken": token})
+        """Make a webhook for each scope, with a token of ours that every callback brings back."""
 
-    def unsubscribe(self, account: GatewayAccount) -> None:
-        """Delete the webhooks that we made."""
-        _unhook(api(account), account.made.get("webhooks", "").split())
+        def make_each() -> Iterator[str]:
+            yield from (_hook(api, {"scope": scope, **hook}) for scope in _NEEDED)
+            with suppress(GatewayRejected):
+                yield _hook(api, {"scope": _UNINSTALLED, **hook})
+
+        api, token = self.api(account), secrets.token_urlsafe(32)
+        hook = {"destination": address, "is_active": True, "headers": {_TOKEN_HEADER: token}}
+        made = self.make_webhooks(account, make_each())
+        return Subscribed({self.webhooks_key: " ".join(made), "hookToken": token})
+
+    def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
+        api = self.api(account)
+        for webhook in webhooks:
+            api.drop(f"/v3/hooks/{webhook}")
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
-        """Check our own word, and the Standard Webhooks signature, five minutes either way.
+        """Check our own token, and the Standard Webhooks signature, five minutes either way.
 
-        A callback of the older kind has no signature: then our word alone is the proof.
+        A callback of the older kind has no signature: then our token alone is the proof.
         """
-        words = account.secrets("hookToken")
-        if words:
-            proofs.require_match([request.headers.get("X-Hook-Token", "")], words)
+        tokens, token = account.secrets("hookToken"), request.headers.get(_TOKEN_HEADER, "")
+        if tokens:
+            proofs.require_match([token], tokens)
         webhook_id, signature = request.headers.get("webhook-id"), request.headers.get("webhook-signature")
         if webhook_id is not None or signature is not None:
             at = request.headers.get("webhook-timestamp", "")
@@ -103,86 +107,62 @@ class BigCommerce:
             expected = [proofs.base64_digest(key.encode(), signed) for key in account.secrets("clientSecret")]
             sent = [part.partition(",") for part in (signature or "").split()]
             proofs.require_match((digest for version, _, digest in sent if version == "v1"), expected)
-        elif not words:
+        elif not tokens:
             raise NotProved
-        delivery = _delivery(request.body, webhook_id)
-        word = request.headers.get("X-Hook-Token", "")
-        if delivery.type == _UNINSTALLED and account.has_changed("clientId") and word != account.made.get("hookToken"):
+        event = self.glance(request.body)
+        delivery_id = webhook_id or shapes.text(event, "hash")
+        delivery = make_delivery(request.body, delivery_id, shapes.text(event, "scope"))
+        if delivery.type == _UNINSTALLED and account.has_changed("clientId") and token != account.made.get("hookToken"):
             return ProvedRequest(())  # a former API account left the store
         return ProvedRequest((delivery,))
 
-    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
-        """Read at the store what a callback is about, as it is now."""
-        told = events.kept(delivery.raw)
-        scope = shapes.needed(told, "scope")
-        read = bigcommerce_facts.READERS.get(scope)
-        return read(api(account), told) if read else (IgnoredFact("unknown_type"),)
-
-    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
-        """Return it as it is: all that belongs to an order was read with it."""
-        return origin
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
+        """Read the object of a callback at the store, as it is now."""
+        read = bigcommerce_facts.READERS.get(shapes.needed(event, "scope"))
+        return read(self.api(account), event) if read else IgnoredFact("unknown_type")
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Have the webhooks active, then read the orders that changed since then, and the refunds."""
-        wire, start = api(account), shapes.utc(since)
-        _wake(wire, account.made.get("webhooks", "").split())
-        for page in _pages(wire, "/v2/orders", {"min_date_modified": start, "sort": "id:asc"}):
-            if found := [item for order in page for item in _listed_order(order)]:
-                yield found
-        for page in _pages(wire, "/v3/orders/payment_actions/refunds", {"created:min": start}):
+        api, start = self.api(account), shapes.utc(since)
+        _reactivate(api, self.webhooks(account))
+        for page in _pages(api, "/v2/orders", {"min_date_modified": start, "sort": "id:asc"}):
+            if deliveries := [delivery for order in page for delivery in _listed_order(order)]:
+                yield deliveries
+        for page in _pages(api, "/v3/orders/payment_actions/refunds", {"created:min": start}):
             yield [_listed_refund(refund) for refund in page]
 
 
 GATEWAY = BigCommerce()
 
 
-def api(account: GatewayAccount) -> GatewayWire:
-    store = account.credentials.get("storeHash", "").strip()
-    if not _HASH.fullmatch(store):
-        raise CredentialsRefused("the store hash is letters and digits, such as abc123")
-    headers = {"X-Auth-Token": account.credentials.get("accessToken", "")}
-    return GatewayWire("bigcommerce", f"https://api.bigcommerce.com/stores/{store}", headers)
+def _hook(api: GatewayWire, hook: Mapping[str, object]) -> str:
+    return shapes.needed(api.ask("POST", "/v3/hooks", json=hook).json, "data", "id")
 
 
-def _hook(wire: GatewayWire, hook: Mapping[str, object]) -> str:
-    return shapes.needed(wire.ask("POST", "/v3/hooks", json=hook).json, "data", "id")
-
-
-def _unhook(wire: GatewayWire, hooks: Sequence[str]) -> None:
-    for hook in hooks:
-        wire.drop(f"/v3/hooks/{hook}")
-
-
-def _wake(wire: GatewayWire, hooks: Sequence[str]) -> None:
-    """Have webhooks active again that the store gave up; one that somebody deleted is not made anew."""
-    for hook in hooks:
-        known = wire.find(f"/v3/hooks/{hook}")
-        if shapes.at(known, "data", "is_active") is False:
+def _reactivate(api: GatewayWire, webhooks: Sequence[str]) -> None:
+    """Have webhooks active again that the store gave up; one that was deleted there is not made again."""
+    for webhook in webhooks:
+        view = api.find(f"/v3/hooks/{webhook}")
+        if shapes.at(view, "data", "is_active") is False:
             with suppress(GatewayRejected):
-                wire.ask("PUT", f"/v3/hooks/{hook}", json={"is_active": True})
+                api.ask("PUT", f"/v3/hooks/{webhook}", json={"is_active": True})
 
 
-def _delivery(body: bytes, webhook_id: str | None) -> GatewayDelivery:
-    told = events.glance(body)
-    return events.delivery(body, webhook_id or shapes.text(told, "hash"), shapes.text(told, "scope"))
-
-
-def _pages(wire: GatewayWire, path: str, params: Mapping[str, str]) -> Iterator[list[Any]]:
+def _pages(api: GatewayWire, path: str, params: Mapping[str, str]) -> Iterator[list[Any]]:
     """Yield the pages of a list; an empty one has no body, in the newer interface it has no items."""
-    number, is_last = 1, False
-    while not is_last:
-        said = wire.get(path, {**params, "limit": _PAGE, "page": number})
-        page = shapes.items(said, "data") if path.startswith("/v3/") else shapes.items(said)
-        if page:
-            yield page
-        number, is_last = number + 1, len(page) < _PAGE
+
+    def fetch(number: int) -> list[Any]:
+        page = api.get(path, {**params, "limit": _PAGE, "page": number})
+        return shapes.items(page, "data") if path.startswith("/v3/") else shapes.items(page)
+
+    return paging.number(fetch, _PAGE)
 
 
 def _listed_order(order: Any) -> Iterator[GatewayDelivery]:
     order_id, has_no_money = shapes.needed(order, "id"), bigcommerce_facts.has_no_money(order)
     if bigcommerce_facts.is_paid(order):
         raw = {"scope": _STATUS, "data": {"type": "order", "id": order_id}}
-        yield GatewayDelivery(f"reconcile:{order_id}", _STATUS, dumped(raw))
+        yield make_listed(order_id, _STATUS, raw)
     elif not has_no_money:
         return
     changed = shapes.later_change(
@@ -192,10 +172,10 @@ def _listed_order(order: Any) -> Iterator[GatewayDelivery]:
     )
     if changed:  # it may be known with another total, or be cancelled by now
         kind = bigcommerce_facts.LISTED_CHANGE
-        yield GatewayDelivery(f"reconcile:{order_id}:{changed}", kind, dumped({"scope": kind, "order": order}))
+        yield make_listed(f"{order_id}:{changed}", kind, {"scope": kind, "order": order})
 
 
 def _listed_refund(refund: Any) -> GatewayDelivery:
     order_id, refund_id = shapes.needed(refund, "order_id"), shapes.needed(refund, "id")
     raw = {"scope": _REFUND, "data": {"type": "order", "id": order_id, "refund": {"refund_id": refund_id}}}
-    return GatewayDelivery(f"reconcile:{bigcommerce_facts.refund_name(refund_id)}", _REFUND, dumped(raw))
+    return make_listed(bigcommerce_facts.refund_name(refund_id), _REFUND, raw)

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any
 
-from adapters.gateways import events, shapes
+from adapters.gateways import shapes
 from adapters.gateways.base import CredentialsRefused, GatewayRejected
 from adapters.gateways.wire import GatewayWire
 from domain.gateways import amounts
@@ -22,6 +22,7 @@ from domain.gateways.facts import (
     DisputeFact,
     DisputeState,
     Fact,
+    Facts,
     IgnoredFact,
     PaymentFact,
     RedeemedCode,
@@ -30,7 +31,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 
-Reader = Callable[[GatewayWire, Any], tuple[Fact, ...]]
+Reader = Callable[[GatewayWire, Any], Facts]
 
 _PAID = frozenset({"2", "3", "8", "9", "10", "11"})
 _REFUNDED = frozenset({"4", "14"})
@@ -58,11 +59,11 @@ def refund_name(refund_id: str) -> str:
     return f"refund:{refund_id}"
 
 
-def _order(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
+def _order(wire: GatewayWire, told: Any) -> Facts:
     order = _read_order(wire, told)
     order_id, status = shapes.needed(order, "id"), shapes.text(order, "status_id") or ""
     if (unpaid := _state(order)) is not None:
-        return (unpaid,)
+        return unpaid
     before = shapes.text(told, "data", "status", "previous_status_id")
     # One that was not paid until this was told is paid now; of any other only is known when it was placed.
     at = shapes.moment(told, "created_at") if before in _UNPAID and shapes.at(told, "created_at") else placed_at(order)
@@ -70,7 +71,7 @@ def _order(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
     if status in _REFUNDED:
         found = shapes.items(wire.find(f"/v3/orders/{order_id}/payment_actions/refunds"), "data")
         for refund in found:
-            facts += events.read_alongside_sale(partial(_refunds_of, order, refund))
+            facts += shapes.read_alongside_sale(partial(_refunds_of, order, refund))
     if _DISPUTED in (status, before):
         state = DisputeState.Opened if status == _DISPUTED else DisputeState.Won
         at = shapes.moment(told, "created_at") if shapes.at(told, "created_at") else placed_at(order)
@@ -95,26 +96,24 @@ def _state(order: Any) -> Fact | None:
     return None if is_paid(order) else IgnoredFact("not_paid")
 
 
-def _changed(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
+def _changed(wire: GatewayWire, told: Any) -> Facts:
     """Read an order that changed: what it comes to, or that it is cancelled. Its payment is told by its status."""
     order = shapes.at(told, "order") or _read_order(wire, told)
     if (state := _state(order)) is not None:
-        return (state,)
+        return state
     currency = _currency(order)
     paid = amounts.of_decimal(shapes.at(order, "total_inc_tax"), currency)
-    return (
-        TotalFact(
-            sale_ids=(shapes.needed(order, "id"),),
-            amount_cents=paid,
-            total_cents=paid,
-            currency=currency,
-            told_at=changed_at(order),
-            net_cents=_net(order, paid, currency),
-        ),
+    return TotalFact(
+        sale_ids=(shapes.needed(order, "id"),),
+        amount_cents=paid,
+        total_cents=paid,
+        currency=currency,
+        told_at=changed_at(order),
+        net_cents=_net(order, paid, currency),
     )
 
 
-def _refund(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
+def _refund(wire: GatewayWire, told: Any) -> Facts:
     refund_id = _number(shapes.needed(told, "data", "refund", "refund_id"))
     refund = shapes.at(wire.find(f"{_REFUNDS}/{refund_id}"), "data")
     if refund is None:
@@ -123,8 +122,8 @@ def _refund(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
     return _refunds_of(order, refund) or (IgnoredFact("no_money_moved"),)
 
 
-def _uninstalled(wire: GatewayWire, told: Any) -> tuple[Fact, ...]:
-    return (DisconnectedFact("The app was uninstalled."),)
+def _uninstalled(wire: GatewayWire, told: Any) -> Facts:
+    return DisconnectedFact("The app was uninstalled.")
 
 
 READERS: Mapping[str, Reader] = {

@@ -1,15 +1,16 @@
-"""shopify: orders that are paid, money that goes back of them, disputes of its own payments.
+"""shopify: orders that are paid, refunds of them, disputes of its own payments.
 
 A sale's id is its order's. Refunds are counted by the order's running total in the shop's currency, read at the shop.
 """
 
 import hmac
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from adapters.gateways import events, proofs, shapes
+from adapters.gateways import paging, proofs, shapes
+from adapters.gateways.adapter import ManyWebhooksAdapter, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -27,9 +28,10 @@ from adapters.gateways.base import (
 )
 from adapters.gateways.storefront import shopify_api, shopify_facts, shopify_totals
 from adapters.gateways.wire import dumped
-from domain.gateways.facts import BuyerOrigin, DisputeState, Fact, IgnoredFact
+from domain.gateways.facts import DisputeState, Facts, IgnoredFact
 
 _UNINSTALLED = "app/uninstalled"
+_SIGNATURE = "X-Shopify-Hmac-Sha256"
 _NEEDED = ("ORDERS_PAID", "ORDERS_UPDATED", "ORDERS_DELETE", "REFUNDS_CREATE", "APP_UNINSTALLED")
 _DISPUTES = ("DISPUTES_CREATE", "DISPUTES_UPDATE")
 _NO_DISPUTES = (
@@ -49,9 +51,7 @@ _UNHOOK = """mutation Unhook($id: ID!) {
 }"""
 
 
-class Shopify:
-    """The adapter; it has no state."""
-
+class Shopify(ManyWebhooksAdapter):
     name = "shopify"
     label = "Shopify"
     kind = "storefront"
@@ -74,10 +74,10 @@ class Shopify:
             "Disputes are told for Shopify Payments only.",
         ),
     )
-    polls: timedelta | None = None
+    proof = proofs.BodyDigest(_SIGNATURE, "clientSecret", proofs.base64_digest)
 
     def check(self, account: GatewayAccount) -> Known:
-        """Ask for a token, the shop, and what the app may do."""
+        """Request a token, the shop, and what the app may do."""
         shopify_api.prove(account)
         data = shopify_api.graphql(account, _CHECK)
         scopes = {
@@ -89,66 +89,69 @@ class Shopify:
         return Known(domain, identity=(domain,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Have a webhook for each topic; one that is there already for this address is kept."""
-        hooks = shapes.items(shopify_api.graphql(account, _HOOKS), "webhookSubscriptions", "nodes")
-        ours = {shapes.text(hook, "topic"): shapes.text(hook, "id") for hook in hooks if hook.get("uri") == address}
-        made = [hook for hook in ours.values() if hook]
+        """Have a webhook for each topic; one that exists already for this address is kept."""
         setup = Setup()
-        try:
-            for topic in _NEEDED:
-                if topic not in ours:
-                    made.append(_hook(account, topic, address))
+
+        def make_missing() -> Iterator[str]:
+            nonlocal setup
+            yield from (hook for hook in existing.values() if hook)
+            yield from (_hook(account, topic, address) for topic in _NEEDED if topic not in existing)
             try:
-                made.extend(_hook(account, topic, address) for topic in _DISPUTES if topic not in ours)
+                yield from (_hook(account, topic, address) for topic in _DISPUTES if topic not in existing)
             except GatewayRejected:
                 setup = Setup((_NO_DISPUTES,))
-        except (CredentialsRefused, GatewayRejected, GatewayUnreachable):
-            with suppress(CredentialsRefused, GatewayRejected, GatewayUnreachable):
-                _unhook(account, made)
-            raise
-        return Subscribed({"webhooks": " ".join(made)}, setup)
 
-    def unsubscribe(self, account: GatewayAccount) -> None:
-        """Delete the webhooks that we made."""
-        _unhook(account, account.made.get("webhooks", "").split())
+        hooks = shapes.items(shopify_api.graphql(account, _HOOKS), "webhookSubscriptions", "nodes")
+        existing = {shapes.text(hook, "topic"): shapes.text(hook, "id") for hook in hooks if hook.get("uri") == address}
+        made = self.make_webhooks(account, make_missing())
+        return Subscribed({self.webhooks_key: " ".join(made)}, setup)
+
+    def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
+        for webhook in webhooks:
+            with suppress(GatewayRejected):
+                shopify_api.graphql(account, _UNHOOK, {"id": webhook})
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
-        """Check `X-Shopify-Hmac-Sha256` by the app's client secret, and that it is this shop's."""
-        expected = [proofs.base64_digest(key.encode(), request.body) for key in account.secrets("clientSecret")]
-        proofs.require_match([request.headers.get("X-Shopify-Hmac-Sha256", "")], expected)
+        """Check the signature by the app's client secret, and that it is this shop's."""
+        self.verify(account, request)
         sender = request.headers.get("X-Shopify-Shop-Domain")
         if sender is not None and sender.lower() not in map(shopify_api.shop, account.secrets("shopDomain")):
             raise NotProved
         topic = request.headers.get("X-Shopify-Topic", "unreadable")
         if topic == _UNINSTALLED and account.has_changed("clientId") and not _is_of_current_app(account, request):
             return ProvedRequest(())
-        webhook_id, raw = request.headers.get("X-Shopify-Webhook-Id"), _stamped(topic, request)
+        webhook_id, raw = request.headers.get("X-Shopify-Webhook-Id"), self._stamp(topic, request)
         key = f"{topic}:{webhook_id}" if webhook_id else f"{topic}:{proofs.fingerprint(raw)}"
         return ProvedRequest((GatewayDelivery(key, topic, raw, webhook_id),))
 
-    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
-        """Translate one webhook's body by its topic, or what was read from a list."""
-        told = events.kept(delivery.raw)
-        read = shopify_facts.READERS.get(delivery.type)
-        return (read(account, told),) if read else (IgnoredFact("unknown_type"),)
-
-    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
-        """Return it as it is: the order says everything, and its journey was asked for with it."""
-        return origin
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
+        read = shopify_facts.READERS.get(kind)
+        return read(account, event) if read else IgnoredFact("unknown_type")
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the orders that changed since then, for one that was placed earlier may be paid since; and refunds."""
-        changed = shapes.utc(since)
-        paid = " OR ".join(f"financial_status:{status}" for status in (*shopify_totals.PAID, *shopify_totals.NO_MONEY))
-        variables: dict[str, object] = {"query": f"updated_at:>='{changed}' AND ({paid})", "after": None}
-        while True:
-            page = shapes.at(shopify_api.graphql(account, shopify_facts.ORDERS, variables), "orders")
-            found = [item for node in shapes.items(page, "nodes") for item in _listed(node)]
-            if found:
-                yield found
-            if shapes.at(page, "pageInfo", "hasNextPage") is not True:
-                return
-            variables = {**variables, "after": shapes.needed(page, "pageInfo", "endCursor")}
+
+        def fetch(variables: Mapping[str, object]) -> Any:
+            return shapes.at(shopify_api.graphql(account, shopify_facts.ORDERS, variables), "orders")
+
+        def following(page: Any) -> Mapping[str, object] | None:
+            has_more = shapes.at(page, "pageInfo", "hasNextPage") is True
+            return {**first, "after": shapes.needed(page, "pageInfo", "endCursor")} if has_more else None
+
+        statuses = (*shopify_totals.PAID, *shopify_totals.NO_MONEY)
+        paid = " OR ".join(f"financial_status:{status}" for status in statuses)
+        first: Mapping[str, object] = {"query": f"updated_at:>='{shapes.utc(since)}' AND ({paid})", "after": None}
+        for page in paging.follow(fetch, first, following):
+            if deliveries := [delivery for node in shapes.items(page, "nodes") for delivery in _listed(node)]:
+                yield deliveries
+
+    def _stamp(self, topic: str, request: Inbound) -> bytes:
+        """Return a body with the time at which it was sent, where it lacks the time at which its order was deleted."""
+        order = self.glance(request.body) if topic == shopify_totals.DELETED else None
+        if not isinstance(order, dict):
+            return request.body
+        at = request.headers.get("X-Shopify-Triggered-At") or request.received_at.isoformat()
+        return dumped({**order, shopify_totals.DELETED_AT: at})
 
 
 GATEWAY = Shopify()
@@ -156,7 +159,7 @@ GATEWAY = Shopify()
 
 def _is_of_current_app(account: GatewayAccount, request: Inbound) -> bool:
     digest = proofs.base64_digest(account.credentials.get("clientSecret", "").encode(), request.body)
-    return hmac.compare_digest(digest.encode(), request.headers.get("X-Shopify-Hmac-Sha256", "").encode())
+    return hmac.compare_digest(digest.encode(), request.headers.get(_SIGNATURE, "").encode())
 
 
 def _hook(account: GatewayAccount, topic: str, address: str) -> str:
@@ -170,34 +173,19 @@ def _hook(account: GatewayAccount, topic: str, address: str) -> str:
     return hook
 
 
-def _unhook(account: GatewayAccount, hooks: Sequence[str]) -> None:
-    for hook in hooks:
-        with suppress(GatewayRejected):
-            shopify_api.graphql(account, _UNHOOK, {"id": hook})
-
-
-def _stamped(topic: str, request: Inbound) -> bytes:
-    """Return a body with when it was sent, where it does not say when its order was deleted."""
-    order = events.glance(request.body) if topic == shopify_totals.DELETED else None
-    if not isinstance(order, dict):
-        return request.body
-    at = request.headers.get("X-Shopify-Triggered-At") or request.received_at.isoformat()
-    return dumped({**order, shopify_totals.DELETED_AT: at})
-
-
 def _listed(node: Any) -> Iterator[GatewayDelivery]:
     order = shopify_facts.of_node(node)
     order_id, back = shapes.needed(order, "id"), shopify_facts.went_back(node)
     status = (shapes.text(order, "financial_status") or "").lower()
     if status in shopify_totals.PAID:
-        yield GatewayDelivery(f"reconcile:{order_id}", "orders/paid", dumped(order))
+        yield make_listed(order_id, "orders/paid", order)
     changed = shapes.later_change(
         lambda: shapes.moment(order, "created_at"),
         lambda: shopify_totals.changed_at(order),
         anyhow=status in shopify_totals.NO_MONEY,
     )
     if changed:  # it may be known with another total, or be cancelled by now
-        yield GatewayDelivery(f"reconcile:{order_id}:{changed}", "orders/updated", dumped(order))
+        yield make_listed(f"{order_id}:{changed}", "orders/updated", order)
     if back is not None:
-        key = f"reconcile:{order_id}:{back['amount']}"
-        yield GatewayDelivery(key, shopify_facts.LISTED_REFUND, dumped({**back, "order_id": order_id}))
+        refund = {**back, "order_id": order_id}
+        yield make_listed(f"{order_id}:{back['amount']}", shopify_facts.LISTED_REFUND, refund)

@@ -4,16 +4,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from adapters.gateways import shapes
+from adapters.gateways import shapes, tokens
 from adapters.gateways.base import CredentialsRefused, GatewayAccount, GatewayRejected, GatewayUnreachable
-from adapters.gateways.tokens import AccessTokens
 from adapters.gateways.wire import GatewayWire
 
 VERSION = "2026-10"
 
 _DOMAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}\.myshopify\.com")
 _DAY_S = 24 * 3600
-_TOKENS = AccessTokens()
+_TOKENS = tokens.AccessTokens()
 _DENIED, _THROTTLED = "ACCESS_DENIED", "THROTTLED"
 
 
@@ -25,7 +24,7 @@ def shop(typed: str) -> str:
 def prove(account: GatewayAccount) -> None:
     """Ask for a new token where the app's credentials are what is used. Raises as `graphql`."""
     if not account.credentials.get("accessToken"):
-        _TOKENS.fresh(_key(account), lambda: _asked(account))
+        _TOKENS.fresh(_key(account), lambda: _request_token(account))
 
 
 def graphql(account: GatewayAccount, query: str, variables: Mapping[str, object] | None = None) -> Any:
@@ -40,7 +39,7 @@ def graphql(account: GatewayAccount, query: str, variables: Mapping[str, object]
         return wire.ask("POST", f"/admin/api/{VERSION}/graphql.json", json=body).json
 
     pasted = account.credentials.get("accessToken")
-    said = ask(pasted) if pasted else _TOKENS.using(_key(account), lambda: _asked(account), ask)
+    said = ask(pasted) if pasted else _TOKENS.using(_key(account), lambda: _request_token(account), ask)
     data = shapes.at(said, "data")
     if not isinstance(data, Mapping):
         data = {}
@@ -57,20 +56,17 @@ def _refuse(error: Any) -> None:
     raise GatewayRejected(403 if code == _DENIED else 400, words)
 
 
-def _asked(account: GatewayAccount) -> tuple[str, float]:
+def _request_token(account: GatewayAccount) -> tuple[str, float]:
     form = {
         "grant_type": "client_credentials",
         "client_id": account.credentials.get("clientId", ""),
         "client_secret": account.credentials.get("clientSecret", ""),
     }
     try:
-        said = _wire(account, {}).ask("POST", "/admin/oauth/access_token", form=form).json
+        answer = _wire(account, {}).ask("POST", "/admin/oauth/access_token", form=form).json
     except GatewayRejected as error:
         raise CredentialsRefused(str(error)) from error
-    token, lives_s = shapes.text(said, "access_token"), shapes.at(said, "expires_in")
-    if token is None:
-        raise GatewayUnreachable("the answer holds no token")
-    return token, lives_s if type(lives_s) is int else _DAY_S
+    return tokens.read(answer, _DAY_S)
 
 
 def _key(account: GatewayAccount) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""woocommerce: orders of a shop on somebody's own server, told whole whenever they change.
+"""woocommerce: orders of a shop on a server of its own, sent whole whenever they change.
 
 A sale's id is its order's. The shop never sends anything twice, and stops after five failures in a row: every
 reconciliation has its webhooks active again.
@@ -8,11 +8,12 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.gateways import events, proofs, shapes
+from adapters.gateways import paging, proofs, shapes
+from adapters.gateways.adapter import ManyWebhooksAdapter, make_listed
 from adapters.gateways.base import (
     Capabilities,
     CredentialField,
@@ -29,7 +30,7 @@ from adapters.gateways.base import (
 from adapters.gateways.storefront import woocommerce_facts
 from adapters.gateways.wire import GatewayAnswer, GatewayWire, basic, dumped
 from domain import urls
-from domain.gateways.facts import BuyerOrigin, Fact, IgnoredFact, UnreadableEvent
+from domain.gateways.facts import Facts, IgnoredFact
 
 _TOPICS = (*woocommerce_facts.CHANGED, woocommerce_facts.DELETED)
 _PAGE = 50
@@ -40,19 +41,12 @@ _READ = (
 )
 _PING = re.compile(rb"webhook_id=[0-9]{1,20}")
 _STORE = re.compile(r"(?P<scheme>https?://)?(?P<place>[^/?#:\s]+(?::[0-9]+)?(?:/[^?#\s]*)?)(?:[?#]\S*)?", re.IGNORECASE)
-# What the shop says to somebody without any credentials: their server took the header away on its way.
+# The code of a refusal for lack of any credentials: the shop's server removed the header on its way.
 _NOBODY = "woocommerce_rest_cannot_"
 _TOPIC_NAMES = "Order created, Order updated, Order restored, Order deleted"
-_BY_HAND = (
-    "Open WooCommerce, Settings, Advanced, Webhooks, and add an active webhook for each of the topics below, with the"
-    " address and the secret below.",
-    "Or give the key the permission Read/Write and connect again: the webhooks are then made for you.",
-)
 
 
-class WooCommerce:
-    """The adapter; it has no state."""
-
+class WooCommerce(ManyWebhooksAdapter):
     name = "woocommerce"
     label = "WooCommerce"
     kind = "plugin"
@@ -72,68 +66,57 @@ class WooCommerce:
             "Before WooCommerce 3.6 partial refunds are found by reconciliation only.",
         ),
     )
-    polls: timedelta | None = None
+    proof = proofs.BodyDigest("X-WC-Webhook-Signature", digest=proofs.base64_digest)
+    by_hand = (
+        "Open WooCommerce, Settings, Advanced, Webhooks, and add an active webhook for each of the topics below, with"
+        " the address and the secret below.",
+        "Or give the key the permission Read/Write and connect again: the webhooks are then made for you.",
+    )
 
     def check(self, account: GatewayAccount) -> Known:
         """Read one order, or that there is none."""
-        orders = ask(account, "GET", "/orders", {"per_page": 1}).json
-        if not isinstance(orders, list):
-            raise GatewayUnreachable("the answer is not a list of orders")
+        _list_orders(account, {"per_page": 1})
         store = urlsplit(_store(account))
         return Known(store.netloc, identity=(store.netloc.lower() + store.path,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make the webhooks, with a secret of ours. A key that may only read leaves them to the brand."""
-        secret, made = secrets.token_urlsafe(32), list[str]()
-        try:
-            for topic in _TOPICS:
-                hook = {"name": "Finderfee", "topic": topic, "delivery_url": address, "secret": secret}
-                said = ask(account, "POST", "/webhooks", json={**hook, "status": "active"}).json
-                made.append(shapes.needed(said, "id"))
-        except (CredentialsRefused, GatewayRejected, GatewayUnreachable, UnreadableEvent) as error:
-            with suppress(CredentialsRefused, GatewayRejected, GatewayUnreachable):
-                _unhook(account, made)
-            if isinstance(error, GatewayUnreachable | UnreadableEvent):
-                raise
-            left = events.by_hand(address, _BY_HAND, secret=secret, topics=_TOPIC_NAMES)
-            return Subscribed({"webhookSecret": secret}, left)
-        return Subscribed({"webhooks": " ".join(made), "webhookSecret": secret})
+        """Make the webhooks, with a secret of ours. The brand makes them where the key may only read."""
 
-    def unsubscribe(self, account: GatewayAccount) -> None:
-        """Delete the webhooks that we made."""
-        _unhook(account, _hooks(account))
+        def make_hook(topic: str) -> str:
+            hook = {"name": "Finderfee", "topic": topic, "delivery_url": address, "secret": secret, "status": "active"}
+            return shapes.needed(ask(account, "POST", "/webhooks", json=hook).json, "id")
+
+        secret = secrets.token_urlsafe(32)
+        try:
+            made = self.make_webhooks(account, map(make_hook, _TOPICS))
+        except (CredentialsRefused, GatewayRejected):
+            setup = self.setup_by_hand(address, secret=secret, topics=_TOPIC_NAMES)
+            return Subscribed({"webhookSecret": secret}, setup)
+        return Subscribed({self.webhooks_key: " ".join(made), "webhookSecret": secret})
+
+    def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
+        for webhook in webhooks:
+            with suppress(GatewayRejected):
+                ask(account, "DELETE", f"/webhooks/{webhook}", {"force": "true"})
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
-        """Check `X-WC-Webhook-Signature`. The number that a shop sends, unsigned, when a webhook is saved is heard."""
-        if _PING.fullmatch(request.body):
-            return ProvedRequest()
-        expected = [proofs.base64_digest(key.encode(), request.body) for key in account.secrets("webhookSecret")]
-        proofs.require_match([request.headers.get("X-WC-Webhook-Signature", "")], expected)
+        """Check the signature. The number that a shop sends, unsigned, when a webhook is saved is answered with ok."""
+        return ProvedRequest() if _PING.fullmatch(request.body) else super().prove(account, request)
+
+    def read_delivery(self, request: Inbound) -> GatewayDelivery:
         topic = request.headers.get("X-WC-Webhook-Topic", "unreadable")
-        # What the shop calls a delivery's id is the same for all of one second: the bytes tell deliveries apart.
-        raw = _stamped(topic, request)
-        return ProvedRequest((GatewayDelivery(f"{topic}:{proofs.fingerprint(raw)}", topic, raw),))
+        # The shop's id of a delivery is the same for all of one second: the bytes tell deliveries apart.
+        raw = self._stamp(topic, request)
+        return GatewayDelivery(f"{topic}:{proofs.fingerprint(raw)}", topic, raw)
 
-    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Translate an order as it was when it was sent, or as it was listed."""
-        order = events.kept(delivery.raw)
-        if delivery.type == woocommerce_facts.LISTED_REFUND:
-            return woocommerce_facts.refunds(order)
-        if delivery.type == woocommerce_facts.LISTED_CHANGE:
-            return woocommerce_facts.of_change(order)
-        if delivery.type == woocommerce_facts.DELETED:
-            return woocommerce_facts.of_deleted(order)
-        if delivery.type not in _TOPICS:
-            return (IgnoredFact("unknown_type"),)
-        return woocommerce_facts.of_order(order)
-
-    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
-        """Return it as it is: the order says everything."""
-        return origin
+        read = woocommerce_facts.READERS.get(kind)
+        return read(event) if read else IgnoredFact("unknown_type")
 
     def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Have the webhooks active, then read the orders that changed: those paid since then, totals and refunds."""
-        _wake(account)
+        _reactivate(account, self.webhooks(account))
         params: dict[str, str | int] = {
             "modified_after": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
             "dates_are_gmt": "true",
@@ -142,14 +125,16 @@ class WooCommerce:
             "per_page": _PAGE,
             "_fields": _READ,
         }
-        page, is_last = 1, False
-        while not is_last:
-            orders = ask(account, "GET", "/orders", {**params, "page": page}).json
-            if not isinstance(orders, list):
-                raise GatewayUnreachable("the answer is not a list of orders")
-            if found := [item for order in orders for item in _listed(order, since)]:
-                yield found
-            page, is_last = page + 1, len(orders) < _PAGE
+        for orders in paging.number(lambda number: _list_orders(account, {**params, "page": number}), _PAGE):
+            if deliveries := [delivery for order in orders for delivery in _listed(order, since)]:
+                yield deliveries
+
+    def _stamp(self, topic: str, request: Inbound) -> bytes:
+        """Return a body with when it came in, where the order lacks the time at which it was deleted or restored."""
+        order = self.glance(request.body) if topic in (woocommerce_facts.DELETED, "order.restored") else None
+        if not isinstance(order, dict):
+            return request.body
+        return dumped({**order, woocommerce_facts.RECEIVED_AT: request.received_at.isoformat()})
 
 
 GATEWAY = WooCommerce()
@@ -157,8 +142,8 @@ GATEWAY = WooCommerce()
 
 def _store(account: GatewayAccount) -> str:
     """Return the shop's address as it is called: with a scheme, without a query."""
-    found = _STORE.fullmatch(account.credentials.get("storeUrl", "").strip())
-    address = (found["scheme"] or "https://").lower() + found["place"].rstrip("/") if found else ""
+    match = _STORE.fullmatch(account.credentials.get("storeUrl", "").strip())
+    address = (match["scheme"] or "https://").lower() + match["place"].rstrip("/") if match else ""
     if not urls.is_http(address):
         raise CredentialsRefused("the store's address is not such as https://shop.example.com")
     return address
@@ -171,7 +156,7 @@ def ask(
     params: Mapping[str, str | int] | None = None,
     json: object = None,
 ) -> GatewayAnswer:
-    """Ask the shop. One without permalinks has another address for it, one behind some servers wants the keys there.
+    """Call the shop. One without permalinks has another address for it; behind some servers the keys go into it.
 
     Raises as `GatewayWire.ask`.
     """
@@ -199,32 +184,19 @@ def _routed(wire: GatewayWire, method: str, path: str, params: Mapping[str, str 
     return wire.ask(method, "/", params={"rest_route": f"/wc/v3{path}", **params}, json=json)
 
 
-def _hooks(account: GatewayAccount) -> list[str]:
-    return account.made.get("webhooks", "").split()
+def _list_orders(account: GatewayAccount, params: Mapping[str, str | int]) -> list[Any]:
+    orders = ask(account, "GET", "/orders", params).json
+    if not isinstance(orders, list):
+        raise GatewayUnreachable("the answer is not a list of orders")
+    return orders
 
 
-def _unhook(account: GatewayAccount, hooks: Sequence[str]) -> None:
-    for hook in hooks:
+def _reactivate(account: GatewayAccount, webhooks: Sequence[str]) -> None:
+    """Have webhooks active again that the shop gave up; one that was deleted there is not made again."""
+    for webhook in webhooks:
         with suppress(GatewayRejected):
-            ask(account, "DELETE", f"/webhooks/{hook}", {"force": "true"})
-
-
-def _wake(account: GatewayAccount) -> None:
-    """Have webhooks active again that the shop gave up; one that somebody deleted is not made anew."""
-    for hook in _hooks(account):
-        with suppress(GatewayRejected):
-            if shapes.text(ask(account, "GET", f"/webhooks/{hook}").json, "status") != "active":
-                ask(account, "PUT", f"/webhooks/{hook}", json={"status": "active"})
-
-
-def _stamped(topic: str, request: Inbound) -> bytes:
-    """Return a body with when it came in, where the order does not say when it was deleted or restored."""
-    if topic not in (woocommerce_facts.DELETED, "order.restored"):
-        return request.body
-    order = events.glance(request.body)
-    if not isinstance(order, dict):
-        return request.body
-    return dumped({**order, woocommerce_facts.RECEIVED_AT: request.received_at.isoformat()})
+            if shapes.text(ask(account, "GET", f"/webhooks/{webhook}").json, "status") != "active":
+                ask(account, "PUT", f"/webhooks/{webhook}", json={"status": "active"})
 
 
 def _listed(order: Any, since: datetime) -> Iterator[GatewayDelivery]:
@@ -232,10 +204,10 @@ def _listed(order: Any, since: datetime) -> Iterator[GatewayDelivery]:
     if not shapes.at(order, "date_paid_gmt"):
         return
     if shapes.is_since(since, lambda: woocommerce_facts.paid_at(order) or since):
-        yield GatewayDelivery(f"reconcile:{order_id}", "order.updated", dumped(order))
+        yield make_listed(order_id, "order.updated", order)
     # One that changed after it was paid may be known with another total or status.
     if changed := woocommerce_facts.change_of(order):
-        yield GatewayDelivery(f"reconcile:{order_id}:{changed}", woocommerce_facts.LISTED_CHANGE, dumped(order))
+        yield make_listed(f"{order_id}:{changed}", woocommerce_facts.LISTED_CHANGE, order)
     for refund in shapes.items(order, "refunds"):
-        one = dumped({**order, "refunds": [refund]})
-        yield GatewayDelivery(f"reconcile:{shapes.needed(refund, 'id')}", woocommerce_facts.LISTED_REFUND, one)
+        with_refund = {**order, "refunds": [refund]}
+        yield make_listed(shapes.needed(refund, "id"), woocommerce_facts.LISTED_REFUND, with_refund)

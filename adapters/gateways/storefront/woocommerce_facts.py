@@ -5,7 +5,7 @@ The total of an order leaves its refunds out. A status that means no money takes
 Times are read from the fields in GMT, which have no zone; the others are in the shop's own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from adapters.gateways import events, shapes
+from adapters.gateways import shapes
 from domain import links
 from domain.gateways import amounts, referrals
 from domain.gateways.facts import (
@@ -21,6 +21,7 @@ from domain.gateways.facts import (
     CancelledFact,
     Carrier,
     Fact,
+    Facts,
     IgnoredFact,
     PaymentFact,
     RedeemedCode,
@@ -50,31 +51,31 @@ def paid_at(order: Any) -> datetime | None:
     return shapes.moment(order, "date_paid_gmt") if shapes.at(order, "date_paid_gmt") else None
 
 
-def of_order(order: Any) -> Sequence[Fact]:
+def of_order(order: Any) -> Facts:
     """Return the payment, or that it was taken back, and the refunds of an order that was paid.
 
     Raises UnreadableEvent, UnsupportedCurrency.
     """
     order_id, at, status = shapes.needed(order, "id"), paid_at(order), shapes.text(order, "status")
     if at is None:
-        return (IgnoredFact("not_paid"),)
+        return IgnoredFact("not_paid")
     if status in _PAID:
         facts: list[Fact] = [_payment(order, at)]
         for refund in shapes.items(order, "refunds"):
-            facts += events.read_alongside_sale(partial(_refunds_of, order, refund))
+            facts += shapes.read_alongside_sale(partial(_refunds_of, order, refund))
         return facts
     cancelled = (CancelledFact(sale_ids=(order_id,), told_at=changed_at(order)),) if status in _NO_MONEY else ()
     return (*cancelled, *refunds(order)) or (IgnoredFact("not_paid"),)
 
 
-def of_change(order: Any) -> Sequence[Fact]:
+def of_change(order: Any) -> Fact:
     """Return what a listed order comes to, or that it was cancelled. Raises UnreadableEvent, UnsupportedCurrency."""
     order_id, at = shapes.needed(order, "id"), changed_at(order)
     if shapes.text(order, "status") in _NO_MONEY:
-        return (CancelledFact(sale_ids=(order_id,), told_at=at),)
+        return CancelledFact(sale_ids=(order_id,), told_at=at)
     currency = amounts.currency(shapes.at(order, "currency"))
     paid = amounts.of_decimal(shapes.at(order, "total"), currency)
-    total = TotalFact(
+    return TotalFact(
         sale_ids=(order_id,),
         amount_cents=paid,
         total_cents=paid,
@@ -82,12 +83,11 @@ def of_change(order: Any) -> Sequence[Fact]:
         told_at=at,
         net_cents=_net(order, paid, currency),
     )
-    return (total,)
 
 
-def of_deleted(order: Any) -> Sequence[Fact]:
+def of_deleted(order: Any) -> Fact:
     """Return that an order was deleted. Raises UnreadableEvent."""
-    return (CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=shapes.moment(order, RECEIVED_AT)),)
+    return CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=shapes.moment(order, RECEIVED_AT))
 
 
 def changed_at(order: Any) -> datetime:
@@ -154,6 +154,15 @@ def _payment(order: Any, at: datetime) -> Fact:
         net_cents=_net(order, paid, currency),
         told_at=changed_at(order),
     )
+
+
+#: Translates an order, by the topic of its webhook or by how it was listed.
+READERS: Mapping[str, Callable[[Any], Facts]] = {
+    **dict.fromkeys(CHANGED, of_order),
+    DELETED: of_deleted,
+    LISTED_CHANGE: of_change,
+    LISTED_REFUND: refunds,
+}
 
 
 def _coupon_id(line: Any) -> str | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.gateways.card import paypal_wire
+from adapters.gateways.card import paypal
 from adapters.gateways.storefront import shopify_api, wix
 from adapters.gateways.tokens import AccessTokens
 from tests.support.gateways.playing import lead_to
@@ -14,7 +14,7 @@ def stage(request, monkeypatch):
     """Play the gateway that a parameter names, or else the one that the tests are called by."""
     playing = STAGES[getattr(request, "param", request.module.__name__.rpartition("test_")[2])]()
     lead_to(playing, monkeypatch)
-    for module in (paypal_wire, shopify_api, wix):  # an earlier stage on this very port gave tokens of its own
+    for module in (paypal, shopify_api, wix):  # an earlier stage on this very port gave tokens of its own
         monkeypatch.setattr(module, "_TOKENS", AccessTokens())
     yield playing
     playing.stop()

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from adapters.clicks import visitors
-from domain.fraud.page_leads.lead_burst import MAX_PER_HOUR
+from domain.fraud.rules import MAX_NETWORK_LEADS_PER_HOUR
 from models import db
 from models.leads import networks
 from pipelines.leads import lifecycle
@@ -62,7 +62,7 @@ def test_burst_of_leads_without_a_click_is_held_and_one_fraud_event(shop, drain)
         _send(shop, number)
     drain()
 
-    assert _leads(shop) == (MAX_PER_HOUR, 25 - MAX_PER_HOUR) == (20, 5)
+    assert _leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR, 25 - MAX_NETWORK_LEADS_PER_HOUR) == (20, 5)
     assert _events(shop) == [("lead", "held", 70, ["no_click", "lead_burst"], "medium", "open", 5)]
     (shown,) = shop.get("/api/v1/fraud-events").json
     assert (shown["occurrences"], shown["reasons"]) == (5, ["no_click", "lead_burst"])
@@ -72,11 +72,11 @@ def test_burst_of_leads_without_a_click_is_held_and_one_fraud_event(shop, drain)
 
 def test_burst_with_clicks_is_held_by_its_own_points(shop, drain):
     _click(shop)
-    for number in range(MAX_PER_HOUR + 1):
+    for number in range(MAX_NETWORK_LEADS_PER_HOUR + 1):
         _send(shop, number)
     drain()
 
-    assert _leads(shop) == (MAX_PER_HOUR, 1)
+    assert _leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR, 1)
     assert _events(shop) == [("lead", "held", 50, ["lead_burst"], "medium", "open", 1)]
 
 
@@ -95,12 +95,12 @@ def test_strictness_decides_what_becomes_of_a_burst(shop, drain, strictness, has
     shop.set(fraudStrictness=strictness)
     if has_click:
         _click(shop)
-    for number in range(MAX_PER_HOUR + 1):
+    for number in range(MAX_NETWORK_LEADS_PER_HOUR + 1):
         _send(shop, number)
     drain()
 
     assert _events(shop, "action") == ([(action,)] if action else [])
-    assert _leads(shop) == ((MAX_PER_HOUR, 1) if action else (MAX_PER_HOUR + 1, 0))
+    assert _leads(shop) == ((MAX_NETWORK_LEADS_PER_HOUR, 1) if action else (MAX_NETWORK_LEADS_PER_HOUR + 1, 0))
 
 
 @pytest.mark.parametrize("strictness", ["lenient", "balanced", "strict"])
@@ -126,7 +126,7 @@ def test_lead_starts_from_the_score_of_its_visitors_last_click(shop, drain):
 )
 def test_click_of_another_visitor_or_before_the_window_is_none(shop, drain, click):
     _click(shop, **click)
-    for number in range(MAX_PER_HOUR + 1):
+    for number in range(MAX_NETWORK_LEADS_PER_HOUR + 1):
         _send(shop, number)
     drain()
 
@@ -134,26 +134,26 @@ def test_click_of_another_visitor_or_before_the_window_is_none(shop, drain, clic
 
 
 def test_neighbours_are_one_network_and_others_are_not(shop, drain):
-    for number in range(MAX_PER_HOUR):
+    for number in range(MAX_NETWORK_LEADS_PER_HOUR):
         _send(shop, number, ip=f"203.0.113.{number + 1}")
     _send(shop, "far", ip="198.51.100.1")
     drain()
-    assert _leads(shop) == (MAX_PER_HOUR + 1, 0)
+    assert _leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR + 1, 0)
 
     _send(shop, "near", ip="203.0.113.200")
     drain()
-    assert _leads(shop) == (MAX_PER_HOUR + 1, 1)
+    assert _leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR + 1, 1)
 
 
 def test_each_affiliate_has_a_count_of_their_own(shop, drain):
     other = f"rob-{shop.id.hex}"
     shop.affiliate(other)
-    for number in range(MAX_PER_HOUR):
+    for number in range(MAX_NETWORK_LEADS_PER_HOUR):
         _send(shop, number)
         _send(shop, number, slug=other)
     drain()
 
-    assert (_leads(shop), _events(shop)) == ((2 * MAX_PER_HOUR, 0), [])
+    assert (_leads(shop), _events(shop)) == ((2 * MAX_NETWORK_LEADS_PER_HOUR, 0), [])
 
 
 def test_leads_that_are_counted_at_once_have_different_numbers(shop):
@@ -176,7 +176,7 @@ def test_leads_that_are_counted_at_once_have_different_numbers(shop):
 
 
 def test_known_person_does_not_count_however_often_they_are_sent(shop, drain):
-    for _ in range(MAX_PER_HOUR + 5):
+    for _ in range(MAX_NETWORK_LEADS_PER_HOUR + 5):
         _send(shop, 1)
     _send(shop, 2)
     drain()
@@ -185,19 +185,19 @@ def test_known_person_does_not_count_however_often_they_are_sent(shop, drain):
 
 
 def test_count_begins_again_after_an_hour(shop, drain):
-    for number in range(MAX_PER_HOUR + 1):
+    for number in range(MAX_NETWORK_LEADS_PER_HOUR + 1):
         _send(shop, number)
     drain()
     shop.rows("update lead_network set since = since - interval '61 minutes' returning 1")
     _send(shop, "later")
     drain()
 
-    assert _leads(shop) == (MAX_PER_HOUR + 1, 1)
+    assert _leads(shop) == (MAX_NETWORK_LEADS_PER_HOUR + 1, 1)
     assert shop.rows("select leads from lead_network") == [(1,)]
 
 
 def test_held_lead_credits_no_sale_until_the_brand_validates_it(shop, drain):
-    for number in range(MAX_PER_HOUR + 1):
+    for number in range(MAX_NETWORK_LEADS_PER_HOUR + 1):
         _send(shop, number)
     drain()
     ((held_id, lead_id),) = shop.rows(
@@ -212,7 +212,7 @@ def test_held_lead_credits_no_sale_until_the_brand_validates_it(shop, drain):
 
 def test_free_leads_in_quarantine_are_counted_and_are_worth_nothing_in_the_summary(shop, drain):
     shop.rows("update program set lead_bounty_cents = 500, lead_bounty_currency = 'USD' returning 1")
-    for number in range(MAX_PER_HOUR + 3):
+    for number in range(MAX_NETWORK_LEADS_PER_HOUR + 3):
         _send(shop, number)
     drain()
 
@@ -235,8 +235,8 @@ def test_counts_that_are_over_are_dropped_with_expired_leads(shop, drain):
 
 
 def test_signed_leads_are_not_screened(shop, drain):
-    for number in range(MAX_PER_HOUR + 5):
+    for number in range(MAX_NETWORK_LEADS_PER_HOUR + 5):
         answer = shop.signed("/api/tracking/lead", {"affiliateSlug": slug_of(shop), "email": f"a{number}@example.com"})
         assert answer.status_code == 200
 
-    assert (_leads(shop), _events(shop)) == ((MAX_PER_HOUR + 5, 0), [])
+    assert (_leads(shop), _events(shop)) == ((MAX_NETWORK_LEADS_PER_HOUR + 5, 0), [])

@@ -13,7 +13,8 @@ from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from adapters.gateways.base import GatewayAdapter, Mode
+from adapters.gateways.adapter import GatewayAdapter
+from adapters.gateways.base import Mode
 from commands.demo.prompt_handler import PromptHandler
 
 

@@ -1,11 +1,9 @@
-"""The browser asks for no language that is spoken where the visit comes from.
+"""The languages that a browser requests, compared with those spoken in the country of its address.
 
-English is asked for everywhere, and of a country that is not in the table nothing is said. Where a visit comes from is
-told by the operator's file of networks; without one this rule holds for nobody.
+English is requested everywhere. A country that is not in the table matches every language.
 """
 
-from domain.fraud.facts import ClickFacts
-from domain.fraud.rule import Rule
+from collections.abc import Sequence
 
 _SPOKEN = {
     "AE": "ar hi ur",
@@ -61,17 +59,12 @@ _SPOKEN = {
 }
 
 
-def _holds(click: ClickFacts) -> bool:
-    spoken = _SPOKEN.get((click.country or "").upper())
-    if spoken is None or not click.languages:
+def are_foreign(tags: Sequence[str], country: str | None) -> bool:
+    """Return whether none of the requested language tags is spoken in a country or names it."""
+    code = country or ""
+    spoken = _SPOKEN.get(code.upper())
+    if spoken is None or not tags:
         return False
-    asked = {tag.lower().split("-")[0] for tag in click.languages}
-    return asked.isdisjoint({"en", *spoken.split()}) and not _names_country(click)
-
-
-def _names_country(click: ClickFacts) -> bool:
-    country = (click.country or "").lower()
-    return any(country in tag.lower().split("-")[1:] for tag in click.languages)
-
-
-RULE = Rule("language_mismatch", 10, _holds)
+    parts = [tag.lower().split("-") for tag in tags]
+    languages = {language for language, *_ in parts}
+    return languages.isdisjoint({"en", *spoken.split()}) and not any(code.lower() in rest for _, *rest in parts)

@@ -1,0 +1,265 @@
+"""The base of every gateway's adapter: what all gateways do in the same way, and what each of them declares.
+
+Proving happens in the request that brings an event and must be quick; translating happens in a job and may call the
+gateway. Nothing here is called inside a transaction. Everything after translation is the same for all gateways.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any
+
+from adapters.gateways import proofs, shapes
+from adapters.gateways.base import (
+    Capabilities,
+    CredentialField,
+    CredentialsRefused,
+    GatewayAccount,
+    GatewayDelivery,
+    GatewayRejected,
+    GatewayUnreachable,
+    Inbound,
+    Kind,
+    Known,
+    ProvedRequest,
+    Setup,
+    Subscribed,
+)
+from adapters.gateways.wire import GatewayWire, dumped, parsed
+from domain.gateways.facts import BuyerOrigin, Carrier, Fact, Facts, IgnoredFact, UnreadableEvent
+
+#: Translates the object of an event, at the time of the event; asks the gateway for what the object leaves out.
+Reader = Callable[[GatewayWire, Any, datetime], Facts]
+
+_CALL_ERRORS = (CredentialsRefused, GatewayRejected, GatewayUnreachable)
+
+
+class GatewayAdapter:
+    """One gateway. An adapter has no state.
+
+    `polls` is how often reconcile must run because something has no event; None is nightly. The paths say where an
+    event holds its id, type, object and time; `readers` translate its object, by its type. `customer_path` and
+    `subscription_path` are where the brand's own fields are read, `by_hand` the steps by which a brand makes the
+    webhook, for `sent_events`.
+    """
+
+    name: str
+    label: str
+    kind: Kind
+    fields: tuple[CredentialField, ...]
+    capabilities: Capabilities
+    polls: timedelta | None = None
+
+    id_path: tuple[str, ...] = ("id",)
+    type_path: tuple[str, ...] = ("type",)
+    object_path: tuple[str, ...] = ()
+    time_path: tuple[str, ...] = ()
+    readers: Mapping[str, Reader] = {}
+    proof: proofs.BodyDigest | proofs.StampedHeader | None = None
+
+    by_hand: tuple[str, ...] = ()
+    sent_events: Iterable[str] = ()
+
+    customer_path: str | None = None
+    customer_in: tuple[str, ...] = ()
+    customer_names: tuple[str, ...] = ("name",)
+    subscription_path: str | None = None
+
+    def api(self, account: GatewayAccount) -> GatewayWire:
+        """Return the API of an account. Raises CredentialsRefused for credentials that cannot be sent."""
+        raise NotImplementedError
+
+    def check(self, account: GatewayAccount) -> Known:
+        """Prove the credentials by the cheapest call. Raises CredentialsRefused and GatewayUnreachable."""
+        raise NotImplementedError
+
+    def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
+        """Have events sent to `address` where the gateway lets us, else return what the brand does. Repeatable.
+
+        Raises CredentialsRefused, GatewayRejected and GatewayUnreachable; nothing of what was made stays then.
+        """
+        return Subscribed(setup=self.setup_by_hand(address))
+
+    def unsubscribe(self, account: GatewayAccount) -> None:
+        """Take back what `subscribe` made; what is already gone is no error.
+
+        Raises CredentialsRefused and GatewayUnreachable.
+        """
+
+    def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
+        """Return what a request brings when the gateway made it, by its raw bytes. Raises NotProved.
+
+        A body that cannot be read is a delivery all the same: its key is a digest, and `facts` raises what is wrong.
+        Only a gateway whose proof is a call of its own raises GatewayUnreachable.
+        """
+        self.verify(account, request)
+        return ProvedRequest((self.read_delivery(request),))
+
+    def verify(self, account: GatewayAccount, request: Inbound) -> None:
+        """Raise NotProved unless the gateway made a request."""
+        assert self.proof is not None
+        self.proof.require(account, request)
+
+    def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
+        """Translate one event, in the order in which its facts count. Asks the gateway for what the event leaves out.
+
+        Raises UnreadableEvent, UnsupportedCurrency, CredentialsRefused, GatewayRejected and GatewayUnreachable.
+        """
+        facts = self.translate(account, self.read_event(delivery.raw), delivery.type)
+        return facts if isinstance(facts, Sequence) else (facts,)
+
+    def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
+        """Return the facts of an event that was read; `kind` is the type of its delivery. Raises as `facts`."""
+        read = self.readers.get(shapes.text(event, *self.type_path) or "")
+        if read is None:
+            return IgnoredFact("unknown_type")
+        return read(self.api(account), shapes.at(event, *self.object_path), shapes.moment(event, *self.time_path))
+
+    def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
+        """Return an origin with what only the customer has: their email, name and the brand's own fields.
+
+        Called where what an event says credits no one. A gateway that has no more to say returns it as it is.
+
+        Raises as `facts`.
+        """
+        if self.customer_path is None or origin.customer_id is None:
+            return origin
+        customer = shapes.at(self._find(account, self.customer_path, origin), *self.customer_in)
+        email, name = shapes.text(customer, "email"), shapes.full_name(customer, *self.customer_names)
+        return origin.with_more(email=email, name=name, carriers=self.read_carriers(customer))
+
+    def read_subscription(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
+        """Return an origin with the fields that the brand wrote on its subscription by now, in one call.
+
+        Called where neither the event nor the customer names an affiliate: the brand may have written it later.
+
+        Raises as `facts`.
+        """
+        path = self.subscription_path
+        if path is None or origin.subscription_id is None or ("{customer}" in path and origin.customer_id is None):
+            return origin
+        subscription = shapes.at(self._find(account, path, origin), *self.customer_in)
+        return origin.with_more(email=None, name=None, carriers=self.read_carriers(subscription))
+
+    def read_carriers(self, holder: Any) -> tuple[Carrier, ...]:
+        """Return what the brand's own fields of a customer or a subscription carry."""
+        return ()
+
+    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+        """Yield pages of payments and refunds since then, as deliveries that `facts` reads.
+
+        The key of each is `reconcile:` and the external id of the payment or of the refund. Raises as `facts`.
+        """
+        raise NotImplementedError
+
+    def parse(self, raw: bytes) -> Any:
+        """Return the fields of a body. Raises ValueError."""
+        return parsed(raw)
+
+    def read_event(self, raw: bytes) -> Any:
+        """Return the fields of a stored event. Raises UnreadableEvent."""
+        try:
+            return self.parse(raw)
+        except ValueError as error:
+            raise UnreadableEvent(str(error)) from error
+
+    def glance(self, raw: bytes) -> Any:
+        """Return the fields of a proved body; None where it cannot be read, for it is stored all the same."""
+        try:
+            return self.parse(raw)
+        except ValueError:
+            return None
+
+    def read_delivery(self, request: Inbound) -> GatewayDelivery:
+        """Return a proved body as an event under its own id, or under its bytes where it has none."""
+        event = self.glance(request.body)
+        return make_delivery(request.body, shapes.text(event, *self.id_path), shapes.text(event, *self.type_path))
+
+    def setup_by_hand(self, address: str, *steps: str, **values: str) -> Setup:
+        """Return the steps by which a brand makes the webhook, with what it pastes: the address, the events, and more.
+
+        Without `steps` they are `by_hand`.
+        """
+        events = ", ".join(self.sent_events)
+        pasted = {"webhookUrl": address, **({"events": events} if events else {}), **values}
+        return Setup(steps or self.by_hand, tuple(pasted.items()))
+
+    def _find(self, account: GatewayAccount, path: str, origin: BuyerOrigin) -> Any:
+        customer, subscription = (shapes.segment(name or "") for name in (origin.customer_id, origin.subscription_id))
+        return self.api(account).find(path.format(customer=customer, subscription=subscription))
+
+
+class OneWebhookAdapter(GatewayAdapter):
+    """A gateway at which one call makes one webhook for all events; a brand may also give the secret of its own.
+
+    `webhooks_path` is where webhooks are made, and behind it deleted by id. `webhook_key` is the name under which the
+    id is stored, `webhook_id` and `webhook_secret` are where the answer holds both. `own_by_hand` are the steps for a
+    brand that gave the secret of its own webhook, where they are not those of `by_hand`.
+    """
+
+    webhooks_path: str
+    webhook_key = "webhook"
+    webhook_id: tuple[str, ...] = ("id",)
+    webhook_secret: tuple[str, ...] = ()
+    own_by_hand: tuple[str, ...] = ()
+
+    def make_webhook(self, account: GatewayAccount, address: str) -> Any:
+        """Return the gateway's answer to making a webhook. Raises as `GatewayWire.ask`."""
+        raise NotImplementedError
+
+    def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
+        """Make the webhook, unless the brand gave the secret of one. The brand makes it where the key may not."""
+        if account.credentials.get("webhookSecret"):
+            return Subscribed(setup=self.setup_by_hand(address, *self.own_by_hand))
+        try:
+            made = self.make_webhook(account, address)
+        except (CredentialsRefused, GatewayRejected):
+            return Subscribed(setup=self.setup_by_hand(address))
+        webhook_id, secret = shapes.needed(made, *self.webhook_id), shapes.needed(made, *self.webhook_secret)
+        return Subscribed({self.webhook_key: webhook_id, "webhookSecret": secret})
+
+    def unsubscribe(self, account: GatewayAccount) -> None:
+        if webhook := account.made.get(self.webhook_key):
+            self.api(account).drop(f"{self.webhooks_path}/{shapes.segment(webhook)}")
+
+
+class ManyWebhooksAdapter(GatewayAdapter):
+    """A gateway that has a webhook for each kind of event. Their ids are stored under `webhooks_key`."""
+
+    webhooks_key = "webhooks"
+
+    def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
+        """Delete webhooks; one that is already gone is no error. Raises CredentialsRefused and GatewayUnreachable."""
+        raise NotImplementedError
+
+    def webhooks(self, account: GatewayAccount) -> list[str]:
+        """Return the ids of the webhooks that were made."""
+        return account.made.get(self.webhooks_key, "").split()
+
+    def unsubscribe(self, account: GatewayAccount) -> None:
+        self.drop_webhooks(account, self.webhooks(account))
+
+    def make_webhooks(self, account: GatewayAccount, making: Iterable[str]) -> list[str]:
+        """Return the ids of webhooks as `making` makes them one by one; where one fails, those made before are deleted.
+
+        Raises as `making`.
+        """
+        made: list[str] = []
+        try:
+            for webhook in making:
+                made.append(webhook)
+        except (*_CALL_ERRORS, UnreadableEvent):
+            with suppress(*_CALL_ERRORS):
+                self.drop_webhooks(account, made)
+            raise
+        return made
+
+
+def make_delivery(body: bytes, event_id: str | None, kind: str | None) -> GatewayDelivery:
+    """Return one event under its own id, or under its bytes where it has none; without a kind it is unreadable."""
+    return GatewayDelivery(event_id or proofs.fingerprint(body), kind or "unreadable", body, event_id)
+
+
+def make_listed(external_id: str, kind: str, event: Any, event_id: str | None = None) -> GatewayDelivery:
+    """Return a listed payment or refund as an event that the adapter's `facts` reads."""
+    return GatewayDelivery(f"reconcile:{external_id}", kind, dumped(event), event_id)

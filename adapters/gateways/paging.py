@@ -1,0 +1,29 @@
+"""Reads the pages of a gateway's lists one after the other: by what a page says of the next one, or by number."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+Query = TypeVar("Query")
+
+
+def follow(fetch: Callable[[Query], Any], query: Query, following: Callable[[Any], Query | None]) -> Iterator[Any]:
+    """Yield pages from the one of `query` on; `following` returns the query of the page after a page, None at the end.
+
+    Raises as `fetch`.
+    """
+    wanted: Query | None = query
+    while wanted is not None:
+        page = fetch(wanted)
+        yield page
+        wanted = following(page)
+
+
+def number(fetch: Callable[[int], list[Any]], size: int, *, max_pages: int | None = None) -> Iterator[list[Any]]:
+    """Yield the items of pages 1, 2, … until one is not full; empty pages are left out. Raises as `fetch`."""
+    for page_number in itertools.count(1) if max_pages is None else range(1, max_pages + 1):
+        items = fetch(page_number)
+        if items:
+            yield items
+        if len(items) < size:
+            return
