@@ -157,9 +157,14 @@ def tried(
     return answer
 
 
-def may(view: View) -> bool:
-    """Say whether the person would be let in to an operation, so that nothing is offered that is refused."""
-    return guards.may(_guard(view), session.person())
+def may(operation: View | str) -> bool:
+    """Return whether the person would be let in to an operation, so that nothing is offered that is refused.
+
+    Templates name one of those that their screen uses.
+    """
+    if isinstance(operation, str):
+        operation = next(view for view in g.screen_uses if view.__name__ == operation)
+    return guards.may(_guard(operation), session.person())
 
 
 def _guard(view: Any) -> guards.Guard:

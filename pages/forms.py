@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from flask import request
 
-from pages.calls import CallRefusal
+from pages.calls import CallAnswer
 
 #: The hidden field of every POST form: the Idempotency-Key of what it asks for.
 KEY_FIELD = "_key"
@@ -19,19 +19,21 @@ _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 # What the API says of a field that has to be there, as callers of an API read it.
 _LEFT_OUT = ("Field may not be null.", "Missing data for required field.")
 _NEEDED = "Fill this in."
+_UNPROCESSABLE = 422
 
 
 @dataclass(frozen=True, slots=True)
 class FormState:
     """The texts by field, the error of a field by its name, and what is wrong with the whole.
 
-    `id` tells two forms of one page apart that have fields of one name.
+    `id` tells two forms of one page apart that have fields of one name. `status` is that of the page which shows it.
     """
 
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     alert: str | None = None
     id: str = ""
+    status: int = 200
 
     @property
     def is_wrong(self) -> bool:
@@ -68,27 +70,34 @@ def asked() -> FormState:
     return FormState(dict(request.args.lists()))
 
 
-def wrong(errors: Mapping[str, str], alert: str | None = None, form_id: str = "") -> FormState:
+def form_with_errors(errors: Mapping[str, str], alert: str | None = None, form_id: str = "") -> FormState:
     """Return what was typed, with what the page itself found wrong."""
-    return FormState(sent().values, errors, alert, form_id)
+    return FormState(sent().values, errors, alert, form_id, _UNPROCESSABLE)
 
 
-def refused(refusal: CallRefusal, names: Mapping[str, str] = _NO_NAMES, form_id: str = "") -> FormState:
+def form_from_refusal(answer: CallAnswer, names: Mapping[str, str] = _NO_NAMES, form_id: str = "") -> FormState:
     """Return what was typed, with what the API found wrong.
 
     `names` says how a field of the API is called in this form where they differ. What is wrong with anything that the
     form has no field for, is said of the whole.
     """
+    assert answer.refusal is not None
     typed = sent().values
     errors, rest = {}, []
-    for told, message in refusal.fields.items():
-        name, said = names.get(told, told), _said(message)
+    for field_name, message in answer.refusal.fields.items():
+        name, words = names.get(field_name, field_name), _said(message)
         if name in typed:
-            errors[name] = said
+            errors[name] = words
         else:
-            rest.append(f"{told}: {said}")
-    alert = " ".join(rest) or (None if errors else refusal.message)
-    return FormState(typed, errors, alert, form_id)
+            rest.append(f"{field_name}: {words}")
+    alert = " ".join(rest) or (None if errors else answer.refusal.message)
+    return FormState(typed, errors, alert, form_id, answer.status)
+
+
+def form_with_alert(answer: CallAnswer, form_id: str = "") -> FormState:
+    """Return an empty form that says what the API refused."""
+    assert answer.refusal is not None
+    return FormState(alert=answer.refusal.message, id=form_id, status=answer.status)
 
 
 def answers() -> dict[str, str]:
@@ -99,6 +108,15 @@ def answers() -> dict[str, str]:
 def answered(said: Mapping[str, object]) -> FormState:
     """Return a form that shows the answers to a program's own form, by the key of the question."""
     return FormState({f"{ANSWER}{key}": _texts(_as_typed(answer)) for key, answer in said.items()})
+
+
+def read_file(name: str, max_bytes: int) -> bytes:
+    """Return the file that was chosen, of a longer one a byte more than it may have; nothing where none was."""
+    chosen = request.files.get(name)
+    try:
+        return chosen.read(max_bytes + 1) if chosen is not None else b""
+    finally:
+        request.close()  # a large file was put into one on the disk
 
 
 def key() -> str | None:

@@ -33,6 +33,8 @@ _MAX_FIELDS = 2_000
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _ITSELF = dict.fromkeys(("script-src", "style-src", "img-src", "connect-src"), "'self'")
 _SCREEN = Guard(audience="public", bucket=None)
+#: The largest form that a page takes unless it says otherwise, in bytes.
+MAX_FORM_BYTES = _SCREEN.max_body_bytes
 _SAID: Mapping[int, tuple[str, str]] = {
     400: ("Not understood", "The address asks for something that is not there to ask for. Begin from the page itself."),
     402: ("Not in your plan", "The plan of your organization does not have this. Settings says which plan it is."),
@@ -50,13 +52,13 @@ _UNPROVEN = (
 _FAULT = ("Something went wrong", "It is our fault, and nothing was half done. The number below names what happened.")
 
 
-def open_page(*, bucket: str | None = None, most_bytes: int = _SCREEN.max_body_bytes) -> Callable[[Shown], Shown]:
+def open_page(*, bucket: str | None = None, most_bytes: int = MAX_FORM_BYTES) -> Callable[[Shown], Shown]:
     """Declare a page that anybody may see; `bucket` names its rate limit, `most_bytes` is its largest form."""
     return _declared(Guard(audience="public", bucket=bucket, max_body_bytes=most_bytes), None, ())
 
 
 def screen(
-    kind: PersonKind, *, uses: Sequence[calls.View] = (), most_bytes: int = _SCREEN.max_body_bytes
+    kind: PersonKind, *, uses: Sequence[calls.View] = (), most_bytes: int = MAX_FORM_BYTES
 ) -> Callable[[Shown], Shown]:
     """Declare a page for people of one kind, and the operations that it `uses`; `most_bytes` is its largest form.
 
@@ -93,31 +95,30 @@ def _declared(guard: Guard, kind: PersonKind | None, uses: tuple[calls.View, ...
     return wrap
 
 
-def show(
-    template: str, *, status: int = 200, form: FormState = forms.EMPTY, here: str | None = None, **shown: Any
-) -> Response:
+def show(template: str, form: FormState | None = None, *, status: int | None = None, **values: Any) -> Response:
     """Return a template in its frame, with what every screen has: the `form` in it, and the filter in its address.
 
-    `here` is the page's own address where its form was sent to another one.
+    Its status is that of the form unless another one is given.
     """
-    person = session.present()
+    person, shown_form = session.present(), form or forms.EMPTY
     answer = documents.page(
         f"screens/{template}",
-        status=status,
+        status=status or shown_form.status,
         allows=_ITSELF,
         static=statics.url,
         theme=theme(),
         person=person,
         area=navigation.of(person) if person else None,
         places=navigation.seen(person) if person else (),
-        here=here or request.path,
+        here=g.get("page_address", request.path),
         may=calls.may,
-        form=form,
+        form=shown_form,
         new_key=forms.new_key,
         asked=forms.asked(),
+        done=request.args.get("done"),
         with_cursor=_with_cursor,
         zone=zone.current().key,
-        **shown,
+        **values,
     )
     answer.vary.add("Cookie")
     return answer

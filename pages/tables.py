@@ -20,8 +20,13 @@ _ROLES = {"thead": "rowgroup", "tbody": "rowgroup", "tfoot": "rowgroup", "tr": "
 
 
 def folded(inside: str) -> Markup:
-    """Return the inside of a table, its cells with roles and with the heads of their columns. No table is within."""
+    """Return the inside of a table, its cells with roles and with the heads of their columns. No table is within.
+
+    What follows the head is the body where the markup names none.
+    """
     head = _HEAD.search(inside)
+    if head and "<tbody" not in inside:
+        inside = f"{inside[: head.end()]}\n<tbody>{inside[head.end() :]}</tbody>"
     heads = list(_heads(head[0])) if head else []
     end_of_head = head.end() if head else 0
     column = 0

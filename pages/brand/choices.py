@@ -8,6 +8,8 @@ from api.programs.programs import list_programs
 from pages import calls
 
 _MOST = 200
+#: What is said of an email that `affiliate` does not find.
+NO_AFFILIATE = "No affiliate of this program has this email."
 
 
 def programs() -> list[tuple[str, str]]:

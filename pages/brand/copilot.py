@@ -23,8 +23,9 @@ from api.copilot.conversations import (
 )
 from domain.money import wording
 from domain.text import one_line
-from pages import calls, forms, fragments, kept, screens
+from pages import calls, forms, fragments, screens
 from pages.calls import CallAnswer, View
+from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 from pages.screens import screen
 
@@ -33,7 +34,6 @@ blueprint = Blueprint("copilot_page", __name__)
 _HERE = "/dashboard/co-pilot"
 _USES = (list_copilot_conversations, get_copilot_conversation, run_copilot_steps)
 _SENDS = (
-    *_USES,
     create_copilot_conversation,
     send_copilot_message,
     retry_copilot_question,
@@ -56,13 +56,6 @@ _ACTS: Mapping[str, View] = {
 _OF_ONE_ACT = ("confirm", "decline")
 
 
-@blueprint.get(_HERE)
-@screen("member", uses=_USES)
-def show_copilot() -> Response:
-    """Show a conversation, or the form that begins one; looks up what the model wants to see. Budget: 6 round trips."""
-    return _page(_wanted(), kept.form() or forms.EMPTY)
-
-
 @blueprint.get(f"{_HERE}/fragment")
 @screen("member", uses=_USES)
 def show_copilot_part() -> Response:
@@ -70,31 +63,36 @@ def show_copilot_part() -> Response:
     return fragments.show("brand/_copilot.html", **_shown(_wanted()))
 
 
-@blueprint.post(_HERE)
-@screen("member", uses=_SENDS)
-def send_copilot() -> Response:
+def _send_form() -> Response | FormState:
     """Ask, or do what a button says: confirm or decline what is proposed, ask once more, delete the conversation."""
-    wanted, word = request.form.get("conversation", ""), request.form.get("do", "")
-    answer = _sent(wanted, word)
+    conversation_id, word = request.form.get("conversation", ""), request.form.get("do", "")
+    answer = _send(conversation_id, word)
     if answer.refusal is not None:
-        return _page(wanted, forms.refused(answer.refusal), status=answer.status)
+        return _show(forms.form_from_refusal(answer), conversation_id)
     return screens.sent_on(_HERE if word == "delete" else _address(answer.data["id"]))
 
 
-def _sent(wanted: str, word: str) -> CallAnswer:
-    path: dict[str, object] = {"conversation_id": wanted}
+def _send(conversation_id: str, word: str) -> CallAnswer:
+    path: dict[str, object] = {"conversation_id": conversation_id}
     if word in _ACTS:
-        named = path | {"act_id": request.form.get("act", "")} if word in _OF_ONE_ACT else path
-        return calls.tried(_ACTS[word], path=named, key=forms.key())
-    view = send_copilot_message if wanted else create_copilot_conversation
+        act = {"act_id": request.form.get("act", "")} if word in _OF_ONE_ACT else {}
+        return calls.tried(_ACTS[word], path=path | act, key=forms.key())
     body = {"text": request.form.get("text", "")}
-    return calls.tried(view, path=path if wanted else None, body=body, key=forms.key())
+    if conversation_id:
+        return send(send_copilot_message, path=path, body=body)
+    return send(create_copilot_conversation, body=body)
 
 
-def _page(wanted: str, form: FormState, *, status: int = 200) -> Response:
-    here, shown = _address(wanted) if wanted else _HERE, _shown(wanted)
+@form_page(blueprint, "member", _HERE, CustomForm("", _send_form, _SENDS), uses=_USES, restores=True)
+def show_copilot(form: FormState | None) -> Response:
+    """Show a conversation, or the form that begins one; looks up what the model wants to see. Budget: 6 round trips."""
+    return _show(form, _wanted())
+
+
+def _show(form: FormState | None, wanted: str) -> Response:
+    here, values = _address(wanted) if wanted else _HERE, _shown(wanted)
     latest = calls.needed(list_copilot_conversations, query={"take": _SHOWN})  # as they stand after that look
-    return screens.show("brand/copilot.html", status=status, form=form, latest=latest["items"], address=here, **shown)
+    return screens.show("brand/copilot.html", form, latest=latest["items"], address=here, **values)
 
 
 def _shown(wanted: str) -> dict[str, Any]:

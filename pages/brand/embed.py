@@ -8,69 +8,57 @@ from flask import Blueprint, Response, request
 import settings
 from api.affiliates.affiliates import get_affiliate
 from api.embed.tokens import create_embed_token, delete_embed_token, list_embed_tokens
-from pages import calls, forms, kept, screens, typed
+from pages import calls, forms, screens, typed
+from pages.form_pages import CustomForm, Form, form_page, send
 from pages.forms import FormState
-from pages.screens import screen
+from pages.list_pages import RowList
 
 blueprint = Blueprint("embed_tokens_page", __name__)
 
 _HERE = "/dashboard/embed"
 _OF_AFFILIATE = "/dashboard/affiliates/<affiliate_id>/embed"
-_USES = (get_affiliate, list_embed_tokens, create_embed_token)
+_TOKENS = RowList(list_embed_tokens)
 _USUAL_HOURS = "24"
 
 
-@blueprint.get(_HERE)
-@screen("member", uses=(list_embed_tokens, delete_embed_token))
-def show_embed_tokens() -> Response:
+@form_page(blueprint, "member", _HERE, Form("/<token_id>/revoke", delete_embed_token), uses=(list_embed_tokens,))
+def show_embed_tokens(form: FormState | None) -> Response:
     """Show the tokens that were not revoked, newest first. Budget: 1 round trip."""
-    found = calls.needed(list_embed_tokens, query={"cursor": request.args.get("cursor") or None})
-    return screens.show("brand/embed.html", tokens=found["items"], next_cursor=found["nextCursor"])
+    return screens.show("brand/embed.html", **_TOKENS.require().values(form))
 
 
-@blueprint.post(f"{_HERE}/<token_id>/revoke")
-@screen("member", uses=(delete_embed_token,))
-def send_embed_revocation(token_id: str) -> Response:
-    """End a token at once."""
-    calls.tried(delete_embed_token, path={"token_id": token_id})
-    return screens.sent_on(_HERE)
-
-
-@blueprint.get(_OF_AFFILIATE)
-@screen("member", uses=_USES)
-def show_embed_form(affiliate_id: str) -> Response:
-    """Show the form for an affiliate's token, with the origins of the one in force. Budget: 5 round trips."""
-    return _form(affiliate_id, kept.form())
-
-
-@blueprint.post(_OF_AFFILIATE)
-@screen("member", uses=_USES)
-def send_embed_form(affiliate_id: str) -> Response:
+def _create_token(affiliate_id: str) -> Response | FormState:
     """Make an affiliate's token, or show the one in force, with what goes into the brand's page."""
-    sent = request.form
     body = {
         "affiliateId": affiliate_id,
-        "allowedOrigins": sent.get("allowedOrigins", "").split(),
-        "expiresInHours": typed.number(sent.get("expiresInHours", "")),
-        "rotate": "rotate" in sent,
+        "allowedOrigins": request.form.get("allowedOrigins", "").split(),
+        "expiresInHours": typed.number(request.form.get("expiresInHours", "")),
+        "rotate": "rotate" in request.form,
     }
-    answer = calls.tried(create_embed_token, body=body, key=forms.key())
-    if answer.refusal is not None:
-        return _form(affiliate_id, forms.refused(answer.refusal), status=answer.status)
-    return _form(affiliate_id, None, made=answer.data)
+    answer = send(create_embed_token, body=body)
+    return forms.form_from_refusal(answer) if answer.refusal else _show(None, affiliate_id, made=answer.data)
 
 
-def _form(
-    affiliate_id: str, form: FormState | None, *, status: int = 200, made: Mapping[str, Any] | None = None
-) -> Response:
+@form_page(
+    blueprint,
+    "member",
+    _OF_AFFILIATE,
+    CustomForm("", _create_token, (create_embed_token,)),
+    uses=(get_affiliate, list_embed_tokens),
+    restores=True,
+)
+def show_embed_form(form: FormState | None, affiliate_id: str) -> Response:
+    """Show the form for an affiliate's token, with the origins of the one in force. Budget: 5 round trips."""
+    return _show(form, affiliate_id)
+
+
+def _show(form: FormState | None, affiliate_id: str, made: Mapping[str, Any] | None = None) -> Response:
     affiliate = calls.needed(get_affiliate, path={"affiliate_id": affiliate_id})
     held = calls.needed(list_embed_tokens, query={"affiliateId": affiliate_id})["items"]
     origins = "\n".join(held[0]["allowedOrigins"]) if held else ""
     return screens.show(
         "brand/embed_token.html",
-        status=status,
-        form=form or forms.blank(allowedOrigins=origins, expiresInHours=_USUAL_HOURS),
-        here=f"/dashboard/affiliates/{affiliate_id}/embed",
+        form or forms.blank(allowedOrigins=origins, expiresInHours=_USUAL_HOURS),
         affiliate=affiliate,
         name=affiliate["fullName"] or affiliate["email"],
         held=held[0] if held else None,

@@ -1,15 +1,20 @@
 """A look at DNS that was refused, as the page of a domain says it."""
 
-from pages import calls, forms
+from flask import Response
+
+from pages import calls, forms, screens
 from pages.calls import CallAnswer
 from pages.forms import FormState
 
 _SAID_HERE = (409, 503)
 
 
-def refused(answer: CallAnswer) -> FormState:
-    """Return why nothing was looked at, for the page. Raises Refused where the page can say nothing of it."""
-    if answer.refusal is None or answer.status not in _SAID_HERE:
-        calls.given(answer)
-        return forms.EMPTY
-    return FormState(alert=answer.refusal.message)
+def lead_on(answer: CallAnswer, to: str) -> Response | FormState:
+    """Return the way to what was found, or why nothing was looked at.
+
+    Raises Refused where the page can say nothing of it.
+    """
+    if answer.status in _SAID_HERE:
+        return forms.form_with_alert(answer)
+    calls.given(answer)
+    return screens.sent_on(to)

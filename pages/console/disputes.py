@@ -10,17 +10,16 @@ from flask import Blueprint, Response, request
 from api.operator.disputes import get_whole_deal, list_disputes, mark_milestone_settled, retry_milestone_refund
 from domain.deals.states import MilestoneStatus
 from domain.refused import not_found
-from pages import calls, forms, kept, screens, typed
+from pages import calls, forms, screens, typed
+from pages.form_pages import CustomForm, Form, form_page, read_texts, send
 from pages.forms import FormState
 from pages.screens import screen
 
 blueprint = Blueprint("operator_disputes_page", __name__)
 
 _DEAL = "/console/disputes/<deal_id>"
-_SETTLE = f"{_DEAL}/milestones/<seq>/settle"
-_REFUND = f"{_DEAL}/milestones/<seq>/refund"
-_NAMES = {"toAffiliateCents": "amount"}
-_NO_AMOUNT = "Enter an amount, such as 120.50."
+_PART = f"{_DEAL}/milestones/<seq>"
+_RETRY = Form("", retry_milestone_refund, read_texts("why"), to="/console/disputes/{deal_id}")
 
 
 @blueprint.get("/console/disputes")
@@ -34,91 +33,70 @@ def show_disputes() -> Response:
 @screen("operator", uses=(get_whole_deal,))
 def show_whole_deal(deal_id: str) -> Response:
     """Show a deal with its disputes, its money and what its source said. Budget: 5 round trips."""
-    return screens.show("console/deal.html", deal=_deal(deal_id))
+    return screens.show("console/deal.html", deal=_get_deal(deal_id))
 
 
-@blueprint.get(_SETTLE)
-@screen("operator", uses=(get_whole_deal,))
-def show_settlement(deal_id: str, seq: str) -> Response:
-    """Show both sides' words with a form that ends the dispute. Budget: 5 round trips."""
-    return _settle_page(deal_id, seq, kept.form() or forms.EMPTY)
-
-
-@blueprint.post(_SETTLE)
-@screen("operator", uses=(get_whole_deal, mark_milestone_settled))
-def send_settlement(deal_id: str, seq: str) -> Response:
+def _settle_part(deal_id: str, seq: str) -> Response | FormState:
     """Show who gets how much, and once that is confirmed settle the dispute."""
-    amount, why = request.form.get("amount", ""), request.form.get("why", "")
-    deal = _deal(deal_id)
-    part = _part(deal, seq)
-    cents = typed.minor(amount, deal["currency"])
-    errors = _errors(cents, part, why)
+    why = request.form.get("why", "")
+    deal = _get_deal(deal_id)
+    part = _get_part(deal, seq)
+    cents = typed.minor(request.form.get("amount", ""), deal["currency"])
+    errors = _find_errors(cents, part, why)
     if errors or part["status"] != MilestoneStatus.Disputed:
-        return _settle_page(deal_id, seq, forms.wrong(errors), status=422)
+        return forms.form_with_errors(errors)
     if request.form.get("confirmed") != str(cents):
-        return screens.show("console/settle_deal.html", form=forms.sent(), deal=deal, part=part, cents=cents)
-    answer = calls.tried(
-        mark_milestone_settled,
-        path={"deal_id": deal_id, "seq": seq},
-        body={"toAffiliateCents": cents, "why": why},
-        key=forms.key(),
-    )
+        return screens.show("console/settle_deal.html", forms.sent(), deal=deal, part=part, cents=cents)
+    body = {"toAffiliateCents": cents, "why": why}
+    answer = send(mark_milestone_settled, path={"deal_id": deal_id, "seq": seq}, body=body)
     if answer.refusal is None:
         return screens.sent_on(f"/console/disputes/{deal['id']}")
-    return _settle_page(deal_id, seq, forms.refused(answer.refusal, _NAMES), status=422)
+    return forms.form_from_refusal(answer, {"toAffiliateCents": "amount"})
 
 
-@blueprint.get(_REFUND)
-@screen("operator", uses=(get_whole_deal,))
-def show_refund(deal_id: str, seq: str) -> Response:
-    """Show what its source refused to give back, with a form to ask once more. Budget: 5 round trips."""
-    return _refund_page(deal_id, seq, kept.form() or forms.EMPTY)
-
-
-@blueprint.post(_REFUND)
-@screen("operator", uses=(get_whole_deal, retry_milestone_refund))
-def send_refund(deal_id: str, seq: str) -> Response:
-    """Ask once more for what goes back."""
-    where, why = {"deal_id": deal_id, "seq": seq}, request.form.get("why", "")
-    answer = calls.tried(retry_milestone_refund, path=where, body={"why": why}, key=forms.key())
-    if answer.refusal is None:
-        return screens.sent_on(f"/console/disputes/{deal_id}")
-    return _refund_page(deal_id, seq, forms.refused(answer.refusal), status=422)
-
-
-def _errors(cents: int | str | None, part: Any, why: str) -> dict[str, str]:
+def _find_errors(cents: int | str | None, part: Any, why: str) -> dict[str, str]:
     errors = {}
-    if not isinstance(cents, int) or not 0 <= cents <= part["amountCents"]:
-        errors["amount"] = _NO_AMOUNT if not isinstance(cents, int) else "It is from 0 to all of the milestone."
+    if not isinstance(cents, int):
+        errors["amount"] = "Enter an amount, such as 120.50."
+    elif not 0 <= cents <= part["amountCents"]:
+        errors["amount"] = "It is from 0 to all of the milestone."
     if not why.strip():
         errors["why"] = "Fill this in."
     return errors
 
 
-def _deal(deal_id: str) -> Any:
+@form_page(
+    blueprint,
+    "operator",
+    f"{_PART}/settle",
+    CustomForm("", _settle_part, (mark_milestone_settled,)),
+    uses=(get_whole_deal,),
+    restores=True,
+)
+def show_settlement(form: FormState | None, deal_id: str, seq: str) -> Response:
+    """Show both sides' words with a form that ends the dispute. Budget: 5 round trips."""
+    deal = _get_deal(deal_id)
+    part = _get_part(deal, seq)
+    is_open = part["status"] == MilestoneStatus.Disputed
+    return screens.show("console/settle_deal.html", form, deal=deal, part=part, cents=None, is_open=is_open)
+
+
+@form_page(blueprint, "operator", f"{_PART}/refund", _RETRY, uses=(get_whole_deal,), restores=True)
+def show_refund(form: FormState | None, deal_id: str, seq: str) -> Response:
+    """Show what its source refused to give back, with a form to ask once more. Budget: 5 round trips."""
+    deal = _get_deal(deal_id)
+    part = _get_part(deal, seq)
+    return screens.show("console/refund_deal.html", form, deal=deal, part=part, refund=deal["refunds"].get(part["id"]))
+
+
+def _get_deal(deal_id: str) -> Any:
     deal = calls.needed(get_whole_deal, path={"deal_id": deal_id})
     last = {one["milestoneId"]: one for one in deal["requests"] if one["kind"] == "refund"}
     return deal | {"refunds": last, "may_ask_again": [id for id, one in last.items() if one["state"] == "rejected"]}
 
 
-def _part(deal: Any, seq: str) -> Any:
+def _get_part(deal: Any, seq: str) -> Any:
     for part in deal["milestones"]:
         if str(part["seq"]) == seq:
             return part
     raise not_found("milestone")
-
-
-def _settle_page(deal_id: str, seq: str, form: FormState, *, status: int = 200) -> Response:
-    deal = _deal(deal_id)
-    part = _part(deal, seq)
-    is_open = part["status"] == MilestoneStatus.Disputed
-    return screens.show(
-        "console/settle_deal.html", status=status, form=form, deal=deal, part=part, cents=None, is_open=is_open
-    )
-
-
-def _refund_page(deal_id: str, seq: str, form: FormState, *, status: int = 200) -> Response:
-    deal = _deal(deal_id)
-    part = _part(deal, seq)
-    refund = deal["refunds"].get(part["id"])
-    return screens.show("console/refund_deal.html", status=status, form=form, deal=deal, part=part, refund=refund)

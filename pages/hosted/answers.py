@@ -45,7 +45,7 @@ def send_more_answers(token: str) -> Response:
     except Refused as refusal:
         if refusal.status != 400:
             return _over()
-        return _form(asked, forms.wrong(_faults(refusal)), status=400)
+        return _form(asked, forms.form_with_errors(_faults(refusal)), status=400)
     return _form(asked, forms.EMPTY, is_done=True)
 
 

@@ -6,14 +6,14 @@ from flask import Blueprint, Response, request
 
 from api.me.earnings import export_own_conversions, list_own_conversions
 from api.me.person import list_own_programs
-from pages import calls, forms
-from pages.forms import FormState
+from pages import calls
+from pages.list_pages import RowList, read_filter
 from pages.portal import frame
 from pages.screens import screen
 
 blueprint = Blueprint("portal_earnings_page", __name__)
 
-_FILTERS = ("status", "programId")
+_EARNINGS = RowList(list_own_conversions, ("status", "programId"))
 _USES = (*frame.USES, list_own_conversions, export_own_conversions, list_own_programs)
 
 
@@ -24,23 +24,13 @@ def show_earnings() -> Response:
 
     Budget: 3 round trips, however many there are.
     """
-    wanted = {name: request.args.get(name) or None for name in _FILTERS}
+    wanted = {name: read_filter(name) for name in _EARNINGS.filters}
     if request.args.get("as") == "csv":
         return _file(wanted)
-    answer = calls.call(list_own_conversions, query=wanted | {"cursor": request.args.get("cursor") or None})
-    form, page = forms.EMPTY, answer.data
-    if answer.refusal is not None:
-        said = " ".join(answer.refusal.fields.values()) or answer.refusal.message
-        form, page = FormState(alert=said), {"items": [], "nextCursor": None}
-    programs = calls.needed(list_own_programs)
     return frame.show(
         "earnings.html",
-        status=answer.status,
-        form=form,
-        rows=page["items"],
-        next_cursor=page["nextCursor"],
-        programs=[(one["programId"], f"{one['name']}, {one['organizationName']}") for one in programs],
-        is_narrowed=any(wanted.values()) or bool(request.args.get("cursor")),
+        **_EARNINGS.read().values(),
+        programs=frame.name_programs(calls.needed(list_own_programs)),
         csv=urlencode({name: value for name, value in (wanted | {"as": "csv"}).items() if value}),
     )
 

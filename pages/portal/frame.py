@@ -7,27 +7,28 @@ from urllib.parse import urlsplit
 from flask import Response
 
 from api.me.person import get_own_account
-from pages import calls, forms, screens, statics
-from pages.calls import CallAnswer
+from pages import calls, screens, statics
 from pages.forms import FormState
 from pages.times import zone
 
 #: What each screen of the portal uses for its frame.
 USES = (get_own_account,)
 
-_MALFORMED, _TO_MEND = 400, 422
 
-
-def show(template: str, *, status: int = 200, form: FormState = forms.EMPTY, **shown: Any) -> Response:
+def show(template: str, form: FormState | None = None, **values: Any) -> Response:
     """Return a template of the portal in its frame, like `screens.show`. Costs 2 round trips."""
     brands = calls.needed(get_own_account)["brands"]
     zone.use_brands([one["timezone"] for one in brands])
-    return screens.show(f"portal/{template}", status=status, form=form, brand=_only(brands), **shown)
+    return screens.show(f"portal/{template}", form, brand=_only(brands), **values)
 
 
-def status(answer: CallAnswer) -> int:
-    """Return the status of a form that comes back: what the API calls malformed is here to be mended."""
-    return _TO_MEND if answer.status == _MALFORMED else answer.status
+def name_programs(programs: Sequence[Mapping[str, Any]], status: str | None = None) -> list[tuple[str, str]]:
+    """Return the id of each program in which the affiliate has this status, and its name with its brand's."""
+    return [
+        (one["programId"], f"{one['name']}, {one['organizationName']}")
+        for one in programs
+        if status in (None, one["status"])
+    ]
 
 
 def _only(brands: Sequence[Mapping[str, Any]]) -> Mapping[str, object] | None:

@@ -4,11 +4,13 @@ from flask import Blueprint, Response, request
 
 from api.me.receipts import get_own_payout, list_own_payouts
 from pages import calls
+from pages.list_pages import RowList
 from pages.portal import frame
 from pages.screens import screen
 
 blueprint = Blueprint("portal_payouts_page", __name__)
 
+_PAYOUTS = RowList(list_own_payouts)
 _LINES_PER_PAGE = 100
 
 
@@ -16,8 +18,7 @@ _LINES_PER_PAGE = 100
 @screen("account", uses=(*frame.USES, list_own_payouts))
 def show_own_payouts() -> Response:
     """Show the payouts, newest first. Budget: 2 round trips, however many there are."""
-    page = calls.needed(list_own_payouts, query={"cursor": request.args.get("cursor") or None})
-    return frame.show("payouts.html", rows=page["items"], next_cursor=page["nextCursor"])
+    return frame.show("payouts.html", **_PAYOUTS.require().values())
 
 
 @blueprint.get("/portal/payouts/<payout_id>")

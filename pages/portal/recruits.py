@@ -3,16 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from api.affiliates.sub_affiliates import get_recruiting_link, list_recruits
 from api.me.person import list_own_programs
 from pages import calls
+from pages.list_pages import RowList
 from pages.portal import frame
 from pages.screens import screen
 
 blueprint = Blueprint("portal_recruits_page", __name__)
 
+_RECRUITS = RowList(list_recruits)
 _MOST_LINKS = 5
 
 
@@ -20,15 +22,9 @@ _MOST_LINKS = 5
 @screen("account", uses=(*frame.USES, list_recruits, get_recruiting_link, list_own_programs))
 def show_recruits() -> Response:
     """Show recruits, newest first. Budget: 4 round trips, and 4 for each of up to 5 programs that pay for recruits."""
-    page = calls.needed(list_recruits, query={"cursor": request.args.get("cursor") or None})
     programs = [one for one in calls.needed(list_own_programs) if one["status"] == "Approved"]
     paying = [one for one in programs if one["recruitingPercent"] is not None][:_MOST_LINKS]
-    return frame.show(
-        "recruits.html",
-        rows=page["items"],
-        next_cursor=page["nextCursor"],
-        links=[_link(one) for one in paying],
-    )
+    return frame.show("recruits.html", **_RECRUITS.require().values(), links=[_link(one) for one in paying])
 
 
 def _link(program: Mapping[str, Any]) -> Mapping[str, Any]:

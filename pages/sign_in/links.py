@@ -44,7 +44,7 @@ def ask_for_link() -> Response:
     try:
         email = _EMAIL.deserialize(request.form.get("email", "").replace("\x00", ""))
     except ValidationError:
-        return _show(forms.wrong({"email": _WRONG_EMAIL}), status=422)
+        return _show(forms.form_with_errors({"email": _WRONG_EMAIL}))
     asked = secrets.token_urlsafe(32)
     sessions.ask_for_link(email=email, asked=asked, back=leading.wanted(request.form))
     answer = screens.sent_on("/sign-in/asked")
@@ -113,14 +113,13 @@ def choose_theme() -> Response:
     return answer
 
 
-def _show(form: FormState, *, status: int = 200) -> Response:
+def _show(form: FormState) -> Response:
     is_again = session.present() is not None and kept.is_there()
     providers = sessions.providers()
     ways = {kind for kind, _ in providers} | {kind for kind in _MOST_PEOPLE if sessions.gives_links(kind)}
     return screens.show(
         "sign_in.html",
         form=form,
-        status=status,
         is_again=is_again,
         mails=sessions.gives_links("affiliate"),
         gives_members_links=sessions.gives_links("dashboard"),

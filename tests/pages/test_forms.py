@@ -3,12 +3,12 @@
 from flask import Flask
 
 from pages import forms
-from pages.calls import CallRefusal
+from pages.calls import CallAnswer, CallRefusal
 
 
 def _refused(refusal, typed, names=None):
     with Flask("a form").test_request_context("/", method="POST", data=typed):
-        return forms.refused(refusal, names or {}), forms.key()
+        return forms.form_from_refusal(CallAnswer(400, refusal=refusal), names or {}), forms.key()
 
 
 def test_what_was_typed_stays_and_each_error_is_at_its_field():
@@ -17,7 +17,7 @@ def test_what_was_typed_stays_and_each_error_is_at_its_field():
 
     assert (form.value("amount"), form.value("currency"), form.value("none")) == ("-1", "XXY", "")
     assert form.errors == {"amount": "Must be positive.", "currency": "Unknown."}
-    assert form.alert is None
+    assert (form.alert, form.status) == (None, 400)
     assert key == "k1"
     assert "_key" not in form.values
 

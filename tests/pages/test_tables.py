@@ -43,3 +43,11 @@ def test_without_heads_there_are_no_labels():
     assert tables.folded("<tbody><tr><td>1</td></tr></tbody>") == (
         '<tbody role="rowgroup"><tr role="row"><td role="cell">1</td></tr></tbody>'
     )
+
+
+def test_rows_without_a_body_get_one():
+    folded = tables.folded("<thead><tr><th>Who</th></tr></thead>\n<tr><td>Ada</td></tr>")
+
+    assert folded.endswith(
+        '<tbody role="rowgroup">\n<tr role="row"><td role="cell" data-l="Who">Ada</td></tr></tbody>'
+    )

@@ -7,12 +7,6 @@ changes        what is changed of them
 grave          the ban and the tax form, each on a page of its own
 """
 
-from pages.brand.affiliates import applications, changes, grave, listing, profile
+from pages.brand.affiliates import applications, grave, listing, profile
 
-BLUEPRINTS = (
-    listing.blueprint,
-    applications.blueprint,
-    profile.blueprint,
-    changes.blueprint,
-    grave.blueprint,
-)
+BLUEPRINTS = (listing.blueprint, applications.blueprint, profile.blueprint, grave.blueprint)

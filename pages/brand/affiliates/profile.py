@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
-from api.affiliates.affiliates import change_affiliate, get_affiliate
+from api.affiliates.affiliates import get_affiliate
 from api.affiliates.balance import get_affiliate_balance
-from api.affiliates.decisions import approve_affiliate, reject_affiliate
-from api.affiliates.links import create_affiliate_link, delete_affiliate_link
 from api.affiliates.sub_affiliates import list_sub_affiliates
 from api.affiliates.tax_forms import get_tax_form
 from api.conversions.manual import create_conversion
@@ -21,13 +19,13 @@ from api.programs.partner_groups import list_partner_groups
 from api.programs.programs import get_program
 from pages import calls, forms, screens
 from pages.brand import choices
+from pages.brand.affiliates import changes
+from pages.form_pages import form_page
 from pages.forms import FormState
-from pages.screens import screen
 
 blueprint = Blueprint("affiliate_page", __name__)
 
-#: What the page and its forms ask of the API.
-USES = (
+_USES = (
     get_affiliate,
     get_affiliate_balance,
     get_daily_numbers,
@@ -37,38 +35,22 @@ USES = (
     list_affiliate_coupons,
     list_partner_groups,
     list_sub_affiliates,
-    approve_affiliate,
     ban_affiliate,
-    change_affiliate,
-    create_affiliate_link,
-    create_conversion,
     create_embed_token,
-    delete_affiliate_link,
-    reject_affiliate,
 )
-_DONE = ("about", "rate", "link", "unlink", "bonus", "approve", "reject", "pause", "resume", "ban")
 
 
-@blueprint.get("/dashboard/affiliates/<affiliate_id>")
-@screen("member", uses=USES)
-def show_affiliate(affiliate_id: str) -> Response:
+@form_page(blueprint, "member", "/dashboard/affiliates/<affiliate_id>", *changes.FORMS, uses=_USES)
+def show_affiliate(form: FormState | None, affiliate_id: str) -> Response:
     """Show an affiliate. Budget: 15 round trips, however much they brought."""
-    return shown(affiliate_id)
-
-
-def shown(affiliate_id: str, *, status: int = 200, form: FormState = forms.EMPTY) -> Response:
-    """Return the page of an affiliate; `form` is one of its forms that came back, known by its id."""
     path = {"affiliate_id": affiliate_id}
     affiliate = calls.needed(get_affiliate, path=path)
     of_program = {"program_id": affiliate["programId"]}
     program = calls.needed(get_program, path=of_program)
     days = calls.needed(get_daily_numbers, query={"affiliateId": affiliate["id"]})["days"]
-    done = request.args.get("done")
     return screens.show(
         "brand/affiliate.html",
-        status=status,
-        form=form,
-        here=f"/dashboard/affiliates/{affiliate['id']}",
+        form,
         affiliate=affiliate,
         name=affiliate["fullName"] or affiliate["email"],
         balances=calls.needed(get_affiliate_balance, path=path)["balances"],
@@ -78,18 +60,12 @@ def shown(affiliate_id: str, *, status: int = 200, form: FormState = forms.EMPTY
         groups=[(one["id"], one["name"]) for one in calls.needed(list_partner_groups, path=of_program)],
         codes=calls.needed(list_affiliate_coupons, path=path)["items"] if calls.may(list_affiliate_coupons) else None,
         recruits=calls.needed(list_sub_affiliates, path=path),
-        sent=_sent(affiliate, form),
-        done=done if done in _DONE else None,
-        may_change=calls.may(change_affiliate),
-        may_decide=calls.may(approve_affiliate),
-        may_ban=calls.may(ban_affiliate),
-        may_embed=calls.may(create_embed_token),
+        sent=_fill_forms(affiliate, form),
         may_give=calls.may(create_conversion) and affiliate["status"] == "Approved" and not affiliate["isTest"],
-        may_read_tax_form=calls.may(get_tax_form),
     )
 
 
-def _sent(affiliate: Mapping[str, Any], form: FormState) -> Mapping[str, FormState]:
+def _fill_forms(affiliate: Mapping[str, Any], form: FormState | None) -> Mapping[str, FormState]:
     """Return the forms of the page: as things are, and the one that came back as it was sent."""
     held = {
         "about": forms.blank(
@@ -104,7 +80,7 @@ def _sent(affiliate: Mapping[str, Any], form: FormState) -> Mapping[str, FormSta
         "link": forms.blank("link-", format="Short"),
         "bonus": forms.blank("bonus-", currency=calls.needed(get_organization)["homeCurrency"]),
     }
-    return held | ({form.id.rstrip("-"): form} if form.id else {})
+    return held | ({form.id.rstrip("-"): form} if form and form.id else {})
 
 
 def _month(days: list[Mapping[str, Any]]) -> Mapping[str, Any]:

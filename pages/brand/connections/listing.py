@@ -1,4 +1,4 @@
-"""What is connected, in what state, and what can be connected."""
+"""What is connected, in what state, and what can be connected; and what one does about a connected platform."""
 
 from flask import Blueprint, Response, request
 
@@ -11,52 +11,60 @@ from api.platforms import (
     list_platform_connections,
     list_platforms,
 )
-from pages import calls, forms, screens
+from domain.refused import Refused
+from pages import calls, screens
+from pages.calls import View
+from pages.form_pages import CustomForm, form_page, send_form
 from pages.forms import FormState
-from pages.screens import screen
 
 blueprint = Blueprint("connections_page", __name__)
 
-#: What the list and the buttons on it ask of the API.
-USES = (
-    change_platform_connection,
-    check_platform_connection,
+_READS = (
     connect_gateway,
     connect_platform,
-    disconnect_platform,
     list_connections,
     list_gateways,
     list_platform_connections,
     list_platforms,
 )
-_DONE = ("disconnected", "checked", "on", "off", "connected", "removed")
 _MOST = 200
 
 
-@blueprint.get("/dashboard/connections")
-@screen("member", uses=USES)
-def show_connections() -> Response:
+def _act_on_platform(platform_id: str) -> Response | FormState:
+    """Check a platform, stop or start crediting by it, or let it go, as the button says."""
+    act, body = request.form.get("act", ""), None
+    operation: View
+    if act == "checked":
+        operation = check_platform_connection
+    elif act == "removed":
+        operation = disconnect_platform
+    elif act in ("on", "off"):
+        operation, body = change_platform_connection, {"creditSales": act == "on"}
+    else:
+        raise Refused(404, "not_found", "There is no such act.")
+    to = f"/dashboard/connections?done={act}"
+    return send_form(operation, path={"connection_id": platform_id}, body=body, to=to)
+
+
+_ACT = CustomForm(
+    "/platforms/<platform_id>",
+    _act_on_platform,
+    (change_platform_connection, check_platform_connection, disconnect_platform),
+)
+
+
+@form_page(blueprint, "member", "/dashboard/connections", _ACT, uses=_READS)
+def show_connections(form: FormState | None) -> Response:
     """Show connections, ended ones last, and the catalogue. Budget: 2 round trips, however many there are."""
-    return shown()
-
-
-def shown(*, status: int = 200, form: FormState = forms.EMPTY) -> Response:
-    """Return the page of all connections, with what became of a button on it."""
     gateways = calls.needed(list_gateways)
     platforms = calls.needed(list_platforms)
-    held = calls.needed(list_connections, query={"take": _MOST})["items"]
-    done = request.args.get("done")
+    connections = calls.needed(list_connections, query={"take": _MOST})["items"]
     return screens.show(
         "brand/connections.html",
-        status=status,
-        form=form,
-        here="/dashboard/connections",
+        form,
         gateways=gateways,
         platforms=platforms,
         labels={one["name"]: one["label"] for one in (*gateways, *platforms)},
-        connections=sorted(held, key=lambda one: one["status"] == "Disconnected"),
+        connections=sorted(connections, key=lambda one: one["status"] == "Disconnected"),
         platform_connections=calls.needed(list_platform_connections, query={"take": _MOST})["items"],
-        done=done if done in _DONE else None,
-        may_connect=calls.may(connect_gateway),
-        may_change=calls.may(change_platform_connection),
     )

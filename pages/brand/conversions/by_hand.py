@@ -14,69 +14,21 @@ from domain.money import currencies
 from domain.refused import Refused
 from pages import calls, forms, screens, typed
 from pages.brand import choices
+from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
-from pages.screens import screen
 from pages.times import entered
 
 blueprint = Blueprint("new_conversion_page", __name__)
 
-_HERE = "/dashboard/conversions/new"
-_USES = (
-    create_conversion,
-    dismiss_uncredited_conversion,
-    get_organization,
-    list_affiliates,
-    list_programs,
-    list_uncredited_conversions,
-)
 # How fields of the API are called in the form, which speaks of major units and of people.
 _NAMES: Mapping[str, str] = {"amountCents": "amount", "commissionCents": "commission", "affiliateId": "affiliate"}
 
 
-@blueprint.get(_HERE)
-@screen("member", uses=_USES)
-def show_new_conversion() -> Response:
-    """Show the form, filled in from the sale that credited nobody where the address names one.
-
-    Budget: 3 round trips.
-    """
-    home = calls.needed(get_organization)["homeCurrency"]
-    return _shown(_from_uncredited(request.args.get("uncredited", "")) or forms.blank(kind="sale", currency=home))
-
-
-@blueprint.post(_HERE)
-@screen("member", uses=_USES)
-def record_conversion() -> Response:
-    """Record it; the sale that it makes good is looked at by that."""
-    form = forms.sent()
-    found = _affiliate(form)
-    if isinstance(found, FormState):
-        return _shown(found, 422)
-    answer = calls.tried(create_conversion, body=_body(form, found), key=forms.key())
-    if answer.refusal is not None:
-        return _shown(forms.refused(answer.refusal, _NAMES), answer.status, found)
-    if form.value("uncredited"):
-        calls.call(dismiss_uncredited_conversion, path={"uncredited_id": form.value("uncredited")})
-    return screens.sent_on(f"/dashboard/conversions/{answer.data['conversion']['id']}")
-
-
-def _shown(form: FormState, status: int = 200, affiliate_id: str | None = None) -> Response:
-    if not calls.may(create_conversion):
-        raise Refused(403)
-    return screens.show(
-        "brand/conversions/new.html",
-        status=status,
-        form=form,
-        programs=choices.programs(),
-        affiliate_id=affiliate_id,
-    )
-
-
-def _from_uncredited(wanted: str) -> FormState | None:
-    if not wanted:
+def _fill_from_uncredited(uncredited_id: str) -> FormState | None:
+    if not uncredited_id:
         return None
-    open_ones = calls.needed(list_uncredited_conversions)
-    row = next((one for one in open_ones if one["id"] == wanted), None)
+    rows = calls.needed(list_uncredited_conversions)
+    row = next((row for row in rows if row["id"] == uncredited_id), None)
     if row is None:
         return None
     return forms.blank(
@@ -90,22 +42,22 @@ def _from_uncredited(wanted: str) -> FormState | None:
     )
 
 
-def _affiliate(form: FormState) -> str | FormState:
+def _find_affiliate(form: FormState) -> str | FormState:
     """Return the id of who is to be credited, or the form with what is wrong with them."""
     sought = form.value("affiliate").strip()
     if not sought:
-        return forms.wrong({"affiliate": "Type the email of the affiliate."})
+        return forms.form_with_errors({"affiliate": "Type the email of the affiliate."})
     query = {"programId": form.value("programId") or "-", "q": sought, "take": 200}
     answer = calls.call(list_affiliates, query=query)
     if answer.refusal is not None:
-        return forms.refused(answer.refusal, {"q": "affiliate"})
+        return forms.form_from_refusal(answer, {"q": "affiliate"})
     for one in answer.data["items"]:
         if sought.lower() in (one["email"], one["fullName"].lower()):
             return str(one["id"])
-    return forms.wrong({"affiliate": "Nobody in this program has this email or name."})
+    return forms.form_with_errors({"affiliate": "Nobody in this program has this email or name."})
 
 
-def _body(form: FormState, affiliate_id: str) -> Mapping[str, Any]:
+def _read_body(form: FormState, affiliate_id: str) -> Mapping[str, Any]:
     code = form.value("currency").strip() or calls.needed(get_organization)["homeCurrency"]
     # In a currency that is none of ours no amount is right: the API says so, whatever it is.
     currency = currencies.normalize(code) or "USD"
@@ -120,3 +72,42 @@ def _body(form: FormState, affiliate_id: str) -> Mapping[str, Any]:
         "occurredAt": entered.instant(form.value("occurredAt").strip() or None),
         "note": form.value("note").strip() or None,
     }
+
+
+def _record() -> Response | FormState:
+    """Record it; the sale that it makes good is looked at by that."""
+    form = forms.sent()
+    affiliate = _find_affiliate(form)
+    if isinstance(affiliate, FormState):
+        return affiliate
+    answer = send(create_conversion, body=_read_body(form, affiliate))
+    if answer.refusal is not None:
+        return _show(forms.form_from_refusal(answer, _NAMES), affiliate)
+    if form.value("uncredited"):
+        calls.call(dismiss_uncredited_conversion, path={"uncredited_id": form.value("uncredited")})
+    return screens.sent_on(f"/dashboard/conversions/{answer.data['conversion']['id']}")
+
+
+@form_page(
+    blueprint,
+    "member",
+    "/dashboard/conversions/new",
+    CustomForm("", _record, (create_conversion, dismiss_uncredited_conversion)),
+    uses=(get_organization, list_affiliates, list_programs, list_uncredited_conversions),
+)
+def show_new_conversion(form: FormState | None) -> Response:
+    """Show the form, filled in from the sale that credited nobody where the address names one.
+
+    Budget: 3 round trips.
+    """
+    if form is None:
+        home = calls.needed(get_organization)["homeCurrency"]
+        form = _fill_from_uncredited(request.args.get("uncredited", "")) or forms.blank(kind="sale", currency=home)
+    return _show(form)
+
+
+def _show(form: FormState, affiliate_id: str | None = None) -> Response:
+    if not calls.may(create_conversion):
+        raise Refused(403)
+    programs = choices.programs()
+    return screens.show("brand/conversions/new.html", form, programs=programs, affiliate_id=affiliate_id)

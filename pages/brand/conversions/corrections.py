@@ -4,10 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flask import Response
+
 from api.conversions.adjustments import adjust_conversion, refund_conversion, restore_refund
 from domain.conversions.refund import Reason, RefundOrigin
 from domain.statuses import EARNS_NOTHING, SALES, UNPAID, Payability
 from pages import calls, forms, typed
+from pages.form_pages import send_form
 from pages.forms import FormState
 
 #: The operations, by the `action` that a form sends.
@@ -16,8 +19,6 @@ ACTS: Mapping[str, calls.View] = {
     "restore": restore_refund,
     "adjust": adjust_conversion,
 }
-# How fields of the API are called in the forms, which speak of major units.
-_NAMES: Mapping[str, str] = {"amountCents": "amount", "commissionCents": "commission"}
 _REASONS = tuple(reason.value for reason in Reason)
 
 
@@ -53,21 +54,22 @@ def of(conversion: Mapping[str, Any]) -> Corrections:
     )
 
 
-def send(name: str, conversion_id: str, currency: str) -> calls.CallAnswer:
+def send(name: str, conversion_id: str, currency: str) -> Response | FormState:
     """Send what was typed to the operation that the form is for."""
-    view, body = ACTS[name], None
     form = forms.sent()
-    why = {"reason": form.value("reason") or None, "note": form.value("note").strip() or None}
+    body: dict[str, Any] = {"reason": form.value("reason") or None, "note": form.value("note").strip() or None}
     if name == "refund":
-        body = {"amountCents": typed.minor(form.value("amount"), currency), **why}
+        body["amountCents"] = typed.minor(form.value("amount"), currency)
     elif name == "adjust":
-        body = {"commissionCents": typed.minor(form.value("commission"), currency), **why}
-    return calls.tried(view, path={"conversion_id": conversion_id}, body=body, key=forms.key())
-
-
-def form_from_refusal(name: str, refusal: calls.CallRefusal) -> FormState:
-    """Return what was typed in the form of an action, with what the API found wrong."""
-    return forms.refused(refusal, _NAMES, form_id=f"{name}-")
+        body["commissionCents"] = typed.minor(form.value("commission"), currency)
+    return send_form(
+        ACTS[name],
+        path={"conversion_id": conversion_id},
+        body=None if name == "restore" else body,
+        to="/dashboard/conversions/{conversion_id}",
+        names={"amountCents": "amount", "commissionCents": "commission"},
+        form_id=f"{name}-",
+    )
 
 
 def _has_brand_refund(conversion: Mapping[str, Any]) -> bool:

@@ -12,8 +12,8 @@ from api.payouts.payouts import get_payout
 from domain.statuses import ConversionStatus
 from pages import calls, forms, screens
 from pages.brand.conversions import corrections, why
+from pages.form_pages import CustomForm, form_page, send_form
 from pages.forms import FormState
-from pages.screens import screen
 
 blueprint = Blueprint("conversion_page", __name__)
 
@@ -29,49 +29,35 @@ _OPEN: Mapping[str, Sequence[str]] = {
     ConversionStatus.Approved: ("invalidate", "deny"),
     ConversionStatus.Invalidated: ("validate",),
 }
-_USES = (get_conversion, get_conversion_attribution, get_payout, *_ACTS.values(), *corrections.ACTS.values())
 
 
-@blueprint.get("/dashboard/conversions/<conversion_id>")
-@screen("member", uses=_USES)
-def show_conversion(conversion_id: str) -> Response:
-    """Show one conversion. Budget: 7 round trips, two of them for its payout; two more for a share, for its sale."""
-    return _shown(conversion_id)
-
-
-@blueprint.post("/dashboard/conversions/<conversion_id>")
-@screen("member", uses=_USES)
-def decide_conversion(conversion_id: str) -> Response:
+def _decide(conversion_id: str) -> Response | FormState:
     """Decide about it or correct its money, with the reason that was given."""
-    action = request.form.get("action", "")
+    action, path = request.form.get("action", ""), {"conversion_id": conversion_id}
     if action in corrections.ACTS:
-        return _correct(conversion_id, action)
-    act = _ACTS.get(action)
-    if act is None:
-        return _shown(conversion_id, FormState(forms.sent().values, alert="Say what to do with it."), 422)
+        return corrections.send(action, conversion_id, calls.needed(get_conversion, path=path)["currency"])
+    if action not in _ACTS:
+        return forms.form_with_errors({}, "Say what to do with it.")
     body = {"reason": request.form.get("reason", "").strip() or None}
-    answer = calls.tried(act, path={"conversion_id": conversion_id}, body=body, key=forms.key())
-    if answer.refusal is not None:
-        return _shown(conversion_id, forms.refused(answer.refusal), answer.status)
-    return screens.sent_on(f"/dashboard/conversions/{conversion_id}")
+    return send_form(_ACTS[action], path=path, body=body, to="/dashboard/conversions/{conversion_id}")
 
 
-def _correct(conversion_id: str, action: str) -> Response:
-    currency = calls.needed(get_conversion, path={"conversion_id": conversion_id})["currency"]
-    answer = corrections.send(action, conversion_id, currency)
-    if answer.refusal is not None:
-        return _shown(conversion_id, corrections.form_from_refusal(action, answer.refusal), answer.status)
-    return screens.sent_on(f"/dashboard/conversions/{conversion_id}")
-
-
-def _shown(conversion_id: str, form: FormState = forms.EMPTY, status: int = 200) -> Response:
+@form_page(
+    blueprint,
+    "member",
+    "/dashboard/conversions/<conversion_id>",
+    CustomForm("", _decide, (*_ACTS.values(), *corrections.ACTS.values())),
+    uses=(get_conversion, get_conversion_attribution, get_payout),
+)
+def show_conversion(form: FormState | None, conversion_id: str) -> Response:
+    """Show one conversion. Budget: 7 round trips, two of them for its payout; two more for a share, for its sale."""
+    form = form or forms.EMPTY
     path = {"conversion_id": conversion_id}
     found = calls.needed(get_conversion, path=path)
     credited = calls.needed(get_conversion_attribution, path=path)
     return screens.show(
         "brand/conversions/detail.html",
-        status=status,
-        form=form,
+        form,
         refunding=form if form.id == "refund-" else forms.blank("refund-"),
         adjusting=form if form.id == "adjust-" else forms.blank("adjust-"),
         deciding=forms.EMPTY if form.id else form,

@@ -9,81 +9,52 @@ from api.coupons.listing import list_coupon_codes, list_coupons_of_campaigns
 from api.programs.programs import list_programs
 from pages import calls, forms, screens
 from pages.brand import choices
+from pages.form_pages import CustomForm, Form, form_page, send_form
 from pages.forms import FormState
-from pages.screens import screen
+from pages.list_pages import RowList, read_filter
 
 blueprint = Blueprint("coupons_page", __name__)
 
 _HERE = "/dashboard/coupons"
-_USES = (
-    list_affiliates,
-    list_coupons_of_campaigns,
-    list_coupon_codes,
-    list_programs,
-    create_affiliate_coupon,
-    create_campaign_coupon,
-    revoke_affiliate_coupon,
-)
-_FILTERS = ("programId", "status", "cursor")
+_READS = (list_affiliates, list_coupons_of_campaigns, list_coupon_codes, list_programs, create_campaign_coupon)
+_CODES = RowList(list_coupon_codes, ("programId", "status"))
 _MOST = 200
-_DONE = ("minted", "registered", "revoked", "deleted")
 
 
-@blueprint.get(_HERE)
-@screen("member", uses=_USES)
-def show_coupons() -> Response:
-    """Show coupons and codes by the filter in the address. Budget: 4 round trips, however many there are."""
-    return _shown()
-
-
-@blueprint.post(f"{_HERE}/codes")
-@screen("member", uses=_USES)
-def register_code() -> Response:
+def _register_code() -> Response | FormState:
     """Register a code that was made elsewhere for the affiliate with an email."""
     affiliate_id = choices.affiliate(request.form.get("email", ""), request.form.get("programId"))
     if affiliate_id is None:
-        return _shown(422, forms.wrong({"email": "No affiliate of this program has this email."}, form_id="code-"))
+        return forms.form_with_errors({"email": choices.NO_AFFILIATE}, form_id="code-")
     body = {"code": request.form.get("code", "").strip() or None, "external": True}
-    answer = calls.tried(create_affiliate_coupon, path={"affiliate_id": affiliate_id}, body=body, key=forms.key())
-    if answer.refusal:
-        return _shown(answer.status, forms.refused(answer.refusal, form_id="code-"))
-    return screens.sent_on(f"{_HERE}?done=registered")
+    return send_form(
+        create_affiliate_coupon,
+        path={"affiliate_id": affiliate_id},
+        body=body,
+        to=f"{_HERE}?done=registered",
+        form_id="code-",
+    )
 
 
-@blueprint.post(f"{_HERE}/codes/<affiliate_id>/<code_id>/revoke")
-@screen("member", uses=_USES)
-def revoke_code(affiliate_id: str, code_id: str) -> Response:
-    """End a code."""
-    answer = calls.tried(revoke_affiliate_coupon, path={"affiliate_id": affiliate_id, "code_id": code_id})
-    if answer.refusal:
-        return _shown(answer.status, forms.refused(answer.refusal))
-    return screens.sent_on(f"{_HERE}?done=revoked")
+_FORMS = (
+    CustomForm("/codes", _register_code, (create_affiliate_coupon,)),
+    Form("/codes/<affiliate_id>/<code_id>/revoke", revoke_affiliate_coupon, done="revoked"),
+)
 
 
-def _shown(status: int = 200, form: FormState = forms.EMPTY) -> Response:
+@form_page(blueprint, "member", _HERE, *_FORMS, uses=_READS)
+def show_coupons(form: FormState | None) -> Response:
+    """Show coupons and codes by the filter in the address. Budget: 4 round trips, however many there are."""
     programs = choices.programs()
-    wanted = {name: request.args.get(name) or None for name in _FILTERS}
-    codes = calls.call(list_coupon_codes, query=wanted)
-    page = codes.data
-    if codes.refusal is not None:
-        status, form = codes.status, FormState(alert=" ".join(codes.refusal.fields.values()) or codes.refusal.message)
-        page = {"items": [], "nextCursor": None}
-    program_id = wanted["programId"] if wanted["programId"] in dict(programs) else None
-    families = calls.needed(list_coupons_of_campaigns, query={"programId": program_id, "take": _MOST})["items"]
+    codes = _CODES.read()
+    wanted = read_filter("programId")
+    program_id = wanted if wanted in dict(programs) else None
+    query = {"programId": program_id, "take": _MOST}
     return screens.show(
         "brand/coupons.html",
-        status=status,
-        form=form,
-        here=_HERE,
+        **codes.values(form),
         programs=programs,
         program_id=program_id,
-        families=families,
-        codes=page["items"],
-        next_cursor=page["nextCursor"],
-        is_narrowed=any(wanted.values()),
-        sent=form if form.id == "code-" else forms.blank("code-", programId=program_id),
-        done=request.args.get("done") if request.args.get("done") in _DONE else None,
-        may_make=calls.may(create_campaign_coupon),
-        may_give=calls.may(create_affiliate_coupon),
-        may_revoke=calls.may(revoke_affiliate_coupon),
+        families=calls.needed(list_coupons_of_campaigns, query=query)["items"],
+        sent=form if form and form.id == "code-" else forms.blank("code-", programId=program_id),
     )

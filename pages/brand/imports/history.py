@@ -2,33 +2,27 @@
 
 from typing import Any
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from api.imports.conversions import preview_conversion_import
 from api.imports.history import get_import, list_imports, preview_import_undo, undo_import
 from domain.imports import words
-from pages import calls, forms, fragments, screens
-from pages.calls import CallAnswer
+from pages import calls, fragments, screens
+from pages.form_pages import Form, form_page
 from pages.forms import FormState
+from pages.list_pages import RowList
 from pages.screens import screen
 
 blueprint = Blueprint("imports_page", __name__)
 
-_FILTERS = ("kind", "status", "cursor")
+_IMPORTS = RowList(list_imports, ("kind", "status"))
 
 
 @blueprint.get("/dashboard/imports")
 @screen("member", uses=(list_imports, preview_conversion_import))
 def show_imports() -> Response:
     """Show the imports, newest first. Budget: 1 round trip, however many there are."""
-    wanted = {name: value for name in _FILTERS if (value := request.args.get(name))}
-    found = calls.needed(list_imports, query=wanted)
-    return screens.show(
-        "brand/imports/list.html",
-        imports=found["items"],
-        older_cursor=found["nextCursor"],
-        may_import=calls.may(preview_conversion_import),
-    )
+    return screens.show("brand/imports/list.html", **_IMPORTS.require().values())
 
 
 @blueprint.get("/dashboard/imports/<import_id>")
@@ -45,37 +39,18 @@ def show_import_part(import_id: str) -> Response:
     return fragments.show("brand/imports/_import.html", **_shown(import_id))
 
 
-@blueprint.get("/dashboard/imports/<import_id>/undo")
-@screen("member", uses=(preview_import_undo,))
-def show_undo(import_id: str) -> Response:
-    """Show what taking an import back would do, or what holds it back. Budget: 3 round trips."""
-    return _undo_page(import_id, forms.EMPTY)
-
-
-@blueprint.post("/dashboard/imports/<import_id>/undo")
-@screen("member", uses=(preview_import_undo, undo_import))
-def send_undo(import_id: str) -> Response:
-    """Take an import back."""
-    answer = calls.call(undo_import, path={"import_id": import_id}, key=forms.key())
-    if answer.refusal is None:
-        return screens.sent_on(f"/dashboard/imports/{import_id}")
-    return _undo_page(import_id, _refused(answer), status=answer.status)
-
-
 def _shown(import_id: str) -> dict[str, Any]:
     found = calls.needed(get_import, path={"import_id": import_id})
     why = [(words.said(code), count) for code, count in sorted(found["reasons"].items())]
     return {"job": found, "why": why, "may_undo": calls.may(undo_import)}
 
 
-def _refused(answer: CallAnswer) -> FormState:
-    assert answer.refusal is not None
-    return FormState(alert=answer.refusal.message)
+_UNDO = Form("", undo_import, to="/dashboard/imports/{import_id}", shows_all=True)
 
 
-def _undo_page(import_id: str, form: FormState, *, status: int = 200) -> Response:
-    found = calls.needed(preview_import_undo, path={"import_id": import_id})
-    taken_back = {balance["currency"]: balance["commissionCents"] for balance in found["takenBack"]}
-    return screens.show(
-        "brand/imports/undo.html", status=status, form=form, job_id=import_id, look=found, taken_back=taken_back
-    )
+@form_page(blueprint, "member", "/dashboard/imports/<import_id>/undo", _UNDO, uses=(preview_import_undo,))
+def show_undo(form: FormState | None, import_id: str) -> Response:
+    """Show what taking an import back would do, or what holds it back. Budget: 3 round trips."""
+    preview = calls.needed(preview_import_undo, path={"import_id": import_id})
+    taken_back = {balance["currency"]: balance["commissionCents"] for balance in preview["takenBack"]}
+    return screens.show("brand/imports/undo.html", form, job_id=import_id, look=preview, taken_back=taken_back)

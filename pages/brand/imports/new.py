@@ -18,12 +18,12 @@ from pages import calls, forms, screens
 from pages.brand import choices
 from pages.brand.imports import upload
 from pages.calls import CallAnswer
+from pages.form_pages import CustomForm, form_page
 from pages.forms import FormState
-from pages.screens import screen
 
 blueprint = Blueprint("import_page", __name__)
 
-_USES = (list_programs, preview_affiliate_import, import_affiliates, preview_conversion_import, import_conversions)
+_OPERATIONS = (preview_affiliate_import, import_affiliates, preview_conversion_import, import_conversions)
 #: So many wrong rows are named on the page; whoever has more has something to mend in all of them.
 _MOST_NAMED = 100
 _NAMES = {"programId": "program"}
@@ -32,38 +32,26 @@ _SOURCE = "file"
 _WAIT = "There were many imports in this minute. Wait a moment, then press the button again."
 
 
-@blueprint.get("/dashboard/imports/new")
-@screen("member", uses=_USES)
-def show_new_import() -> Response:
-    """Show the form for a file. Budget: 1 round trip."""
-    return _page(forms.blank(program=request.args.get("program")))
-
-
-@blueprint.post("/dashboard/imports/new")
-@screen("member", uses=_USES, most_bytes=upload.MOST_FORM_BYTES)
-def send_new_import() -> Response:
+def _take_file() -> Response | FormState:
     """Show what an import of the file would do, or import it. Budget: 2 round trips besides those of its operation."""
     try:
         text = upload.text()
         kind = files.kind(text)
     except (upload.UnusableUpload, files.UnreadableFile) as unusable:
-        return _page(forms.wrong({"file": str(unusable)}), status=422)
-    if request.form.get("do") != "import":
-        return _looked_at(kind, text)
-    answer = _import(kind, text)
-    if answer.refusal is None:
-        return screens.sent_on(f"/dashboard/imports/{answer.data['jobId']}")
-    return _page(_refused(answer), status=answer.status, again=_carried(text))
-
-
-def _looked_at(kind: files.Kind, text: str) -> Response:
-    if kind == "Affiliates":
-        answer = calls.call(preview_affiliate_import, body=_body(text))
-    else:
-        answer = calls.call(preview_conversion_import, body=_sales_body(text))
+        return forms.form_with_errors({"file": str(unusable)})
+    is_import = request.form.get("do") == "import"
+    answer = _import(kind, text) if is_import else _preview(kind, text)
     if answer.refusal is not None:
-        return _page(_refused(answer), status=answer.status)
-    return _page(forms.sent(), look=_look(kind, answer.data), again=_carried(text))
+        return _show(_form_from_refusal(answer), again=_carried(text) if is_import else None)
+    if is_import:
+        return screens.sent_on(f"/dashboard/imports/{answer.data['jobId']}")
+    return _show(forms.sent(), look=_summarize(kind, answer.data), again=_carried(text))
+
+
+def _preview(kind: files.Kind, text: str) -> CallAnswer:
+    if kind == "Affiliates":
+        return calls.call(preview_affiliate_import, body=_body(text))
+    return calls.call(preview_conversion_import, body=_sales_body(text))
 
 
 def _import(kind: files.Kind, text: str) -> CallAnswer:
@@ -91,7 +79,7 @@ def _carried(text: str) -> Mapping[str, str]:
     return kept | {"packed": upload.packed(text)}
 
 
-def _look(kind: files.Kind, found: Mapping[str, Any]) -> Mapping[str, object]:
+def _summarize(kind: files.Kind, found: Mapping[str, Any]) -> Mapping[str, object]:
     """Return what the page says of a preview: counts, the first wrong rows and warnings, and money by currency."""
     counts = Counter(row["outcome"] for row in found["rows"])
     wrong = [row for row in found["rows"] if row["outcome"] == "wrong"]
@@ -117,29 +105,30 @@ def _by_currency(balances: Any) -> dict[str, int]:
     return {balance["currency"]: balance["commissionCents"] for balance in balances}
 
 
-def _refused(answer: CallAnswer) -> FormState:
+def _form_from_refusal(answer: CallAnswer) -> FormState:
     """Return what was sent with what the API found wrong; what is wrong with rows stands below the file."""
     assert answer.refusal is not None
-    errors = {_NAMES.get(name, name): said for name, said in answer.refusal.fields.items()}
-    known = {name: said for name, said in errors.items() if name in ("program", "file", "source")}
-    said = _WAIT if answer.status == 429 else answer.refusal.message or " ".join(errors.values())
-    return FormState(forms.sent().values, known, None if known else said)
+    errors = {_NAMES.get(name, name): message for name, message in answer.refusal.fields.items()}
+    known = {name: message for name, message in errors.items() if name in ("program", "file", "source")}
+    alert = _WAIT if answer.status == 429 else answer.refusal.message or " ".join(errors.values())
+    return FormState(forms.sent().values, known, None if known else alert, status=answer.status)
 
 
-def _page(
-    form: FormState,
-    *,
-    status: int = 200,
-    look: Mapping[str, object] | None = None,
-    again: Mapping[str, str] | None = None,
+@form_page(
+    blueprint,
+    "member",
+    "/dashboard/imports/new",
+    CustomForm("", _take_file, _OPERATIONS, upload.MOST_FORM_BYTES),
+    uses=(list_programs,),
+)
+def show_new_import(form: FormState | None) -> Response:
+    """Show the form for a file. Budget: 1 round trip."""
+    return _show(form or forms.blank(program=request.args.get("program")))
+
+
+def _show(
+    form: FormState, *, look: Mapping[str, object] | None = None, again: Mapping[str, str] | None = None
 ) -> Response:
     if not calls.may(preview_conversion_import):
         raise Refused(403)
-    return screens.show(
-        "brand/imports/new.html",
-        status=status,
-        form=form,
-        programs=choices.programs(),
-        look=look,
-        again=again,
-    )
+    return screens.show("brand/imports/new.html", form, programs=choices.programs(), look=look, again=again)

@@ -1,6 +1,5 @@
 """One payout: what it pays for line by line, at which rates of which days, and what an Owner decides about it."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response, request
@@ -11,69 +10,60 @@ from domain.payouts.states import PayoutStatus
 from pages import calls, forms, fragments, kept, screens
 from pages.brand.payouts import states
 from pages.calls import View
+from pages.form_pages import Body, CustomForm, form_page, send
 from pages.forms import FormState
 from pages.screens import screen
 
 blueprint = Blueprint("payout_page", __name__)
 
 _PAYOUT = "/dashboard/payouts/<payout_id>"
-_USES = (get_payout, list_payout_lines, retry_payout, void_payout, mark_payout_paid)
-
-
-@blueprint.get(_PAYOUT)
-@screen("member", uses=_USES)
-def show_payout(payout_id: str) -> Response:
-    """Show a payout. Budget: 2 round trips, however many lines it has."""
-    return _shown(payout_id, kept.form() or forms.EMPTY)
+_READS = (get_payout, list_payout_lines)
 
 
 @blueprint.get(f"{_PAYOUT}/state")
-@screen("member", uses=_USES)
+@screen("member", uses=(*_READS, retry_payout, void_payout))
 def show_payout_state(payout_id: str) -> Response:
     """Show where a payout stands, alone. Budget: 2 round trips."""
     return fragments.show("brand/payouts/_state.html", **_state(payout_id))
 
 
-@blueprint.post(f"{_PAYOUT}/retry")
-@screen("member", uses=_USES)
-def send_payout_again(payout_id: str) -> Response:
+def _retry(payout_id: str) -> Response | FormState:
     """Send a failed payout again."""
-    return _decided(payout_id, retry_payout, {})
+    return _decide(payout_id, retry_payout, {})
 
 
-@blueprint.post(f"{_PAYOUT}/void")
-@screen("member", uses=_USES)
-def let_payout_go(payout_id: str) -> Response:
+def _void(payout_id: str) -> Response | FormState:
     """Give a payout up: what it was to pay is due again."""
-    return _decided(payout_id, void_payout, {})
+    return _decide(payout_id, void_payout, {})
 
 
-@blueprint.post(f"{_PAYOUT}/mark-paid")
-@screen("member", uses=_USES)
-def say_payout_was_paid(payout_id: str) -> Response:
+def _mark_paid(payout_id: str) -> Response | FormState:
     """Say that the brand paid it by hand, and what its payment is called."""
-    return _decided(payout_id, mark_payout_paid, {"externalTransactionId": request.form.get("reference", "")})
+    return _decide(payout_id, mark_payout_paid, {"externalTransactionId": request.form.get("reference", "")})
 
 
-def _decided(payout_id: str, view: View, body: Mapping[str, Any]) -> Response:
-    answer = calls.call(view, path={"payout_id": payout_id}, body=body, key=forms.key())
+def _decide(payout_id: str, operation: View, body: Body) -> Response | FormState:
+    """Decide about a payout, and lead to the page that the form was on."""
+    answer = send(operation, path={"payout_id": payout_id}, body=body, shows_all=True)
     if answer.refusal is None:
         return screens.sent_on(kept.page() if "_page" in request.form else f"/dashboard/payouts/{payout_id}")
-    refused = forms.refused(answer.refusal, {"externalTransactionId": "reference"})
-    return _shown(payout_id, refused, status=answer.status)
+    return forms.form_from_refusal(answer, {"externalTransactionId": "reference"})
 
 
-def _shown(payout_id: str, form: FormState, *, status: int = 200) -> Response:
-    shown = _state(payout_id)
+_FORMS = (
+    CustomForm("/retry", _retry, (retry_payout,)),
+    CustomForm("/void", _void, (void_payout,)),
+    CustomForm("/mark-paid", _mark_paid, (mark_payout_paid,)),
+)
+
+
+@form_page(blueprint, "member", _PAYOUT, *_FORMS, uses=_READS, restores=True)
+def show_payout(form: FormState | None, payout_id: str) -> Response:
+    """Show a payout. Budget: 2 round trips, however many lines it has."""
+    values = _state(payout_id)
     lines = calls.needed(list_payout_lines, path={"payout_id": payout_id}, query={"cursor": request.args.get("cursor")})
     return screens.show(
-        "brand/payouts/payout.html",
-        status=status,
-        form=form,
-        lines=lines["items"],
-        cursor=lines["nextCursor"],
-        mark_payout_paid=mark_payout_paid,
-        **shown,
+        "brand/payouts/payout.html", form, lines=lines["items"], next_cursor=lines["nextCursor"], **values
     )
 
 
@@ -83,6 +73,4 @@ def _state(payout_id: str) -> dict[str, Any]:
         "payout": states.told(payout),
         "page": f"/dashboard/payouts/{payout['id']}",
         "every": "2s" if payout["status"] in (PayoutStatus.Pending, PayoutStatus.Processing) else "10s",
-        "retry_payout": retry_payout,
-        "void_payout": void_payout,
     }

@@ -1,5 +1,6 @@
 """One payout run as it goes on: how many are paid, what failed and why, and what an Owner decides about those."""
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,8 +10,9 @@ from api.payouts.decisions import retry_payout, void_payout
 from api.payouts.made_runs import get_payout_run
 from api.payouts.mass_pay import list_payouts_to_pay
 from api.payouts.payouts import list_payouts
-from pages import calls, documents, forms, fragments, kept, screens
+from pages import calls, documents, forms, fragments, screens
 from pages.brand.payouts import states
+from pages.form_pages import CustomForm, form_page
 from pages.forms import FormState
 from pages.screens import screen
 
@@ -18,14 +20,7 @@ blueprint = Blueprint("payout_run_page", __name__)
 
 _ON_A_PAGE = 25
 _RUN = "/dashboard/payouts/runs/<run_id>"
-_USES = (get_payout_run, list_payouts, retry_payout, void_payout, list_payouts_to_pay)
-
-
-@blueprint.get(_RUN)
-@screen("member", uses=_USES)
-def show_payout_run(run_id: str) -> Response:
-    """Show a run, live. Budget: 2 round trips, however many it pays."""
-    return _shown(run_id, kept.form() or forms.EMPTY)
+_USES = (get_payout_run, list_payouts, retry_payout, void_payout)
 
 
 @blueprint.get(f"{_RUN}/progress")
@@ -35,23 +30,25 @@ def show_payout_run_progress(run_id: str) -> Response:
     return fragments.show("brand/payouts/_progress.html", **_progress(run_id))
 
 
-@blueprint.post(f"{_RUN}/by-hand")
-@screen("member", uses=_USES)
-def take_list_to_pay(run_id: str) -> Response:
+def _take_list_to_pay(run_id: str) -> Response | FormState:
     """Give the list of what is paid by hand as a file; from then on no rail is asked for what is on it."""
     claims = "true" if request.form.get("claim") else "false"
     answer = calls.call(list_payouts_to_pay, query={"runId": run_id, "claim": claims})
     if answer.refusal is not None:
-        return _shown(run_id, forms.wrong({}, answer.refusal.message), status=answer.status)
+        return replace(forms.form_with_errors({}, answer.refusal.message), status=answer.status)
     file = Response(answer.data, content_type="text/csv; charset=utf-8", headers=documents.headers())
     file.headers["Content-Disposition"] = 'attachment; filename="mass-pay.csv"'
     file.vary.add("Cookie")
     return file
 
 
-def _shown(run_id: str, form: FormState, *, status: int = 200) -> Response:
-    shown = _progress(run_id) | {"list_payouts_to_pay": list_payouts_to_pay}
-    return screens.show("brand/payouts/run.html", status=status, form=form, **shown)
+_LIST = CustomForm("/by-hand", _take_list_to_pay, (list_payouts_to_pay,))
+
+
+@form_page(blueprint, "member", _RUN, _LIST, uses=_USES, restores=True)
+def show_payout_run(form: FormState | None, run_id: str) -> Response:
+    """Show a run, live. Budget: 2 round trips, however many it pays."""
+    return screens.show("brand/payouts/run.html", form, **_progress(run_id))
 
 
 def _progress(run_id: str) -> dict[str, Any]:
@@ -64,11 +61,9 @@ def _progress(run_id: str) -> dict[str, Any]:
     return {
         "run": run,
         "payouts": [states.told(one) for one in listed["items"]],
-        "cursor": listed["nextCursor"],
+        "next_cursor": listed["nextCursor"],
         "page": page,
         "address": f"{page}/progress{'?' if query else ''}{query}",
-        "retry_payout": retry_payout,
-        "void_payout": void_payout,
         "every": "2s" if moving else "10s",
         "statuses": states.STATUSES,
     }

@@ -5,20 +5,20 @@ before it is saved.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
 from api.programs.programs import change_program, get_program
 from domain.programs import application_form
-from pages import calls, forms, screens
-from pages.calls import CallRefusal
+from pages import calls, screens
+from pages.calls import CallAnswer
+from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
-from pages.screens import screen
 
 blueprint = Blueprint("application_form_page", __name__)
 
-_HERE = "/dashboard/programs/<program_id>/application-form"
 _PARTS: Final = ("label", "key", "type", "step", "required", "options")
 _FRESH = {"type": "text", "step": "1"}
 _FORM = "applicationForm"
@@ -28,31 +28,7 @@ _MOST_BYTES = 2 * 1024 * 1024
 Row = dict[str, str]
 
 
-@blueprint.get(_HERE)
-@screen("member", uses=(get_program,))
-def show_application_form(program_id: str) -> Response:
-    """Show the questions of a program. Budget: 2 round trips."""
-    program = calls.needed(get_program, path={"program_id": program_id})
-    asked = program[_FORM] or {"steps": 1, "fields": []}
-    return _show(program, str(asked["steps"]), [_row(one) for one in asked["fields"]])
-
-
-@blueprint.post(_HERE)
-@screen("member", uses=(get_program, change_program), most_bytes=_MOST_BYTES)
-def save_application_form(program_id: str) -> Response:
-    """Save the questions; or show them again with one more, one less or in another order."""
-    program = calls.needed(get_program, path={"program_id": program_id})
-    steps, rows = request.form.get("steps", ""), _typed()
-    if does := request.form.get("do"):
-        return _show(program, steps, _done(does, rows))
-    body = {_FORM: _body(steps, rows) if rows else None}
-    answer = calls.tried(change_program, path={"program_id": program_id}, body=body, key=forms.key())
-    if answer.refusal is not None:
-        return _show(program, steps, rows, refusal=answer.refusal, status=answer.status)
-    return screens.sent_on(f"/dashboard/programs/{program['id']}/application-form?saved=1")
-
-
-def _row(field: Mapping[str, Any]) -> Row:
+def _row_from_field(field: Mapping[str, Any]) -> Row:
     return {
         "label": field["label"],
         "key": field["key"],
@@ -63,15 +39,15 @@ def _row(field: Mapping[str, Any]) -> Row:
     }
 
 
-def _typed() -> list[Row]:
+def _read_rows() -> list[Row]:
     """Return the rows as they were typed; where there was one too many it is still there, for the API to refuse."""
-    said = request.form.get("rows", "")
-    number = int(said) if said.isascii() and said.isdigit() and len(said) < 3 else 0
+    typed = request.form.get("rows", "")
+    number = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 3 else 0
     rows = range(min(number, application_form.MOST_FIELDS + 1))
     return [{part: request.form.get(f"{part}-{place}", "") for part in _PARTS} for place in rows]
 
 
-def _done(does: str, rows: list[Row]) -> list[Row]:
+def _edit_rows(does: str, rows: list[Row]) -> list[Row]:
     """Return the rows with one more, one less, or one in another place; as they are where that cannot be."""
     what, _, at = does.partition("-")
     if what == "add":
@@ -114,25 +90,45 @@ def _whole(text: str) -> int | str:
     return int(text) if text in ("1", "2") else text
 
 
-def _show(
-    program: Mapping[str, Any],
-    steps: str,
-    rows: Sequence[Row],
-    *,
-    refusal: CallRefusal | None = None,
-    status: int = 200,
-) -> Response:
-    values = {f"{part}-{place}": [said] for place, row in enumerate(rows) for part, said in row.items() if said}
-    values["steps"] = [steps]
-    form = FormState(values) if refusal is None else _refused(values, refusal)
+def _save(program_id: str) -> Response:
+    """Save the questions; or show them again with one more, one less or in another order."""
+    program = calls.needed(get_program, path={"program_id": program_id})
+    steps, rows = request.form.get("steps", ""), _read_rows()
+    if does := request.form.get("do"):
+        return _show(_fill_form(steps, _edit_rows(does, rows)), program)
+    answer = send(change_program, path={"program_id": program_id}, body={_FORM: _body(steps, rows) if rows else None})
+    if answer.refusal is not None:
+        return _show(_form_from_refusal(_fill_form(steps, rows), answer), program)
+    return screens.sent_on(f"/dashboard/programs/{program['id']}/application-form?saved=1")
+
+
+@form_page(
+    blueprint,
+    "member",
+    "/dashboard/programs/<program_id>/application-form",
+    CustomForm("", _save, (change_program,), _MOST_BYTES),
+    uses=(get_program,),
+)
+def show_application_form(form: FormState | None, program_id: str) -> Response:
+    """Show the questions of a program. Budget: 2 round trips."""
+    program = calls.needed(get_program, path={"program_id": program_id})
+    questions = program[_FORM] or {"steps": 1, "fields": []}
+    rows = [_row_from_field(field) for field in questions["fields"]]
+    return _show(form or _fill_form(str(questions["steps"]), rows), program)
+
+
+def _fill_form(steps: str, rows: Sequence[Row]) -> FormState:
+    values = {f"{part}-{place}": [text] for place, row in enumerate(rows) for part, text in row.items() if text}
+    return FormState(values | {"steps": [steps], "rows": [str(len(rows))]})
+
+
+def _show(form: FormState, program: Mapping[str, Any]) -> Response:
     return screens.show(
         "brand/programs/application_form.html",
-        status=status,
-        form=form,
-        here=f"/dashboard/programs/{program['id']}/application-form",
+        form,
         program=program,
         base=f"/dashboard/programs/{program['id']}",
-        rows=len(rows),
+        rows=int(form.value("rows")),
         questions=(program[_FORM] or {"fields": []})["fields"],
         most=application_form.MOST_FIELDS,
         is_saved="saved" in request.args,
@@ -140,11 +136,13 @@ def _show(
     )
 
 
-def _refused(values: Mapping[str, Sequence[str]], refusal: CallRefusal) -> FormState:
+def _form_from_refusal(form: FormState, answer: CallAnswer) -> FormState:
     """Return the form with what is wrong at each field; what is wrong with the whole is said of the whole."""
+    assert answer.refusal is not None
+    form, refusal = replace(form, status=answer.status), answer.refusal
     wrong = refusal.more.get("errors", {}).get(_FORM)
     if not isinstance(wrong, dict):
-        return FormState(values, {}, " ".join(refusal.fields.values()) or refusal.message)
+        return replace(form, alert=" ".join(refusal.fields.values()) or refusal.message)
     fields = wrong.get("fields", {})
     errors = {
         f"{part}-{place}": calls.first(found)
@@ -154,4 +152,4 @@ def _refused(values: Mapping[str, Sequence[str]], refusal: CallRefusal) -> FormS
     whole = calls.first(fields) if fields and not isinstance(fields, dict) else None
     if "steps" in wrong:
         errors["steps"] = calls.first(wrong["steps"])
-    return FormState(values, errors, whole)
+    return replace(form, errors=errors, alert=whole)

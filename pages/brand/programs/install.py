@@ -12,6 +12,7 @@ from api.clicks.install_snippet import get_install_snippet
 from api.programs.programs import get_program
 from pages import calls, forms, fragments, screens
 from pages.calls import CallAnswer
+from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 from pages.screens import screen
 
@@ -43,22 +44,40 @@ class TagOptions:
         return FormState(values, {"pixel": refusal} if refusal else {}, id="option-")
 
 
-@blueprint.get(_PAGE)
-@screen("member", uses=(get_program, get_install_snippet, get_install_status))
-def show_install(program_id: str) -> Response:
-    """Show the tag and the lights. Budget: 4 round trips."""
-    return _show(program_id, forms.EMPTY)
-
-
-@blueprint.post(_PAGE)
-@screen("member", uses=(get_program, get_install_snippet, get_install_status, check_installation))
-def check_page(program_id: str) -> Response:
+def _check_page(program_id: str) -> Response | FormState:
     """Have a page looked at, and show what was found."""
-    body = {"url": request.form.get("url", "").strip()}
-    answer = calls.call(check_installation, path={"program_id": program_id}, body=body, key=forms.key())
+    path = {"program_id": program_id}
+    answer = send(check_installation, path=path, body={"url": request.form.get("url", "").strip()}, shows_all=True)
     if answer.refusal is not None:
-        return _show(program_id, forms.refused(answer.refusal), answer.status)
+        return forms.form_from_refusal(answer)
     return screens.sent_on(f"/dashboard/programs/{program_id}/install?{_chosen()}#checks")
+
+
+@form_page(
+    blueprint,
+    "member",
+    _PAGE,
+    CustomForm("", _check_page, (check_installation,)),
+    uses=(get_program, get_install_snippet, get_install_status),
+)
+def show_install(form: FormState | None, program_id: str) -> Response:
+    """Show the tag and the lights. Budget: 4 round trips."""
+    path = {"program_id": program_id}
+    program = calls.needed(get_program, path=path)
+    options = TagOptions.asked()
+    tag, refusal = _tag(program["id"], options)
+    status = calls.needed(get_install_status, path=path)
+    return screens.show(
+        "brand/programs/install.html",
+        form or forms.blank(url=_page_to_check(status)),
+        program=program,
+        base=f"/dashboard/programs/{program['id']}",
+        tag=tag,
+        options=options.form(refusal),
+        chosen=_chosen(),
+        lights=status,
+        host=settings.current().web.url,
+    )
 
 
 @blueprint.get(f"{_PAGE}/checks")
@@ -67,27 +86,6 @@ def show_checks(program_id: str) -> Response:
     """Show the lights alone. Budget: 1 round trip."""
     lights = calls.needed(get_install_status, path={"program_id": program_id})
     return fragments.show("brand/programs/_checks.html", lights=lights, base=f"/dashboard/programs/{program_id}")
-
-
-def _show(program_id: str, form: FormState, status: int = 200) -> Response:
-    path = {"program_id": program_id}
-    program = calls.needed(get_program, path=path)
-    options = TagOptions.asked()
-    tag, refusal = _tag(program["id"], options)
-    installed = calls.needed(get_install_status, path=path)
-    return screens.show(
-        "brand/programs/install.html",
-        status=status,
-        form=form if form.is_wrong else forms.blank(url=_page_to_check(installed)),
-        program=program,
-        base=f"/dashboard/programs/{program['id']}",
-        tag=tag,
-        options=options.form(refusal),
-        chosen=_chosen(),
-        lights=installed,
-        host=settings.current().web.url,
-        can_check=calls.may(check_installation),
-    )
 
 
 def _chosen() -> str:

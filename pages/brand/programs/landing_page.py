@@ -18,6 +18,7 @@ from domain.refused import Refused
 from domain.storefront import MOST_PICTURE_BYTES, MOST_SECTIONS
 from pages import calls, forms, screens, show
 from pages.calls import CallAnswer
+from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 from pages.hosted.landing import shown
 from pages.screens import screen
@@ -43,63 +44,19 @@ _NOTHING: Mapping[str, Any] = {
 }
 
 
-@blueprint.get(_PAGE)
-@screen("member", uses=_LOOKS)
-def show_landing_words(program_id: str) -> Response:
-    """Show what the page says, to be changed. Budget: 2 round trips."""
-    program, organization = _both(program_id)
-    said = program["landingPageConfig"] or _NOTHING
-    filled = {name: said[name] for name in ("headline", "intro", "accentColor", "heroImageId")}
-    filled["showTerms"] = "on" if said["showTerms"] else None
-    for place, section in enumerate(said["sections"]):
-        filled |= {f"title-{place}": section["title"], f"text-{place}": section["text"]}
-    return _show(program, organization, forms.blank(**filled))
-
-
-@blueprint.post(_PAGE)
-@screen("member", uses=(*_LOOKS, change_program, create_hero_image), most_bytes=_MOST_FORM_BYTES)
-def save_landing_words(program_id: str) -> Response:
-    """Keep a new picture if there is one, then what the page says, and show it."""
-    program, organization = _both(program_id)
-    if not calls.may(change_program):
-        raise Refused(403)
-    picture = _kept_picture()
-    if isinstance(picture, FormState):
-        return _show(program, organization, picture, 422)
-    said, places = _typed(picture)
-    body = {"landingPageConfig": None if said == _NOTHING else said}
-    answer = calls.tried(change_program, path={"program_id": program_id}, body=body, key=forms.key())
-    if answer.refusal is not None:
-        return _show(program, organization, _refused(answer, places, picture), answer.status)
-    return screens.sent_on(f"/dashboard/programs/{program['id']}/landing-page?done=saved")
-
-
 @blueprint.get(f"{_PAGE}/preview")
 @screen("member", uses=_LOOKS)
 def show_landing_preview(program_id: str) -> Response:
     """Show the page as it is kept, also while strangers cannot see it. Budget: 2 round trips."""
-    program, organization = _both(program_id)
-    return _previewed(program, organization, program["landingPageConfig"] or _NOTHING)
+    program, organization = _get_both(program_id)
+    return _preview(program, organization, program["landingPageConfig"] or _NOTHING)
 
 
-@blueprint.post(f"{_PAGE}/preview")
-@screen("member", uses=_LOOKS, most_bytes=_MOST_FORM_BYTES)
-def preview_landing_words(program_id: str) -> Response:
-    """Show the page as it would be with what is typed; a picture that is only chosen is not in it yet."""
-    program, organization = _both(program_id)
-    said, places = _typed(_named_picture())
-    try:
-        return _previewed(program, organization, _BODY.load(said))
-    except ValidationError as error:
-        found = {str(name): told for name, told in error.normalized_messages().items()}
-        return _show(program, organization, _wrong(found, places, _named_picture()), 422)
-
-
-def _both(program_id: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _get_both(program_id: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     return calls.needed(get_program, path={"program_id": program_id}), calls.needed(get_organization)
 
 
-def _previewed(program: Mapping[str, Any], organization: Mapping[str, Any], said: Mapping[str, Any]) -> Response:
+def _preview(program: Mapping[str, Any], organization: Mapping[str, Any], said: Mapping[str, Any]) -> Response:
     picture = said["heroImageId"]
     record = {
         **program,
@@ -126,7 +83,7 @@ def _page(
     )
 
 
-def _typed(picture: str | None) -> tuple[dict[str, Any], Sequence[int]]:
+def _read_page(picture: str | None) -> tuple[dict[str, Any], Sequence[int]]:
     """Return what was typed, and at which place of the form each of its sections stood."""
     written = {place: {part: _text(f"{part}-{place}") for part in ("title", "text")} for place in range(MOST_SECTIONS)}
     places = [place for place, section in written.items() if any(section.values())]
@@ -150,64 +107,98 @@ def _named_picture() -> str | None:
     return None if "noPicture" in request.form else request.form.get("heroImageId") or None
 
 
-def _kept_picture() -> str | FormState | None:
+def _store_picture() -> str | FormState | None:
     """Return the picture that the page is to have, or the form with what is wrong with the one that was chosen."""
-    content = _chosen()
+    content = forms.read_file("file", MOST_PICTURE_BYTES)
     if not content:
         return _named_picture()
     if len(content) > MOST_PICTURE_BYTES:
-        return forms.wrong({"file": _TOO_LARGE})
+        return forms.form_with_errors({"file": _TOO_LARGE})
     sent = {"dataBase64": base64.b64encode(content).decode()}
     answer = calls.tried(create_hero_image, body=sent, key=forms.key())
     if answer.refusal is not None:
-        return forms.wrong({"file": answer.refusal.message})
+        return forms.form_with_errors({"file": answer.refusal.message})
     return str(answer.data["id"])
 
 
-def _chosen() -> bytes:
-    chosen = request.files.get("file")
-    try:
-        return chosen.read(MOST_PICTURE_BYTES + 1) if chosen is not None else b""
-    finally:
-        request.close()  # a large file was put into one on the disk
-
-
-def _refused(answer: CallAnswer, places: Sequence[int], picture: str | None) -> FormState:
+def _form_from_refusal(answer: CallAnswer, places: Sequence[int], picture: str | None) -> FormState:
     assert answer.refusal is not None
-    told = answer.refusal.more.get("errors", {}).get("landingPageConfig")
-    if isinstance(told, dict):
-        return _wrong(told, places, picture)
-    return _with(FormState(forms.sent().values, {}, answer.refusal.message), picture)
+    errors = answer.refusal.more.get("errors", {}).get("landingPageConfig")
+    if isinstance(errors, dict):
+        return replace(_form_with_errors(errors, places, picture), status=answer.status)
+    return _with_picture(FormState(forms.sent().values, {}, answer.refusal.message, status=answer.status), picture)
 
 
-def _wrong(told: Mapping[str, Any], places: Sequence[int], picture: str | None) -> FormState:
+def _form_with_errors(found: Mapping[str, Any], places: Sequence[int], picture: str | None) -> FormState:
     """Return the form with each error at its field; `places` says where the sections stood in it."""
     errors: dict[str, str] = {}
-    for name, found in told.items():
-        if isinstance(found, dict):
-            for number, parts in found.items():
+    for name, error in found.items():
+        if isinstance(error, dict):
+            for number, parts in error.items():
                 named = parts.items() if isinstance(parts, dict) else ()
                 errors |= {f"{part}-{places[int(number)]}": str(said[0]) for part, said in named}
         else:
-            errors[name] = str(found[0])
-    return _with(forms.wrong(errors), picture)
+            errors[name] = str(error[0])
+    return _with_picture(forms.form_with_errors(errors), picture)
 
 
-def _with(form: FormState, picture: str | None) -> FormState:
+def _with_picture(form: FormState, picture: str | None) -> FormState:
     """Return a form that goes on with a picture that was kept meanwhile."""
     return replace(form, values={**form.values, "heroImageId": [picture] if picture else []})
 
 
-def _show(program: Mapping[str, Any], organization: Mapping[str, Any], form: FormState, status: int = 200) -> Response:
+def _save(program_id: str) -> Response | FormState:
+    """Keep a new picture if there is one, then what the page says, and show it."""
+    if not calls.may(change_program):
+        raise Refused(403)
+    picture = _store_picture()
+    if isinstance(picture, FormState):
+        return picture
+    said, places = _read_page(picture)
+    body = {"landingPageConfig": None if said == _NOTHING else said}
+    answer = send(change_program, path={"program_id": program_id}, body=body)
+    if answer.refusal is not None:
+        return _form_from_refusal(answer, places, picture)
+    return screens.sent_on(f"/dashboard/programs/{program_id}/landing-page?done=saved")
+
+
+def _preview_typed(program_id: str) -> Response | FormState:
+    """Show the page as it would be with what is typed; a picture that is only chosen is not in it yet."""
+    program, organization = _get_both(program_id)
+    said, places = _read_page(_named_picture())
+    try:
+        return _preview(program, organization, _BODY.load(said))
+    except ValidationError as error:
+        messages = {str(name): message for name, message in error.normalized_messages().items()}
+        return _form_with_errors(messages, places, _named_picture())
+
+
+def _fill_form(said: Mapping[str, Any]) -> FormState:
+    values = {name: said[name] for name in ("headline", "intro", "accentColor", "heroImageId")}
+    values["showTerms"] = "on" if said["showTerms"] else None
+    for place, section in enumerate(said["sections"]):
+        values |= {f"title-{place}": section["title"], f"text-{place}": section["text"]}
+    return forms.blank(**values)
+
+
+_FORMS = (
+    CustomForm("", _save, (change_program, create_hero_image), _MOST_FORM_BYTES),
+    CustomForm("/preview", _preview_typed, (), _MOST_FORM_BYTES),
+)
+
+
+@form_page(blueprint, "member", _PAGE, *_FORMS, uses=_LOOKS)
+def show_landing_words(form: FormState | None, program_id: str) -> Response:
+    """Show what the page says, to be changed. Budget: 2 round trips."""
+    program, organization = _get_both(program_id)
+    form = form or _fill_form(program["landingPageConfig"] or _NOTHING)
     filled = [place for place in range(MOST_SECTIONS) if form.value(f"title-{place}") or form.value(f"text-{place}")]
     number = min(MOST_SECTIONS, max(_LEAST, (filled[-1] + 1 if filled else 0) + _SPARE))
     page = _page(program, organization, {**program, "landingPageConfig": {}})
     picture = form.value("heroImageId")
     return screens.show(
         "brand/programs/landing_page.html",
-        status=status,
-        form=form,
-        here=f"/dashboard/programs/{program['id']}/landing-page",
+        form,
         program=program,
         base=f"/dashboard/programs/{program['id']}",
         address=page.address if organization["subdomain"] else None,

@@ -10,17 +10,12 @@ blueprint = Blueprint("programs_page", __name__)
 
 
 @blueprint.get("/dashboard/programs")
-@screen("member", uses=(list_programs,))
+@screen("member", uses=(create_program, list_programs))
 def show_programs() -> Response:
     """Show the programs, newest first. Budget: 1 round trip."""
     query = {
         "cursor": request.args.get("cursor"),
         "includeArchived": "true" if request.args.get("archived") else None,
     }
-    found = calls.needed(list_programs, query=query)
-    return screens.show(
-        "brand/programs/list.html",
-        programs=found["items"],
-        cursor=found["nextCursor"],
-        can_create=calls.may(create_program),
-    )
+    programs = calls.needed(list_programs, query=query)
+    return screens.show("brand/programs/list.html", rows=programs["items"], next_cursor=programs["nextCursor"])

@@ -9,44 +9,37 @@ from api.organization.organization import get_organization
 from api.programs.performance_tiers import list_performance_tiers, put_performance_tiers
 from api.programs.programs import get_program
 from pages import calls, forms, screens, typed
+from pages.form_pages import CustomForm, form_page, send_form
 from pages.forms import FormState
-from pages.screens import screen
 
 blueprint = Blueprint("performance_tiers_page", __name__)
 
-_PAGE = "/dashboard/programs/<program_id>/tiers"
 _MOST = 20
 _EMPTY_ROWS = 2
 _PARTS = {"minRevenueCents": "from", "commissionType": "type", "commissionValue": "value"}
 
 
-@blueprint.get(_PAGE)
-@screen("member", uses=(get_program, get_organization, list_performance_tiers))
-def show_tiers(program_id: str) -> Response:
-    """Show the tiers. Budget: 7 round trips."""
-    tiers = calls.needed(list_performance_tiers, path={"program_id": program_id})
-    home = calls.needed(get_organization)["homeCurrency"]
-    return _show(program_id, _as_they_are(tiers, home), len(tiers) + _EMPTY_ROWS)
-
-
-@blueprint.post(_PAGE)
-@screen("member", uses=(get_program, get_organization, list_performance_tiers, put_performance_tiers))
-def set_tiers(program_id: str) -> Response:
+def _set_tiers(program_id: str) -> Response | FormState:
     """Set the tiers: rows without a revenue and a rate are none."""
-    path = {"program_id": program_id}
     home = calls.needed(get_organization)["homeCurrency"]
-    rows = [row for row in range(_MOST) if request.form.get(f"from-{row}") or request.form.get(f"value-{row}")]
-    tiers = [_typed(row, home) for row in rows]
-    answer = calls.tried(put_performance_tiers, path=path, body={"tiers": tiers}, key=forms.key())
-    if answer.refusal is None:
-        return screens.sent_on(f"/dashboard/programs/{program_id}/tiers")
+    rows = _typed_rows()
     names = {
         f"tiers.{place}.{name}": f"{part}-{row}" for place, row in enumerate(rows) for name, part in _PARTS.items()
     }
-    return _show(program_id, forms.refused(answer.refusal, names), max(rows, default=0) + 1, answer.status)
+    return send_form(
+        put_performance_tiers,
+        path={"program_id": program_id},
+        body={"tiers": [_read_tier(row, home) for row in rows]},
+        to="/dashboard/programs/{program_id}/tiers",
+        names=names,
+    )
 
 
-def _typed(row: int, home: str) -> dict[str, Any]:
+def _typed_rows() -> list[int]:
+    return [row for row in range(_MOST) if request.form.get(f"from-{row}") or request.form.get(f"value-{row}")]
+
+
+def _read_tier(row: int, home: str) -> dict[str, Any]:
     sent = request.form
     return {
         "minRevenueCents": typed.minor(sent.get(f"from-{row}", ""), home),
@@ -55,7 +48,7 @@ def _typed(row: int, home: str) -> dict[str, Any]:
     }
 
 
-def _as_they_are(tiers: Sequence[Mapping[str, Any]], home: str) -> FormState:
+def _fill_tiers(tiers: Sequence[Mapping[str, Any]], home: str) -> FormState:
     """Return the tiers to be changed; one in a former home currency wants its revenue anew."""
     shown: dict[str, object] = {}
     for row, tier in enumerate(tiers):
@@ -65,17 +58,27 @@ def _as_they_are(tiers: Sequence[Mapping[str, Any]], home: str) -> FormState:
     return forms.blank("", **shown)
 
 
-def _show(program_id: str, form: FormState, rows: int, status: int = 200) -> Response:
+@form_page(
+    blueprint,
+    "member",
+    "/dashboard/programs/<program_id>/tiers",
+    CustomForm("", _set_tiers, (put_performance_tiers,)),
+    uses=(get_program, get_organization, list_performance_tiers),
+)
+def show_tiers(form: FormState | None, program_id: str) -> Response:
+    """Show the tiers. Budget: 7 round trips."""
     path = {"program_id": program_id}
     program = calls.needed(get_program, path=path)
+    tiers = calls.needed(list_performance_tiers, path=path)
+    home = calls.needed(get_organization)["homeCurrency"]
+    rows = max(_typed_rows(), default=0) + 1 if form else len(tiers) + _EMPTY_ROWS
     return screens.show(
         "brand/programs/tiers.html",
-        status=status,
-        form=form,
+        form or _fill_tiers(tiers, home),
         rows=min(rows, _MOST),
         program=program,
         base=f"/dashboard/programs/{program['id']}",
-        tiers=calls.needed(list_performance_tiers, path=path),
-        home=calls.needed(get_organization)["homeCurrency"],
+        tiers=tiers,
+        home=home,
         can_change=calls.may(put_performance_tiers) and not program["archivedAt"],
     )

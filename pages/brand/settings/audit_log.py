@@ -4,23 +4,21 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
 from api.organization.audit_log import list_audit_log
 from api.organization.members import list_members
 from domain.money import wording
-from domain.refused import Refused
 from pages import calls, forms, screens, show
-from pages.forms import FormState
+from pages.list_pages import RowList
 from pages.screens import screen
-from pages.times import entered
 
 blueprint = Blueprint("audit_log_page", __name__)
 
 _HERE = "/dashboard/audit-log"
 _FILTERS = ("action", "entityType", "actorUserId", "since", "until")
+_ENTRIES = RowList(list_audit_log, _FILTERS, days=("since", "until"), marks_fields=True)
 _PER_PAGE = 50
 _MOST_DIGITS = 6
 # Instants in entries, as the API writes them.
@@ -41,24 +39,21 @@ class AuditChange:
 def show_audit_log() -> Response:
     """Show entries, newest first, by the filter in the address. Budget: 4 round trips, however many there are."""
     number = _page_number()
-    answer = calls.call(list_audit_log, query=_wanted() | {"page": number, "pageSize": _PER_PAGE, "format": "json"})
-    if answer.status == 403 and answer.refusal is not None:
-        raise Refused(403, answer.refusal.code, answer.refusal.message)
-    form = forms.EMPTY
-    if answer.refusal is not None:
-        form = FormState(errors=answer.refusal.fields, alert=None if answer.refusal.fields else answer.refusal.message)
+    query = {"page": number, "pageSize": _PER_PAGE, "format": "json"}
+    answer = calls.call(list_audit_log, query=_ENTRIES.filter_query() | query)
+    if answer.status == 403:
+        calls.given(answer)
+    form = _ENTRIES.form_from_refusal(answer) if answer.refusal else forms.asked()
     found = answer.data or {"items": [], "total": 0}
     return screens.show(
         "brand/settings/audit_log.html",
-        status=answer.status,
-        form=form,
-        narrowed=FormState(forms.asked().values, form.errors),
+        form,
         entries=[(entry, _changes(entry)) for entry in found["items"]],
         total=found["total"],
         people=[(one["id"], one["email"]) for one in calls.needed(list_members)],
         next_cursor=str(number + 1) if found["total"] > number * _PER_PAGE else None,
-        is_narrowed=any(_wanted().values()) or number > 1,
-        file=f"{_HERE}/export.csv?{urlencode({name: value for name, value in _asked().items() if value})}",
+        is_narrowed=_ENTRIES.is_narrowed(),
+        file=_ENTRIES.address(f"{_HERE}/export.csv"),
     )
 
 
@@ -66,23 +61,7 @@ def show_audit_log() -> Response:
 @screen("member", uses=(list_audit_log,))
 def show_audit_file() -> Response:
     """Give the log as a file, in pieces; a filter that says nothing sensible is mended on the page."""
-    try:
-        return calls.passed_on(list_audit_log, query=_wanted() | {"format": "csv"})
-    except Refused as refused:
-        if refused.status != 400:
-            raise
-        return screens.sent_on(_HERE)
-
-
-def _wanted() -> dict[str, str | None]:
-    """Return the query of the API: days are read in the zone of the page."""
-    asked = _asked()
-    return asked | {name: entered.day_start(asked[name]) for name in ("since", "until")}
-
-
-def _asked() -> dict[str, str | None]:
-    """Return the filter as it stands in the address."""
-    return {name: request.args.get(name, "").strip() or None for name in _FILTERS}
+    return _ENTRIES.give_file(list_audit_log, back=_HERE, format="csv")
 
 
 def _page_number() -> int:

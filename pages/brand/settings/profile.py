@@ -5,6 +5,7 @@ Each card is a form of its own, and only what was changed is sent: what is about
 
 import base64
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,51 +16,29 @@ from api.embed.tokens import create_embed_token
 from api.organization.home_currency import get_home_currency, put_home_currency
 from api.organization.members import list_members, revoke_member_sessions
 from api.organization.organization import change_organization, delete_logo, get_organization, put_logo
-from pages import calls, forms, kept, screens, typed
+from pages import calls, forms, screens, typed
+from pages.form_pages import Body, CustomForm, Form, form_page, read_texts, send_form
 from pages.forms import FormState
-from pages.screens import screen
 
 blueprint = Blueprint("settings_page", __name__)
 
 _HERE = "/dashboard/settings"
-_SHOWS = (get_organization, get_home_currency, list_members)
-_MAY = (
-    change_organization,
-    change_attribution_params,
-    put_home_currency,
-    put_logo,
-    delete_logo,
-    revoke_member_sessions,
-    create_embed_token,
-)
-_USES = (*_SHOWS, *_MAY)
+_READS = (get_organization, get_home_currency, list_members, create_embed_token)
 _MOST_BYTES = 1_100_000
 _PAYOUT_CHOICES = ("payoutGraceDays", "automaticPayoutCadence", "commissionBasis", "selfReferrals")
 _TEXTS = ("description", "billingEmail", "industryCategory", "primaryBrandColor")
-_DONE = ("profile", "payouts", "currency", "attribution", "logo", "team")
 
 
-@blueprint.get(_HERE)
-@screen("member", uses=_USES)
-def show_settings() -> Response:
-    """Show the settings. Budget: 4 round trips."""
-    return _page()
-
-
-@blueprint.post(f"{_HERE}/profile")
-@screen("member", uses=_USES)
-def send_profile() -> Response:
+def _change_profile() -> Response | FormState:
     """Change who the brand is."""
     wanted: dict[str, Any] = {name: request.form.get(name, "").strip() or None for name in _TEXTS}
     wanted |= {name: request.form.get(name, "").strip() for name in ("name", "timezone")}
     if subdomain := request.form.get("subdomain", "").strip():
         wanted["subdomain"] = subdomain
-    return _changed("profile", wanted)
+    return _change("profile", wanted)
 
 
-@blueprint.post(f"{_HERE}/payouts")
-@screen("member", uses=_USES)
-def send_payout_settings() -> Response:
+def _change_payouts() -> Response | FormState:
     """Change when money is payable, and when it leaves by itself."""
     home = calls.needed(get_organization)["homeCurrency"]
     wanted = {
@@ -70,98 +49,66 @@ def send_payout_settings() -> Response:
         "commissionBasis": request.form.get("commissionBasis", ""),
         "selfReferrals": request.form.get("selfReferrals", ""),
     }
-    return _changed("payouts", wanted)
+    return _change("payouts", wanted)
 
 
-@blueprint.post(f"{_HERE}/currency")
-@screen("member", uses=_USES)
-def send_home_currency() -> Response:
-    """Change the currency that the brand thinks in."""
-    body = {"homeCurrency": request.form.get("homeCurrency", "")}
-    return _after("currency", calls.tried(put_home_currency, body=body, key=forms.key()))
+def _change(card: str, wanted: Body) -> Response | FormState:
+    """Change what differs from what holds."""
+    organization = calls.needed(get_organization)
+    body = {name: value for name, value in wanted.items() if value != organization[name]}
+    to = f"{_HERE}?done={card}"
+    return send_form(change_organization, body=body, to=to, form_id=f"{card}-") if body else screens.sent_on(to)
 
 
-@blueprint.post(f"{_HERE}/attribution")
-@screen("member", uses=_USES)
-def send_attribution_params() -> Response:
-    """Change which parameters of the brand's own its pages look for."""
-    body = {"custom": request.form.get("custom", "").strip() or None}
-    return _after("attribution", calls.tried(change_attribution_params, body=body, key=forms.key()))
+def _read_parameters() -> Body:
+    """Return the parameters of the brand's own that its pages look for."""
+    return {"custom": request.form.get("custom", "").strip() or None}
 
 
-@blueprint.post(f"{_HERE}/logo")
-@screen("member", uses=_USES, most_bytes=_MOST_BYTES)
-def send_logo() -> Response:
-    """Keep a logo."""
+def _read_logo() -> Body | FormState:
     file = request.files.get("logo")
     content = file.read() if file else b""
     if not content:
-        return _page(FormState(errors={"logo": "Choose an image."}, id="logo-"), status=422)
-    body = {"dataBase64": base64.b64encode(content).decode()}
-    return _after("logo", calls.tried(put_logo, body=body, key=forms.key()))
+        return FormState(errors={"logo": "Choose an image."}, id="logo-", status=422)
+    return {"dataBase64": base64.b64encode(content).decode()}
 
 
-@blueprint.post(f"{_HERE}/logo/delete")
-@screen("member", uses=_USES)
-def send_logo_away() -> Response:
-    """Take the logo away."""
-    return _after("logo", calls.tried(delete_logo))
+_FORMS = (
+    CustomForm("/profile", _change_profile, (change_organization,)),
+    CustomForm("/payouts", _change_payouts, (change_organization,)),
+    Form("/currency", put_home_currency, read_texts("homeCurrency"), id="currency-", done="currency"),
+    Form("/attribution", change_attribution_params, _read_parameters, id="attribution-", done="attribution"),
+    Form("/logo", put_logo, _read_logo, id="logo-", done="logo", max_bytes=_MOST_BYTES),
+    Form("/logo/delete", delete_logo, id="logo-", done="logo"),
+    Form("/team/<member_id>", revoke_member_sessions, id="team-", done="team"),
+)
 
 
-@blueprint.post(f"{_HERE}/team/<member_id>")
-@screen("member", uses=_USES)
-def send_sign_out_of(member_id: str) -> Response:
-    """End the sessions of somebody of the team."""
-    answer = calls.tried(revoke_member_sessions, path={"member_id": member_id}, key=forms.key())
-    return _after("team", answer)
-
-
-def _changed(card: str, wanted: Mapping[str, Any]) -> Response:
-    holds = calls.needed(get_organization)
-    body = {name: value for name, value in wanted.items() if value != holds[name]}
-    if not body:
-        return screens.sent_on(f"{_HERE}?done={card}")
-    return _after(card, calls.tried(change_organization, body=body, key=forms.key()))
-
-
-def _after(card: str, answer: calls.CallAnswer) -> Response:
-    if answer.refusal is None:
-        return screens.sent_on(f"{_HERE}?done={card}")
-    return _page(forms.refused(answer.refusal, form_id=f"{card}-"), status=answer.status)
-
-
-def _page(form: FormState | None = None, *, status: int = 200) -> Response:
-    holds, currency = calls.needed(get_organization), calls.needed(get_home_currency)
-    waiting = kept.form()
-    if form is None and waiting is not None:
-        form = FormState(waiting.values, id="payouts-")
-    cards = _cards(holds)
-    if form is not None:
-        cards[form.id.rstrip("-")] = form
-    done = request.args.get("done")
+@form_page(blueprint, "member", _HERE, *_FORMS, uses=_READS, restores=True)
+def show_settings(form: FormState | None) -> Response:
+    """Show the settings. Budget: 4 round trips."""
+    organization, currency = calls.needed(get_organization), calls.needed(get_home_currency)
+    if form and not form.id:  # what was typed before a fresh login, which this card alone wants
+        form = replace(form, id="payouts-")
     return screens.show(
         "brand/settings/settings.html",
-        status=status,
-        form=form or forms.EMPTY,
-        here=_HERE,
-        holds=holds,
-        cards=cards,
-        done=done if done in _DONE else None,
-        logo=urlsplit(holds["logoUrl"]).path if holds["logoUrl"] else None,
+        form,
+        holds=organization,
+        cards=_fill_cards(organization) | ({form.id.rstrip("-"): form} if form else {}),
+        logo=urlsplit(organization["logoUrl"]).path if organization["logoUrl"] else None,
         currencies=[(code, code) for code in currency["supportedCurrencies"]],
         team=calls.needed(list_members) if calls.may(list_members) else None,
-        can={one.__name__: calls.may(one) for one in _MAY},
     )
 
 
-def _cards(holds: Mapping[str, Any]) -> dict[str, FormState]:
+def _fill_cards(holds: Mapping[str, Any]) -> dict[str, FormState]:
     """Return each card's form as things are."""
-    told = {name: holds[name] for name in ("name", "timezone", "subdomain", *_TEXTS)}
+    profile = {name: holds[name] for name in ("name", "timezone", "subdomain", *_TEXTS)}
     pays = {name: holds[name] for name in _PAYOUT_CHOICES}
     minimum = typed.major(holds["minPayoutCents"], holds["minPayoutCurrency"])
     is_automatic = "on" if holds["automaticPayoutEnabled"] else None
     return {
-        "profile": forms.blank("profile-", **told),
+        "profile": forms.blank("profile-", **profile),
         "payouts": forms.blank("payouts-", **pays, minPayoutCents=minimum, automaticPayoutEnabled=is_automatic),
         "currency": forms.blank("currency-", homeCurrency=holds["homeCurrency"]),
         "attribution": forms.blank("attribution-", custom=holds["customAttributionParams"]),

@@ -8,7 +8,8 @@ from typing import Any
 from flask import Blueprint, Response
 
 from api.webhooks.deliveries import get_webhook_delivery, redeliver_webhook_delivery
-from pages import calls, forms, fragments, screens
+from pages import calls, fragments, screens
+from pages.form_pages import Form, form_page
 from pages.forms import FormState
 from pages.screens import screen
 
@@ -18,13 +19,6 @@ _ADDRESS = "/dashboard/webhooks/<endpoint_id>/deliveries/<delivery_id>"
 _SIGNATURE = """$(printf '%s.%s' "$T" "$BODY" | openssl dgst -sha256 -hmac "$SECRET" | sed 's/.*= *//')"""
 
 
-@blueprint.get(_ADDRESS)
-@screen("member", uses=(get_webhook_delivery,))
-def show_webhook_delivery(endpoint_id: str, delivery_id: str) -> Response:
-    """Show a delivery. Budget: 4 round trips."""
-    return _page(endpoint_id, delivery_id, forms.EMPTY)
-
-
 @blueprint.get(f"{_ADDRESS}/fragment")
 @screen("member", uses=(get_webhook_delivery,))
 def show_webhook_delivery_part(endpoint_id: str, delivery_id: str) -> Response:
@@ -32,15 +26,22 @@ def show_webhook_delivery_part(endpoint_id: str, delivery_id: str) -> Response:
     return fragments.show("brand/webhooks/_delivery.html", **_shown(endpoint_id, delivery_id))
 
 
-@blueprint.post(_ADDRESS)
-@screen("member", uses=(get_webhook_delivery, redeliver_webhook_delivery))
-def send_redelivery(endpoint_id: str, delivery_id: str) -> Response:
-    """Send it once more."""
-    path = {"endpoint_id": endpoint_id, "delivery_id": delivery_id}
-    answer = calls.call(redeliver_webhook_delivery, path=path, key=forms.key())
-    if answer.refusal is not None:
-        return _page(endpoint_id, delivery_id, FormState(alert=answer.refusal.message), status=answer.status)
-    return screens.sent_on(f"/dashboard/webhooks/{endpoint_id}/deliveries/{delivery_id}")
+@form_page(
+    blueprint, "member", _ADDRESS, Form("", redeliver_webhook_delivery, shows_all=True), uses=(get_webhook_delivery,)
+)
+def show_webhook_delivery(form: FormState | None, endpoint_id: str, delivery_id: str) -> Response:
+    """Show a delivery. Budget: 4 round trips."""
+    values = _shown(endpoint_id, delivery_id)
+    delivery = values["delivery"]
+    body = delivery["event"]["body"]
+    return screens.show(
+        "brand/webhooks/delivery.html",
+        form,
+        payload=json.dumps(json.loads(body), indent=2, ensure_ascii=False),
+        headers=list(delivery["headers"].items()),
+        curl=_curl(delivery["url"], delivery["headers"], body),
+        **values,
+    )
 
 
 def _shown(endpoint_id: str, delivery_id: str) -> dict[str, Any]:
@@ -51,21 +52,6 @@ def _shown(endpoint_id: str, delivery_id: str) -> dict[str, Any]:
         "unknown_attempts": found["attemptCount"] - len(found["attempts"]),
         "may_redeliver": calls.may(redeliver_webhook_delivery),
     }
-
-
-def _page(endpoint_id: str, delivery_id: str, form: FormState, *, status: int = 200) -> Response:
-    shown = _shown(endpoint_id, delivery_id)
-    delivery = shown["delivery"]
-    body = delivery["event"]["body"]
-    return screens.show(
-        "brand/webhooks/delivery.html",
-        status=status,
-        form=form,
-        payload=json.dumps(json.loads(body), indent=2, ensure_ascii=False),
-        headers=list(delivery["headers"].items()),
-        curl=_curl(delivery["url"], delivery["headers"], body),
-        **shown,
-    )
 
 
 def _curl(url: str, headers: Mapping[str, str], body: str) -> str:

@@ -20,29 +20,24 @@ from domain.statuses import DeliveryStatus
 from domain.webhooks import events
 from pages import calls, forms, fragments, screens
 from pages.brand.webhooks import endpoints
-from pages.calls import CallAnswer
+from pages.calls import View
+from pages.form_pages import Body, CustomForm, form_page, send, send_form
 from pages.forms import FormState
 from pages.screens import screen
 
 blueprint = Blueprint("webhook_page", __name__)
 
-_ACTS = (
+_OPERATIONS = (
     change_webhook_endpoint,
     test_webhook_endpoint,
     rotate_webhook_secret,
     redeliver_webhook_deliveries,
     delete_webhook_endpoint,
 )
+_ADDRESS = "/dashboard/webhooks/{endpoint_id}"
 _LOOKS = (get_webhook_endpoint, list_webhook_deliveries)
 _ANY = ("", "Any")
 _FILTERS = ("status", "eventType", "since", "until", "cursor")
-
-
-@blueprint.get("/dashboard/webhooks/<endpoint_id>")
-@screen("member", uses=_LOOKS)
-def show_webhook(endpoint_id: str) -> Response:
-    """Show an endpoint and its deliveries. Budget: 3 round trips, however many there are."""
-    return _page(endpoint_id)
 
 
 @blueprint.get("/dashboard/webhooks/<endpoint_id>/fragment")
@@ -52,64 +47,55 @@ def show_webhook_part(endpoint_id: str) -> Response:
     return fragments.show("brand/webhooks/_deliveries.html", **_shown(endpoint_id))
 
 
-@blueprint.post("/dashboard/webhooks/<endpoint_id>")
-@screen("member", uses=(*_LOOKS, *_ACTS))
-def send_webhook_act(endpoint_id: str) -> Response:
+def _change(endpoint_id: str) -> Response | FormState:
+    body = endpoints.read_endpoint()
+    return body if isinstance(body, FormState) else _send(change_webhook_endpoint, endpoint_id, body)
+
+
+def _send_sample(endpoint_id: str) -> Response | FormState:
+    to = "/dashboard/webhooks/{endpoint_id}/deliveries/{deliveryId}"
+    return _send(test_webhook_endpoint, endpoint_id, {"type": request.form.get("type")}, to)
+
+
+def _rotate(endpoint_id: str) -> Response | FormState:
+    answer = send(rotate_webhook_secret, path={"endpoint_id": endpoint_id}, shows_all=True)
+    return forms.form_from_refusal(answer) if answer.refusal else _show(None, endpoint_id, made=answer.data)
+
+
+def _redeliver(endpoint_id: str) -> Response | FormState:
+    """Send all that failed once more, up to as many as one call takes; whoever has more presses again."""
+    path = {"endpoint_id": endpoint_id}
+    since = calls.needed(get_webhook_endpoint, path=path)["createdAt"]
+    body = {"since": since, "status": DeliveryStatus.Failed}
+    answer = send(redeliver_webhook_deliveries, path=path, body=body, shows_all=True)
+    return forms.form_from_refusal(answer) if answer.refusal else _show(None, endpoint_id, queued=answer.data)
+
+
+def _delete(endpoint_id: str) -> Response | FormState:
+    return _send(delete_webhook_endpoint, endpoint_id, to="/dashboard/webhooks")
+
+
+def _send(operation: View, endpoint_id: str, body: Body | None = None, to: str = _ADDRESS) -> Response | FormState:
+    return send_form(operation, path={"endpoint_id": endpoint_id}, body=body, to=to, shows_all=True)
+
+
+_ACTS: Mapping[str, Callable[[str], Response | FormState]] = MappingProxyType(
+    {"change": _change, "sample": _send_sample, "rotate": _rotate, "redeliver": _redeliver, "delete": _delete}
+)
+
+
+def _act(endpoint_id: str) -> Response | FormState:
     """Do what the form says."""
-    act = _DOES.get(request.form.get("do", ""))
+    act = _ACTS.get(request.form.get("do", ""))
     if act is None:
         raise Refused(404)
     return act(endpoint_id)
 
 
-def _change(endpoint_id: str) -> Response:
-    if not endpoints.told():
-        return _page(endpoint_id, form=forms.wrong({"events": endpoints.NO_EVENTS}), status=422)
-    answer = _asked(change_webhook_endpoint, endpoint_id, endpoints.described())
-    return _refused(endpoint_id, answer) if answer.refusal else _back(endpoint_id)
-
-
-def _sample(endpoint_id: str) -> Response:
-    answer = _asked(test_webhook_endpoint, endpoint_id, {"type": request.form.get("type")})
-    if answer.refusal is not None:
-        return _refused(endpoint_id, answer)
-    return screens.sent_on(f"/dashboard/webhooks/{endpoint_id}/deliveries/{answer.data['deliveryId']}")
-
-
-def _rotate(endpoint_id: str) -> Response:
-    answer = _asked(rotate_webhook_secret, endpoint_id)
-    return _refused(endpoint_id, answer) if answer.refusal else _page(endpoint_id, made=answer.data)
-
-
-def _redeliver(endpoint_id: str) -> Response:
-    """Send all that failed once more, up to as many as one call takes; whoever has more presses again."""
-    since = calls.needed(get_webhook_endpoint, path={"endpoint_id": endpoint_id})["createdAt"]
-    body = {"since": since, "status": DeliveryStatus.Failed}
-    answer = _asked(redeliver_webhook_deliveries, endpoint_id, body)
-    return _refused(endpoint_id, answer) if answer.refusal else _page(endpoint_id, queued=answer.data)
-
-
-def _delete(endpoint_id: str) -> Response:
-    answer = _asked(delete_webhook_endpoint, endpoint_id)
-    return _refused(endpoint_id, answer) if answer.refusal else screens.sent_on("/dashboard/webhooks")
-
-
-_DOES: Mapping[str, Callable[[str], Response]] = MappingProxyType(
-    {"change": _change, "sample": _sample, "rotate": _rotate, "redeliver": _redeliver, "delete": _delete}
-)
-
-
-def _asked(view: calls.View, endpoint_id: str, body: Mapping[str, object] | None = None) -> CallAnswer:
-    return calls.call(view, path={"endpoint_id": endpoint_id}, body=body, key=forms.key())
-
-
-def _back(endpoint_id: str) -> Response:
-    return screens.sent_on(f"/dashboard/webhooks/{endpoint_id}")
-
-
-def _refused(endpoint_id: str, answer: CallAnswer) -> Response:
-    assert answer.refusal is not None
-    return _page(endpoint_id, form=forms.refused(answer.refusal), status=answer.status)
+@form_page(blueprint, "member", "/dashboard/webhooks/<endpoint_id>", CustomForm("", _act, _OPERATIONS), uses=_LOOKS)
+def show_webhook(form: FormState | None, endpoint_id: str) -> Response:
+    """Show an endpoint and its deliveries. Budget: 3 round trips, however many there are."""
+    return _show(form, endpoint_id)
 
 
 def _shown(endpoint_id: str) -> dict[str, Any]:
@@ -127,27 +113,23 @@ def _shown(endpoint_id: str) -> dict[str, Any]:
     }
 
 
-def _page(
-    endpoint_id: str, *, form: FormState | None = None, status: int = 200, made: object = None, queued: object = None
-) -> Response:
-    shown = _shown(endpoint_id)
-    endpoint = shown["endpoint"]
-    told = set(endpoint["events"])
+def _show(form: FormState | None, endpoint_id: str, *, made: object = None, queued: object = None) -> Response:
+    values = _shown(endpoint_id)
+    endpoint = values["endpoint"]
+    subscribed = set(endpoint["events"])
     is_change = form is not None and "url" in form.values
     holds = {name: endpoint[name] for name in ("url", "events", "description")}
     return screens.show(
         "brand/webhooks/endpoint.html",
-        status=status,
-        form=form or forms.EMPTY,
+        form,
         change=form if is_change else forms.blank(**holds),
-        may_write=calls.may(change_webhook_endpoint),
         subscribable=endpoints.EVENTS,
         status_choices=[_ANY, *((status.value, status.value) for status in DeliveryStatus)],
         type_choices=[_ANY, *((type, type) for type in ("test", *events.TYPES))],
-        sample_choices=[(type, type) for type in events.TESTABLE if {"*", type} & told]
+        sample_choices=[(type, type) for type in events.TESTABLE if {"*", type} & subscribed]
         if endpoint["managedBy"]
-        else [(type, type) for type in ("test", *events.TESTABLE) if type == "test" or {"*", type} & told],
+        else [(type, type) for type in ("test", *events.TESTABLE) if type == "test" or {"*", type} & subscribed],
         made=made,
         queued=queued,
-        **shown,
+        **values,
     )

@@ -153,7 +153,7 @@ def _again(page: LandingPage, answer: CallAnswer) -> Response:
     assert refusal is not None
     if answer.status >= 500:
         raise Refused(answer.status, refusal.code or "refused", refusal.message)
-    form = forms.refused(refusal)
+    form = forms.form_from_refusal(answer)
     said = _SENT_BEFORE if refusal.code == "idempotency_conflict" else _SAID.get(answer.status)
     if said is not None:
         form = FormState(form.values, {}, said)

@@ -1,0 +1,105 @@
+"""Lists of the API as pages show them: by the filter in the page's address, from the place in it, each row once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Response, request
+
+from domain.refused import Refused
+from pages import calls, forms, screens
+from pages.calls import CallAnswer, View
+from pages.forms import FormState
+from pages.times import entered
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """Some rows of a list, and where the older ones begin. `form` says what is wrong with the filter, if anything."""
+
+    rows: Sequence[Any]
+    next_cursor: str | None
+    is_narrowed: bool
+    form: FormState | None = None
+
+    def values(self, form: FormState | None = None) -> dict[str, Any]:
+        """Return what a template shows of it; `form` is the page's own, which a wrong filter takes the place of."""
+        return {
+            "rows": self.rows,
+            "next_cursor": self.next_cursor,
+            "is_narrowed": self.is_narrowed,
+            "form": self.form or form,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RowList:
+    """A list of the API by pages.
+
+    `filters` are the fields of the page's address that the operation is asked with, `sorts` those that only put the
+    rows in order, and `days` those that are days in the zone of the page. `query` is what it is asked with besides.
+    What is wrong with the filter is said above the list, or at each field of a list that `marks_fields`.
+    """
+
+    operation: View
+    filters: Sequence[str] = ()
+    sorts: Sequence[str] = ()
+    query: Mapping[str, object] = field(default_factory=dict)
+    days: Sequence[str] = ()
+    marks_fields: bool = False
+
+    def read(self, *, path: Mapping[str, object] | None = None) -> ListPage:
+        """Return the rows by this request's address; none, and what is wrong, where the API refuses the filter."""
+        answer = calls.call(self.operation, path=path, query=self._query_of_page())
+        if answer.refusal is not None:
+            return ListPage((), None, self.is_narrowed(), self.form_from_refusal(answer))
+        return self._page(answer.data)
+
+    def require(self, *, path: Mapping[str, object] | None = None) -> ListPage:
+        """Return the rows by this request's address. Raises Refused with the API's own status."""
+        return self._page(calls.needed(self.operation, path=path, query=self._query_of_page()))
+
+    def give_file(self, operation: View, back: str, **query: str) -> Response:
+        """Return all rows of the filter as a file of `operation`; a filter that is refused leads `back`."""
+        try:
+            return calls.passed_on(operation, query={**self.filter_query(), **query})
+        except Refused as refused:
+            if refused.status != 400:
+                raise
+            return screens.sent_on(back)
+
+    def address(self, path: str) -> str:
+        """Return an address with the filter of this request's."""
+        typed = {name: value for name in (*self.filters, *self.sorts) if (value := read_filter(name))}
+        return f"{path}?{urlencode(typed)}" if typed else path
+
+    def filter_query(self) -> dict[str, str | None]:
+        """Return the filter of this request's address as the operation takes it."""
+        typed = {name: read_filter(name) for name in (*self.filters, *self.sorts)}
+        return typed | {name: entered.day_start(typed[name]) for name in self.days}
+
+    def is_narrowed(self) -> bool:
+        """Return whether this request's address asks for less than the whole list."""
+        return any(read_filter(name) for name in (*self.filters, "cursor"))
+
+    def form_from_refusal(self, answer: CallAnswer) -> FormState:
+        """Return what is wrong with the filter."""
+        assert answer.refusal is not None
+        fields, message = answer.refusal.fields, answer.refusal.message
+        if not self.marks_fields:
+            return FormState(alert=" ".join(fields.values()) or message, status=answer.status)
+        errors = {name: error for name, error in fields.items() if name != "cursor"}
+        alert = fields.get("cursor") or (None if errors else message)
+        return FormState(forms.asked().values, errors, alert, status=answer.status)
+
+    def _page(self, data: Mapping[str, Any]) -> ListPage:
+        return ListPage(data["items"], data["nextCursor"], self.is_narrowed())
+
+    def _query_of_page(self) -> dict[str, object]:
+        return {**self.filter_query(), "cursor": read_filter("cursor"), **self.query}
+
+
+def read_filter(name: str) -> str | None:
+    """Return a field of the filter in this request's address; None where it is empty."""
+    return request.args.get(name, "").strip() or None
