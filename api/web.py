@@ -1,6 +1,7 @@
 """The service as it answers requests: every route, its error handlers and the two hooks around a request."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import orjson
@@ -38,10 +39,10 @@ from api import (
 )
 from api.access import limits
 from api.access.client_address import ClientAddress
-from api.clicks import express, visits
+from api.clicks import fast_path, visits
 from api.edge import compression, cors, errors, nested, trace, wake
 from api.edge.reading import places
-from api.server.asked import AtOnceRequests
+from api.server.fast_path import FastPathEndpoint
 
 _BLUEPRINTS = (
     *conversions.BLUEPRINTS,
@@ -109,14 +110,14 @@ def mount(app: Flask, *, beside: Iterable[Blueprint] = ()) -> None:
     app.extensions["click_stream"] = stream.ClickStream(urls.redis_url)
     if chosen.servers.database_read_url:
         app.extensions["reads"] = places.Reads(urls.redis_url, most_lag_s=chosen.servers.database_read_lag_s)
-    in_front = express.Express(app)
-    ask: Any = in_front.ask
-    app.wsgi_app = in_front  # type: ignore[method-assign]  # Flask's documented way
+    parse: Any = partial(fast_path.parse, app)
     if chosen.web.trusted_proxies:
         hops = chosen.web.trusted_proxies
         app.wsgi_app = behind_proxies(app.wsgi_app, hops)  # type: ignore[method-assign]  # Flask's documented way
-        ask = behind_proxies(ask, hops)
-    app.extensions["at_once"] = AtOnceRequests(urls.redis_url, in_front.begins, in_front.most_bytes, ask)
+        parse = behind_proxies(parse, hops)
+    app.extensions["fast_path"] = FastPathEndpoint(
+        urls.redis_url, fast_path.REQUEST_PREFIX, fast_path.MAX_REQUEST_BYTES, parse
+    )
     errors.register(app)
     app.before_request(_begin)
     app.after_request(_end)

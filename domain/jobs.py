@@ -90,7 +90,7 @@ LEADS_EXPIRE = Job("leads.expire", queue="upkeep")
 CLICKS_RESCORE = Job("clicks.rescore", queue="tracking", lease_s=90)
 # A dead letter from birth: an entry of the stream of clicks that could not be written. Played again, it is read anew.
 CLICK_UNREADABLE = Job("click.unreadable", queue="tracking", max_attempts=1)
-# A click that a web process had to take while the stream was away, and could not write for want of a turn.
+# A click that a web process took while Redis was down, and could not write: its organization was locked.
 CLICK_LATE = Job("click.late", queue="tracking")
 CLICKS_FORGET = Job("clicks.forget", queue="upkeep")
 # Begins a run of every kind; each then goes on by itself, a slice a job.

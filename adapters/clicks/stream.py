@@ -9,7 +9,7 @@ from typing import Any
 from redis import Redis
 
 from adapters import broker
-from adapters.loop_wire import Question
+from adapters.event_loop_redis import ScriptCall
 from adapters.prompt_wire import Argument, PromptWire, Script
 
 KEY = "finderfee:clicks"
@@ -39,26 +39,24 @@ class ClickStream:
         self._client: Redis = broker.prompt_client(redis_url)
         self._wire = PromptWire(redis_url)
 
-    def append(self, entry: bytes | None, *, windows: Mapping[str, int], window_s: int) -> tuple[int, int] | None:
-        """Count one request in windows of the rate limit and append a click, if there is one, when it is within them.
-
-        `windows` are their keys and limits, the narrowest first. Return None, or which of them is full and for how many
-        milliseconds yet. Budget: 1 round trip.
-        """
-        asked = question(entry, windows=windows, window_s=window_s)
-        return which_is_full(self._wire.run(asked.script, len(asked.keys), *asked.keys, *asked.values))
+    def append(self, call: ScriptCall) -> tuple[int, int] | None:
+        """Make an `append_call` and return None, or the full window (see `full_window`). Budget: 1 round trip."""
+        return full_window(self._wire.run(call.script, len(call.keys), *call.keys, *call.values))
 
     def length(self) -> int:
         """Return how many clicks are in the stream."""
         return int(self._client.xlen(KEY))
 
 
-def question(entry: bytes | None, *, windows: Mapping[str, int], window_s: int) -> Question:
-    """Return what `append` asks the server, for who does not wait for it; `which_is_full` reads the answer."""
+def append_call(entry: bytes | None, *, windows: Mapping[str, int], window_s: int) -> ScriptCall:
+    """Return the call that counts a request in windows of the rate limit and, if all allow it, appends its click.
+
+    `windows` are their keys and limits, the narrowest first.
+    """
     values: tuple[Argument, ...] = (window_s, entry or b"", MOST, FIELD, *windows.values())
-    return Question(_COUNT_AND_APPEND, (KEY, *windows), values)
+    return ScriptCall(_COUNT_AND_APPEND, (KEY, *windows), values)
 
 
-def which_is_full(answer: Any) -> tuple[int, int] | None:
-    """Return None, or which window is full and for how many milliseconds yet."""
-    return None if answer is None else (int(answer[0]), int(answer[1]))
+def full_window(reply: Any) -> tuple[int, int] | None:
+    """Return None, or which window is full and for how many more milliseconds."""
+    return None if reply is None else (int(reply[0]), int(reply[1]))

@@ -94,18 +94,17 @@ class Limiter:
             return True
         return self.judge(windows, None if isinstance(full, int) else full)
 
-    def allows_with(self, bucket: str, caller: str, send: Callable[[Sequence[Window]], Full | None]) -> bool | None:
-        """Like `allows`, in a round trip to the same server that `send` makes anyway, which counts as `allows` does.
+    def allows_with(self, bucket: str, caller: str, send: Callable[[], Full | None]) -> bool | None:
+        """Like `allows`, but `send` makes the round trip and counts the request in the caller's windows.
 
-        `send` returns None, or which window is full, which this process then remembers.
-        None: the server is away, so nobody is refused and nothing was sent for certain.
+        `send` returns None, or which window is full; this process then caches it.
+        Return None if the server is down: the request is allowed, and it is unknown whether anything was sent.
         """
         if self.is_left_alone():
             _failed_open.inc()
             return None
-        windows = self.windows(bucket, caller)
         try:
-            return self.judge(windows, send(windows))
+            return self.judge(self.windows(bucket, caller), send())
         except RedisError as error:
             self.fail_open(error)
             return None

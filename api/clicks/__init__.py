@@ -5,7 +5,7 @@ loader               the script that the pages load
 install_snippet      the HTML that loads it
 install_check        is it on a page, and does it work
 attribution_params   the query parameters it looks for
-express              the usual visit, answered in front of the routes
+fast_path            the usual visit, answered by the event loop instead of the route
 short_links          where a short link leads, the click on its way
 store_checkout       a store's web pixel tells who sent the browser of a checkout
 checkout_door        on to a checkout, who sent the buyer remembered

@@ -29,10 +29,10 @@ from schemas.clicks.click import ClickAnswer, ClickBody, ClickDebug, ClickQuery,
 
 blueprint = Blueprint("clicks", __name__)
 
-#: Where pages tell of visits, and how much they may say.
+#: The address that pages report visits to, and the size limit of a report.
 PATH = "/api/v1/track/click"
-MOST_BYTES = 32 * 1024
-_PUBLIC = Guard(audience="public", bucket=visits.BUCKET, counts_itself=True, open_cors=True, max_body_bytes=MOST_BYTES)
+MAX_BYTES = 32 * 1024
+_PUBLIC = Guard(audience="public", bucket=visits.BUCKET, counts_itself=True, open_cors=True, max_body_bytes=MAX_BYTES)
 _ANSWER = ClickAnswer()
 BODY = ClickBody()
 # An address that can name a slug: in a parameter or in its path.
@@ -46,7 +46,7 @@ _GIF_HEADERS = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cr
 @operation(_PUBLIC, one(_ANSWER), asks=ClickQuery(), writes=True)
 def count_click_by_query() -> Mapping[str, object]:
     """Count a visit told in the query; the answer is the POST's. For pages that cannot send a body."""
-    return _counted(body.query)
+    return _record(body.query)
 
 
 @blueprint.post(PATH)
@@ -57,7 +57,7 @@ def count_click() -> Mapping[str, object]:
     JSON with any content type: a browser sends a beacon as text. With `debug=1` in the query and a key or a
     session of the program's organization the answer also says what became of the click, and why.
     """
-    return _counted(body.load)
+    return _record(body.load)
 
 
 @blueprint.get("/api/v1/r/c.gif")
@@ -81,51 +81,53 @@ def get_pixel() -> Response:
     return Response(_GIF, content_type="image/gif", headers=_GIF_HEADERS)
 
 
-def _counted(read: Callable[[], Mapping[str, Any]]) -> Mapping[str, object]:
+def _record(read: Callable[[], Mapping[str, Any]]) -> Mapping[str, object]:
     if visits.is_over_limit():
         raise Refused(429)
     try:
-        sent = read()
+        fields = read()
     except ValidationError:
-        _count(None, VisitOrigin())  # what is malformed counts too
+        _count(None, VisitOrigin())  # malformed requests count too
         raise
     try:
-        link = visits.find(address_of(sent))
+        link = visits.find(address_of(fields))
     except db.UNAVAILABLE:
         visits.lose()
-        return {"ok": True}
-    origin = origin_of(sent)
-    explain = debug.asked(link, origin, sent["program_id"])
+        return serialize(None, None)
+    origin = origin_of(fields)
+    explain = debug.asked(link, origin, fields["program_id"])
     click_id = _count(link, origin)
-    answer = shown(click_id, link) if link is not None and click_id is not None else {"ok": True}
+    answer = serialize(click_id, link)
     return answer if explain is None else {**answer, "debug": explain(click_id is not None)}
 
 
 def _count(link: Link | None, origin: VisitOrigin) -> str | None:
-    counted = visits.count(link, origin)
-    if counted.is_over_limit:
+    result = visits.count(link, origin)
+    if result.is_over_limit:
         raise Refused(429)
-    return counted.click_id
+    return result.click_id
 
 
-def address_of(sent: Mapping[str, Any]) -> SlugAddress:
-    """Return the slug of a visit with what says whose it is, of what `ClickBody` loaded."""
-    program = str(sent["program_id"]) if sent["program_id"] else None
-    return SlugAddress(sent["slug"], program, is_on_tag=True, pixel_key=sent["pixel_key"])
+def address_of(fields: Mapping[str, Any]) -> SlugAddress:
+    """Return the slug that a loaded `ClickBody` names, with what narrows it down."""
+    program = str(fields["program_id"]) if fields["program_id"] else None
+    return SlugAddress(fields["slug"], program, is_on_tag=True, pixel_key=fields["pixel_key"])
 
 
-def origin_of(sent: Mapping[str, Any]) -> VisitOrigin:
-    """Return where a visit came from, of what `ClickBody` loaded."""
+def origin_of(fields: Mapping[str, Any]) -> VisitOrigin:
+    """Return where a visit came from, from a loaded `ClickBody`."""
     return VisitOrigin(
-        sub_id=subid.normalize(sent["sub_id"]),
-        referrer=sent["referrer"],
-        query_names=raw_click.query_names(sent["url"]) if sent["url"] else (),
-        visitor_id=sent["visitor_id"] or None,
+        sub_id=subid.normalize(fields["sub_id"]),
+        referrer=fields["referrer"],
+        query_names=raw_click.query_names(fields["url"]) if fields["url"] else (),
+        visitor_id=fields["visitor_id"] or None,
     )
 
 
-def shown(click_id: str, link: Link) -> Mapping[str, object]:
-    """Return what a page is told of its click."""
+def serialize(click_id: str | None, link: Link | None) -> Mapping[str, object]:
+    """Return the response about a click; `{ok}` alone without one."""
+    if click_id is None or link is None:
+        return {"ok": True}
     answer: Mapping[str, object] = _ANSWER.dump(
         {
             "ok": True,

@@ -1,8 +1,8 @@
-"""What the public routes of a click share: is it a visit, where does the slug lead, and on its way with it.
+"""Visits, as the public click routes record them: is it a real visit, where does its slug lead, and its click.
 
-A click is appended to a stream and written by a process of its own. While the stream's server is away it is written
-here, or left to a job where others hold up its organization's clicks: no visitor waits for them. While the database is
-away as well it is lost, and counted.
+A click is appended to a Redis stream, and a process of its own writes it to the database. While Redis is down the route
+writes the click itself. If other transactions keep the organization's clicks locked, the route leaves it to a job, so
+that no visitor waits for them. If PostgreSQL is down as well the click is lost, and counted as lost.
 Source: tracking spec, "Public click endpoint" and section 8 "Limits".
 """
 
@@ -19,9 +19,10 @@ from adapters import clock
 from adapters.broker import RedisError
 from adapters.clicks import agents, countries, networks, stream, visitors, wire
 from adapters.clicks.stream import ClickStream
-from adapters.loop_wire import Question
+from adapters.event_loop_redis import ScriptCall
 from api.access import strangers
-from api.access.limits import Full, Limiter, Window
+from api.access.limits import Limiter, Window
+from api.edge import nested
 from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from models import db, ids
@@ -35,9 +36,8 @@ _log = structlog.get_logger(__name__)
 _direct = Counter("finderfee_clicks_direct_total", "Clicks written by a web process because their stream was away.")
 _lost = Counter("finderfee_clicks_lost_total", "Clicks that neither the stream nor the database could take.")
 
-# How long a visitor waits for others who write clicks of the same organization.
-_TURN_MS = 250
-
+# How long a visitor waits for the lock on the organization's clicks.
+_LOCK_WAIT_MS = 250
 _FETCH_HEADERS = ("HTTP_PURPOSE", "HTTP_SEC_PURPOSE", "HTTP_X_PURPOSE", "HTTP_X_MOZ")
 _AHEAD = ("prefetch", "prerender", "preview")
 
@@ -53,8 +53,8 @@ class VisitOrigin:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """What became of a request: the id of its click, None without a click or when it was lost."""
+class VisitResult:
+    """The outcome of a request: the id of its click, or None if there is no click or it was lost."""
 
     click_id: str | None = None
     is_over_limit: bool = False
@@ -62,7 +62,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class VisitSender:
-    """A request as the server hands it over, and where it is counted."""
+    """A request's WSGI environment, and the limiter and stream that record it."""
 
     environ: Mapping[str, Any]
     limiter: Limiter
@@ -70,43 +70,34 @@ class VisitSender:
 
     @property
     def ip(self) -> str:
-        """The address of who sent it."""
-        found: str = self.environ.get("REMOTE_ADDR") or ""
-        return found
+        """The sender's address."""
+        address: str = self.environ.get("REMOTE_ADDR") or ""
+        return address
 
 
 @dataclass(frozen=True, slots=True)
-class LeavingVisit:
-    """A request that the stream's server is asked to count next, and the click that it is, if it is one."""
+class Visit:
+    """A request that is to be counted, and its click; None if it does not count as one."""
 
     sender: VisitSender
     click: RawClick | None
 
-    def send(self) -> Counted:
-        """Ask the server, wait for its answer, and return what became of it. Budget: 1 round trip."""
-        entry = self._entry()
-
-        def send(windows: Sequence[Window]) -> Full | None:
-            return self.sender.stream.append(entry, windows=_limits(windows), window_s=windows[0].seconds)
-
-        return _counted(self.click, self.sender.limiter.allows_with(BUCKET, self._network(), send))
-
-    def question(self) -> Question:
-        """Return what `send` asks the server, for who does not wait: they bring its answer to `counted`."""
+    def call(self) -> ScriptCall:
+        """Return the call to Redis that counts the request and appends the click."""
         windows = self._windows()
-        return stream.question(self._entry(), windows=_limits(windows), window_s=windows[0].seconds)
+        limits = {window.key: window.limit for window in windows}
+        entry = wire.to_bytes(self.click) if self.click else None
+        return stream.append_call(entry, windows=limits, window_s=windows[0].seconds)
 
-    def counted(self, answer: Any) -> Counted:
-        """Return what became of it, by what the server answered."""
-        return _counted(self.click, self.sender.limiter.judge(self._windows(), stream.which_is_full(answer)))
+    def result(self, reply: Any) -> VisitResult:
+        """Return the outcome for Redis's reply to `call`."""
+        return _result(self.click, self.sender.limiter.judge(self._windows(), stream.full_window(reply)))
 
-    def counted_without(self, error: RedisError) -> Counted:
-        """Return what became of it where the server did not answer for certain. Waits for the database."""
-        self.sender.limiter.fail_open(error)
-        return _counted(self.click, None)
-
-    def _entry(self) -> bytes | None:
-        return wire.to_bytes(self.click) if self.click else None
+    def send(self) -> VisitResult:
+        """Make the call, wait for the reply and return the outcome. Budget: 1 round trip."""
+        sender = self.sender
+        is_allowed = sender.limiter.allows_with(BUCKET, self._network(), lambda: sender.stream.append(self.call()))
+        return _result(self.click, is_allowed)
 
     def _windows(self) -> Sequence[Window]:
         return self.sender.limiter.windows(BUCKET, self._network())
@@ -115,21 +106,34 @@ class LeavingVisit:
         return strangers.network_of(self.sender.ip)
 
 
+@dataclass(frozen=True, slots=True)
+class UnconfirmedVisit:
+    """A visit that the event loop sent to Redis and that Redis did not confirm. Its click may be on the stream."""
+
+    visit: Visit
+    error: RedisError
+
+    def finish(self) -> VisitResult:
+        """Write the click to the database and return the outcome. The id stays, so the click cannot count twice."""
+        self.visit.sender.limiter.fail_open(self.error)
+        return _result(self.visit.click, None)
+
+
 def is_visit() -> bool:
-    """Say whether somebody looks at what this request fetches: no HEAD, no fetch ahead of a visit, no robot."""
-    return _is_looked_at(request.environ)
+    """Return whether a person looks at the response: no HEAD, no prefetch, no robot."""
+    return _is_visit(request.environ)
 
 
-def _is_looked_at(sent: Mapping[str, Any]) -> bool:
-    if sent["REQUEST_METHOD"] == "HEAD":
+def _is_visit(environ: Mapping[str, Any]) -> bool:
+    if environ["REQUEST_METHOD"] == "HEAD":
         return False
-    purpose = " ".join([sent[name] for name in _FETCH_HEADERS if name in sent]).lower()
-    return not any(word in purpose for word in _AHEAD) and not agents.is_bot(sent.get("HTTP_USER_AGENT", ""))
+    purpose = " ".join([environ[name] for name in _FETCH_HEADERS if name in environ]).lower()
+    return not any(word in purpose for word in _AHEAD) and not agents.is_bot(environ.get("HTTP_USER_AGENT", ""))
 
 
 def is_over_limit() -> bool:
-    """Say whether this process knows already that the sender is over the limit; costs nothing."""
-    return _sender().limiter.is_full(BUCKET, strangers.network())
+    """Return whether this process already knows that the sender is over the limit. No round trip."""
+    return _unconfirmed() is None and _sender().limiter.is_full(BUCKET, strangers.network())
 
 
 def find(address: SlugAddress) -> Link | None:
@@ -150,51 +154,45 @@ def find(address: SlugAddress) -> Link | None:
         return known
 
 
-def count(link: Link | None, origin: VisitOrigin) -> Counted:
+def count(link: Link | None, origin: VisitOrigin) -> VisitResult:
     """Count this request in its limit and, if it is a visit by a link that can earn, send its click.
 
     Budget: 1 round trip to the stream's server with any outcome, and none to the database.
     """
-    return count_for(_sender(), link, origin)
+    unconfirmed = _unconfirmed()
+    return build_visit(_sender(), link, origin).send() if unconfirmed is None else unconfirmed.finish()
 
 
-def count_for(sender: VisitSender, link: Link | None, origin: VisitOrigin) -> Counted:
-    """Like `count`, for a request that did not come through a route."""
-    return leaving(sender, link, origin).send()
-
-
-def leaving(sender: VisitSender, link: Link | None, origin: VisitOrigin) -> LeavingVisit:
-    """Return a request before the stream's server was asked. Asks nobody."""
-    is_click = link is not None and link.can_earn and _is_looked_at(sender.environ)
-    return LeavingVisit(sender, _click(sender, link, origin) if link is not None and is_click else None)
-
-
-def _limits(windows: Sequence[Window]) -> dict[str, int]:
-    return {window.key: window.limit for window in windows}
-
-
-def _counted(click: RawClick | None, is_allowed: bool | None) -> Counted:
-    if is_allowed is False:
-        return Counted(is_over_limit=True)
-    if click is None or (is_allowed is None and not _is_written(click)):
-        return Counted()
-    return Counted(click.id)
+def build_visit(sender: VisitSender, link: Link | None, origin: VisitOrigin) -> Visit:
+    """Return the visit of a request, with its click if it counts as one. No round trip."""
+    is_click = link is not None and link.can_earn and _is_visit(sender.environ)
+    return Visit(sender, _click(sender, link, origin) if link is not None and is_click else None)
 
 
 def as_click(link: Link, origin: VisitOrigin) -> RawClick:
-    """Return the click that this request is, under an id of its own."""
+    """Return the click of this request, with a new id."""
     return _click(_sender(), link, origin)
 
 
 def lose() -> None:
-    """Count what may have been a click as lost: nobody could say where its slug leads."""
+    """Count this request as a lost click, because no server could look up its slug."""
     if is_visit():
         _lost.inc()
 
 
-def _is_written(click: RawClick) -> bool:
+def _result(click: RawClick | None, is_allowed: bool | None) -> VisitResult:
+    """Return the outcome; `is_allowed` None means that Redis is down, so the click is written here."""
+    if is_allowed is False:
+        return VisitResult(is_over_limit=True)
+    if click is None or (is_allowed is None and not _write(click)):
+        return VisitResult()
+    return VisitResult(click.id)
+
+
+def _write(click: RawClick) -> bool:
+    """Write a click to the database and return whether that worked."""
     try:
-        _write_or_leave(click)
+        _write_or_enqueue(click)
     except db.UNAVAILABLE as error:
         _log.warning("click.lost", error=str(error).strip().partition("\n")[0])
         _lost.inc()
@@ -203,16 +201,21 @@ def _is_written(click: RawClick) -> bool:
     return True
 
 
-def _write_or_leave(click: RawClick) -> None:
+def _write_or_enqueue(click: RawClick) -> None:
+    """Write a click, or stage the job that does where others hold the organization's clicks for longer.
+
+    A writer holds them for as long as a batch of thousands takes. If web threads waited for that, clicks of one
+    organization would stop the whole API, and after the lock timeout they would be lost.
+    """
     organization_id = UUID(click.organization_id)
     try:
         with db.unit_of_work(organization_id):
-            clicks.write([click], clock.now(), wait_ms=_TURN_MS)
+            clicks.write([click], clock.now(), wait_ms=_LOCK_WAIT_MS)
     except db.UNAVAILABLE as error:
         if not db.is_timeout_or_deadlock(error):
             raise
         with db.unit_of_work(organization_id):
-            letters.leave(click)
+            letters.enqueue_late(click)
 
 
 def _click(sender: VisitSender, link: Link, origin: VisitOrigin) -> RawClick:
@@ -239,5 +242,11 @@ def _click(sender: VisitSender, link: Link, origin: VisitOrigin) -> RawClick:
 
 
 def _sender() -> VisitSender:
-    held = current_app.extensions
-    return VisitSender(request.environ, held["limiter"], held["click_stream"])
+    extensions = current_app.extensions
+    return VisitSender(request.environ, extensions["limiter"], extensions["click_stream"])
+
+
+def _unconfirmed() -> UnconfirmedVisit | None:
+    """Return the visit that the event loop began for this request and could not finish."""
+    handover: UnconfirmedVisit | None = getattr(request.environ.get(nested.CONNECTION_KEY), "handover", None)
+    return handover

@@ -1,6 +1,6 @@
 """Asks an operation from within a request, in this process: for pages, and for tools of agents.
 
-It is a request of its own, below what stands in front of the routes (who is in front of us, the express way of clicks),
+It is a request of its own, below what stands in front of the routes (who is in front of us, the fast path of clicks),
 so guard, plan, limit, schemas, Idempotency-Key, audit entry and log line are the operation's. Nothing of the outer
 request gets in but from where it came, what it says it is, and its id; its `g` is another one.
 """
@@ -20,8 +20,8 @@ from domain.deadline import Deadline
 
 _ENVIRON_KEY = "finderfee.door"
 _DEADLINE_KEY = "finderfee.deadline"
-# What gunicorn calls the connection, which is our ClientWire.
-_CONNECTION_KEY = "gunicorn.socket"
+#: Where gunicorn puts the connection, which is our ClientWire.
+CONNECTION_KEY = "gunicorn.socket"
 _KEPT = (
     "REMOTE_ADDR",
     "REMOTE_PORT",
@@ -76,7 +76,7 @@ def start_deadline() -> None:
     """Start the deadline of this request; a nested request has that of the outer one."""
     environ = request.environ
     if _DEADLINE_KEY not in environ:
-        connection = environ.get(_CONNECTION_KEY)
+        connection = environ.get(CONNECTION_KEY)
         environ[_DEADLINE_KEY] = Deadline(getattr(connection, "has_client_left", _stays))
     deadline.start(environ[_DEADLINE_KEY])
 

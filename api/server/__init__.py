@@ -2,6 +2,5 @@
 
 `framing` knows when a request is whole, `outbox` keeps what a client has not taken yet, `connection` is one client,
 `refusals` are the answers to what no application sees, `room` says how many clients there may be, `worker` is the loop
-that gunicorn runs. Decision 14 says why. What the loop answers itself is in `at_once`, and what an application says of
-it in `asked` (decision 58).
+that gunicorn runs. Decision 14 says why. `fast_path` holds the requests that the loop answers itself (decision 58).
 """

@@ -42,10 +42,12 @@ class ClientWire:
         self.outbox = Outbox()
         self._request = b""
         self._length = self._read = 0
+        #: What the fast path knows about this request that it could not finish; read by the application.
+        self.handover: object | None = None
 
     def give(self, request: bytes) -> None:
         """Let the parser read a whole request."""
-        self._request, self._length, self._read = request, len(request), 0
+        self._request, self._length, self._read, self.handover = request, len(request), 0, None
 
     def rewind(self) -> None:
         """Let the request be read from its beginning again."""
@@ -53,7 +55,7 @@ class ClientWire:
 
     def let_go(self) -> None:
         """Keep nothing of a request that was answered: its connection may stay for long, and its body may be large."""
-        self._request = b""
+        self._request, self.handover = b"", None
 
     @property
     def is_read(self) -> bool:

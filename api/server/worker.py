@@ -11,7 +11,7 @@ import math
 import selectors
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -23,8 +23,8 @@ from gunicorn.workers.gthread import ThreadWorker
 import settings
 from api.edge import metrics
 from api.server import refusals, room
-from api.server.at_once import AtOnce
 from api.server.connection import Connection, State
+from api.server.fast_path import FastPath
 from api.server.framing import KIB, RequestBytes
 from api.server.refusals import Refusal
 
@@ -71,7 +71,7 @@ class Front(ThreadWorker):
 
     def run(self) -> None:
         """Take requests until told to stop, then finish those that are here."""
-        self._at_once = AtOnce(self, getattr(self.wsgi, "extensions", {}).get("at_once"))
+        self._fast_path = FastPath(self, getattr(self.wsgi, "extensions", {}).get("fast_path"))
         self.poller.register(self.method_queue.fileno(), selectors.EVENT_READ, self.method_queue.run_callbacks)
         self.set_accept_enabled(True)
         while self.alive:
@@ -119,9 +119,9 @@ class Front(ThreadWorker):
             self.answer_error(conn, error)
             return False
 
-    def give(self, conn: Connection, rest: bytes, handle: Callable[[], bool]) -> None:
-        """Let a thread answer a request; `handle` says whether the connection may bring another."""
-        self.tpool.submit(self._serve, conn, rest, handle)
+    def give(self, conn: Connection, rest: bytes) -> None:
+        """Run the application on a request in a thread."""
+        self.tpool.submit(self._serve, conn, rest)
 
     def count(self, response: Any) -> None:
         """Count a request as gunicorn does: after so many the worker makes room for a fresh one."""
@@ -131,10 +131,10 @@ class Front(ThreadWorker):
         if not self.alive:
             response.force_close()
 
-    # What follows runs in the loop, but for `_serve`.
+    # The methods below run in the loop, except `_serve` and `answer_error`.
 
     def finish(self, conn: Connection, rest: bytes, *, is_kept: bool) -> None:
-        """Send what the loop has answered, and wait for the next request."""
+        """Send a response of the fast path, and wait for the next request."""
         with self._drops(conn):
             conn.sock.let_go()
             conn.sock.outbox.push(conn.wrapped)
@@ -142,8 +142,8 @@ class Front(ThreadWorker):
 
     def _turn(self, wait_s: float = _LOOKS_EVERY_S) -> None:
         self.notify()
-        self.wait_for_and_dispatch_events(self._at_once.most_wait(wait_s))
-        self._at_once.end_turn()
+        self.wait_for_and_dispatch_events(self._fast_path.limit_wait(wait_s))
+        self._fast_path.end_iteration()
         now = time.monotonic()
         if now - self._looked_at >= _LOOKS_EVERY_S or wait_s < _LOOKS_EVERY_S:
             self._looked_at = now
@@ -204,13 +204,13 @@ class Front(ThreadWorker):
         conn.sock.give(request)
         with conn.lock:
             conn.state, conn.deadline, conn.is_parked = State.BUSY, math.inf, False
-        if not self._at_once.takes(conn, request, rest, is_chunked=is_chunked):
-            self.give(conn, rest, partial(self.handle, conn))
+        if not self._fast_path.accept(conn, request, rest, is_chunked=is_chunked):
+            self.give(conn, rest)
 
-    def _serve(self, conn: Connection, rest: bytes, handle: Callable[[], bool]) -> None:
+    def _serve(self, conn: Connection, rest: bytes) -> None:
         """Answer a request, in a thread; what is not simply over is left to the loop."""
         try:
-            is_kept = handle()
+            is_kept = self.handle(conn)
             conn.sock.let_go()
             is_sent = conn.sock.outbox.push(conn.wrapped)
         except OSError:

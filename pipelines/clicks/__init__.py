@@ -1,12 +1,12 @@
 """What happens to clicks. The walk of a click, from a visitor's browser to the row that pays for its hour:
 
     POST /api/v1/track/click, GET /api/v1/r/c.gif, GET /r/{slug}
-      api.clicks.express               a POST in order is answered in front of the routes, by the same functions
+      api.clicks.fast_path             the usual POST: answered by the event loop, not the route, by the same functions
       api.clicks.visits                is it a visit, where does the slug lead (public_links: remembered for seconds)
       domain.clicks.raw_click          what is kept of it: an id, the link, keyed hashes in place of addresses
       adapters.clicks.wire             as which JSON it travels
       adapters.clicks.stream           one round trip: counted in the rate limit and appended (the visitor is done)
-        the stream is away               written at once; where others hold the organization's lock, the job click.late
+        Redis is down                    the route writes it; if the organization is locked, the job click.late
     flask clicks (workers.clicks)      a batch from the stream, one transaction per organization
       clicks.write                       takes the organization's lock; what is written already stays as it is
         domain.clicks.sightings          judged by one another (behind a full batch while that is written), and where

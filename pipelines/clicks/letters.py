@@ -28,8 +28,8 @@ def bury(sent: bytes, *, entry_id: str, organization_id: UUID | None, why: str) 
     )
 
 
-def leave(click: RawClick) -> None:
-    """Stage the job that writes a click, for who cannot wait until nobody else writes the organization's."""
+def enqueue_late(click: RawClick) -> None:
+    """Stage the job that writes a click, while other transactions hold the lock on the organization's clicks."""
     entry = wire.to_bytes(click).decode()
     work.enqueue(jobs.CLICK_LATE, organization_id=UUID(click.organization_id), entry=entry)
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from api.clicks import express
 from tests.support.rows.click_rows import consume
 from tests.support.rows.visiting import BROWSER, CLICK, new_slug, on_stream, visit
 
@@ -115,14 +114,3 @@ def test_only_a_one_asks(app, brand, slug, query):
 
     assert answer.status_code == 200
     assert ("debug" in answer.json) is (query == "debug=1&debug=0")
-
-
-def test_in_front_of_the_routes_nobody_is_asked_who_they_are(app, brand, slug, monkeypatch):
-    taken = []
-    answer = express.Express._in_order
-    monkeypatch.setattr(express.Express, "_in_order", lambda *sent: taken.append(1) or answer(*sent))
-
-    _ask(app, slug, query="")
-    _ask(app, slug, brand.api_key)
-
-    assert len(taken) == 1

@@ -10,7 +10,7 @@ import pytest
 
 from adapters import broker
 from adapters.clicks import wire
-from adapters.clicks.stream import ClickStream
+from adapters.clicks.stream import ClickStream, append_call
 from api.access.limits import Limiter
 from tests.faults.brokers.conftest import Carrier
 from tests.support.installation import outcome
@@ -103,7 +103,9 @@ def test_clicks_limits_wake_ups_and_what_is_told_of_them_work_as_with_one_server
     stream = ClickStream(url)
     sent = [raw(shop.brand, shop.ben, at=datetime.now(UTC)) for _ in range(20)]
     windows = {"LIMITS:{finderfee:clicks}:own": 20, "LIMITS:{finderfee:clicks}:site": 100}
-    answers = [stream.append(wire.to_bytes(click), windows=windows, window_s=60) for click in (*sent, sent[0])]
+    answers = [
+        stream.append(append_call(wire.to_bytes(click), windows=windows, window_s=60)) for click in (*sent, sent[0])
+    ]
     assert answers[:-1] == [None] * 20
     assert answers[-1] is not None
     assert answers[-1][0] == 0

@@ -1,0 +1,204 @@
+"""The fast path of a real web server, by raw sockets."""
+
+import json
+import re
+import threading
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from adapters import broker, servers
+from api.clicks.fast_path import MAX_REQUEST_BYTES
+from api.server.connection import Connection
+from api.server.fast_path import FastPath
+from tests.support.installation.proxy import Fate, Proxy
+from tests.support.installation.raw_web import answer, every_thread_waits, read_until, running
+from tests.support.rows.click_rows import consume
+from tests.support.rows.visiting import BROWSER, CLICK, new_slug, on_stream
+
+_LIMIT = 30
+_PIPELINED = 12
+_SETTINGS = {"KEY_CACHE_S": "60", "TRUSTED_PROXIES": "1", "RATE_LIMITS_PER_MIN": f"anonymous_tracking={_LIMIT}"}
+_HEAD = f"POST {CLICK} HTTP/1.1\r\nHost: shop.test\r\n"
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("web"), **_SETTINGS) as (server, _):
+        yield server
+
+
+@pytest.fixture
+def slug(brand, web):
+    """A link that the server has cached; its fast path is connected or about to be."""
+    return _cached_link(brand, web)
+
+
+def _cached_link(brand, web):
+    brand.program()
+    slug = new_slug()
+    brand.affiliate(slug)
+    for _ in range(2):
+        assert web.status(_click(slug, ip="198.51.100.1")) == 200
+    return slug
+
+
+def _click(slug, *, ip, query="", more="", version="1.1", **fields):
+    body = json.dumps({"slug": slug, **fields}).encode()
+    head = (
+        f"POST {CLICK}{query} HTTP/{version}\r\nHost: shop.test\r\nUser-Agent: {BROWSER}\r\nX-Forwarded-For: {ip}\r\n"
+        f"Origin: https://shop.test\r\n{more}Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def _comparable(web, sent):
+    """Return head and body of an answer, without date and ids."""
+    with web.socket(sent) as connected:
+        head, _, rest = read_until(connected, b"}").partition(b"\r\n\r\n")
+    lines = [line for line in head.decode().split("\r\n") if not line.startswith(("Date:", "X-Request-Id:"))]
+    content = json.loads(rest)
+    return lines, {**content, "clickId": bool(content.get("clickId"))}
+
+
+def test_fast_path_and_route_give_the_same_answer(web, slug):
+    requests = (
+        {},
+        {"more": "Connection: close\r\n"},
+        {"version": "1.0"},
+        {"more": "X-Request-Id: mine\r\n"},
+        {"referrer": "https://news.test/ü", "visitorId": "v"},
+    )
+
+    for sent in requests:
+        in_loop = _comparable(web, _click(slug, ip="198.51.100.2", **sent))
+        by_route = _comparable(web, _click(slug, ip="198.51.100.2", query="?debug=0", **sent))
+        assert in_loop == by_route, sent
+
+
+def test_clicks_are_answered_while_every_thread_waits(brand, web, slug):
+    """Each thread answers a request that waits for a locked row."""
+    with every_thread_waits(web, brand.programs[0]):
+        assert web.status(_click(slug, ip="198.51.100.3")) == 200
+
+
+def test_pipelined_clicks_are_answered_in_order_and_sent_once(web, slug):
+    before = len(on_stream())
+    names = [f"n-{number}" for number in range(_PIPELINED)]
+
+    with web.socket(
+        b"".join(_click(slug, ip="198.51.100.4", more=f"X-Request-Id: {name}\r\n") for name in names)
+    ) as sock:
+        read = b""
+        while read.count(b'"clickId"') < _PIPELINED:
+            read += sock.recv(65536)
+
+    assert re.findall(rb"X-Request-Id: (.*)\r\n", read) == [name.encode() for name in names]
+    answered = [click_id.decode() for click_id in re.findall(rb'"clickId":"([^"]*)"', read)]
+    assert answered == [click.id for click in on_stream()[before:]]
+
+
+def test_unusual_request_is_answered_by_the_route(web, slug):
+    malformed = _click(7, ip="198.51.100.5")
+    no_head = malformed.replace(b"Host: shop.test", b"Host : shop.test")
+    unknown = _click(new_slug(), ip="198.51.100.5")
+    chunked = _click(slug, ip="198.51.100.5", more="Transfer-Encoding: chunked\r\n")
+
+    assert [web.status(sent) for sent in (malformed, no_head, unknown, chunked)] == [400, 400, 200, 400]
+
+
+def test_request_over_the_limit_is_refused_by_the_route_and_counted_once(web, slug):
+    sent = _click(slug, ip="198.51.100.6")
+
+    statuses = [web.status(sent) for _ in range(_LIMIT + 2)]
+
+    assert statuses == [200] * _LIMIT + [429] * 2
+    client = broker.client(servers.urls().redis_url)
+    assert [client.get(key) for key in client.scan_iter("LIMITS:*198.51.100.6*")] == [str(_LIMIT + 1).encode()]
+
+
+def test_fast_answers_are_counted_under_their_route(web, slug):
+    line = f'finderfee_request_seconds_count{{route="{CLICK}",status="200"}} '.encode()
+
+    def count():
+        return next(float(row.split()[-1]) for row in web.metrics().splitlines() if row.startswith(line))
+
+    before = count()
+    for _ in range(3):
+        web.status(_click(slug, ip="198.51.100.7"))
+
+    assert count() - before == 3
+
+
+def test_click_whose_reply_is_lost_is_answered_by_the_route_and_written_once(brand, tmp_path):
+    # given: a fast path that is connected, through a proxy that cuts it before the reply to the next click
+    url, is_armed, is_sent = servers.urls().redis_url, threading.Event(), threading.Event()
+
+    def watch_call(data):
+        if is_armed.is_set() and b'"slug"' in data:
+            is_sent.set()
+        return Fate.PASSES
+
+    def cut_reply(_):
+        return Fate.IS_CUT if is_sent.is_set() else Fate.PASSES
+
+    with (
+        closing(Proxy(Path(urlsplit(url).path), asked=watch_call, answered=cut_reply)) as proxy,
+        running(tmp_path, REDIS_URL=proxy.url(url), **_SETTINGS) as (web, _),
+    ):
+        slug = _cached_link(brand, web)
+        with every_thread_waits(web, brand.programs[0]):
+            assert web.status(_click(slug, ip="198.51.100.8")) == 200
+        is_armed.set()
+
+        # when
+        with web.socket(_click(slug, ip="198.51.100.8")) as connected:
+            status, content = answer(connected)
+
+    # then
+    click_id = json.loads(content)["clickId"]
+    count = f"select count(*) from click where id = '{click_id}'"
+    assert (status, is_sent.is_set(), on_stream()[-1].id) == (200, True, click_id)
+    assert brand.rows(count) == [(1,)]
+    consume()
+    assert brand.rows(count) == [(1,)]
+
+
+class _Parsed(Exception):
+    """The event loop has begun to parse a request."""
+
+
+class _Client(Connection):
+    """A connection without a socket that records whether its request was parsed."""
+
+    def __init__(self) -> None:
+        self.is_parsed = False
+
+    def parsed(self):
+        self.is_parsed = True
+        raise _Parsed
+
+    def rewind(self):
+        """Ignore that the request is to be parsed again."""
+
+
+@pytest.mark.parametrize(
+    ("more", "length", "is_chunked", "is_parsed"),
+    [
+        ("", 40, False, True),
+        ("", MAX_REQUEST_BYTES, False, False),
+        (f"X-Long: {'x' * MAX_REQUEST_BYTES}\r\n", 40, False, False),
+        ("Transfer-Encoding: chunked\r\n", 40, True, False),
+    ],
+    ids=["usual", "large body", "large head", "chunked"],
+)
+def test_large_or_chunked_click_is_not_parsed_in_the_event_loop(app, more, length, is_chunked, is_parsed):
+    fast_path = FastPath(None, app.extensions["fast_path"])
+    fast_path._redis = object()  # connected; none of these requests uses it
+    client = _Client()
+
+    assert not fast_path.accept(client, f"{_HEAD}{more}\r\n".encode() + b"x" * length, b"", is_chunked=is_chunked)
+
+    assert client.is_parsed == is_parsed
