@@ -2,7 +2,6 @@
 
 import math
 import statistics
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -69,14 +68,6 @@ class Figure:
 def percentile(values: Sequence[float], percent: int) -> float:
     """Return the smallest of the values that at least so many percent of them do not exceed."""
     return sorted(values)[max(math.ceil(len(values) * percent / 100), 1) - 1]
-
-
-def mean_ms(work: Callable[[], object], times: int) -> float:
-    """Do something so many times and return how many milliseconds one took on average."""
-    started = time.perf_counter()
-    for _ in range(times):
-        work()
-    return (time.perf_counter() - started) / times * 1000
 
 
 def interleaved(product: Callable[[], float], anchor: Callable[[], float], *, rounds: int) -> tuple[float, float]:

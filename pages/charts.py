@@ -54,20 +54,6 @@ def line(points: Sequence[ChartPoint], label: str) -> Markup:
     return _svg(inside, _said(points, label))
 
 
-def bars(points: Sequence[ChartPoint], label: str) -> Markup:
-    """Return a bar for each figure, of which none is negative."""
-    if not points:
-        return _NOTHING_YET
-    step = (_WIDTH - 2 * _EDGE) / len(points)
-    inside = Markup().join(
-        Markup('<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>').format(
-            _EDGE + at * step, _y(point, points), step * 0.8, _HEIGHT - _EDGE - _y(point, points)
-        )
-        for at, point in enumerate(points)
-    )
-    return _svg(inside, _said(points, label))
-
-
 def _y(point: ChartPoint, points: Sequence[ChartPoint]) -> float:
     highest = max(one.value for one in points) or 1
     return _HEIGHT - _EDGE - point.value * (_HEIGHT - 2 * _EDGE) / highest

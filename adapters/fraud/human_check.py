@@ -10,7 +10,6 @@ import secrets
 import time
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 from urllib.parse import urlsplit
 from uuid import NAMESPACE_URL, uuid5
 
@@ -45,16 +44,6 @@ class NotConfigured(Exception):
     """There is no verification service and tokens of our own are not accepted here."""
 
 
-class HumanChecker(Protocol):
-    """What tells people from programs."""
-
-    def verify(self, token: str, *, ip: str, about: str, now: datetime) -> bool:
-        """Say whether a person got this token; raises Away.
-
-        `about` says what the token is used for: the same use may be verified again, another one may not.
-        """
-
-
 class SiteVerify:
     """A service at a URL."""
 
@@ -62,6 +51,7 @@ class SiteVerify:
         self._url, self._secret = url, secret
 
     def verify(self, token: str, *, ip: str, about: str, now: datetime) -> bool:
+        """Return whether a person got this token. `about` is its use: one use may be verified again. Raises Away."""
         if not token or len(token) > _LONGEST_TOKEN:
             return False
         try:

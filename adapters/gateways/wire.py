@@ -23,7 +23,6 @@ _Answered = tuple[int, Mapping[str, str], bytes]
 _CALL_S = 15
 _WORDS = 300
 _GONE = (404, 410)
-_DEPTH = 64
 _WORDS_UNDER = (
     "message",
     "detail",

@@ -18,7 +18,6 @@ from domain.organization.access import Role
 from domain.refused import Refused
 from models import db
 from models.organization import organizations
-from models.organization.organizations import Organization
 from pipelines.host_proofs import holding, naming
 from pipelines.host_proofs.held import HeldHost
 from schemas.host_proof import DomainProofRecord, TrackingDomainBody
@@ -70,13 +69,6 @@ def _change(name: str | None) -> answers.Answer:
             now=clock.now(),
         )
     return 200, _RECORD.dump(holding.show(organization_id=after.id, program_id=None))
-
-
-def _told(organization: Organization) -> Mapping[str, object]:
-    return {
-        "trackingDomain": organization.tracking_domain,
-        "trackingDomainVerified": organization.tracking_domain_verified,
-    }
 
 
 @blueprint.post(f"{_DOMAIN}/check")

@@ -2,7 +2,6 @@
 
 In: JSON, the slug's lookup, a sale row, a job row, commit. The tables are the product's without its row-level
 security. Out: key, signature, rate limit, plan, validation, deduplication, metrics, log line, wake-up of the relay.
-A payment that a gateway tells is taken in the same way, with one row more, of the event's raw bytes.
 """
 
 import json
@@ -20,9 +19,6 @@ create table anchor_sale (like sale including all);
 alter table anchor_sale add foreign key (organization_id, program_id, affiliate_id)
   references affiliate (organization_id, program_id, id);
 create table anchor_job (like job including all);
-create table anchor_event (like gateway_event including all);
-alter table anchor_event add foreign key (organization_id, connection_id)
-  references gateway_connection (organization_id, id);
 """
 
 _LOOK_UP = """
@@ -39,16 +35,12 @@ _JOB = """
 insert into anchor_job (organization_id, queue, name, args, fair_key, max_attempts)
 values (%s, 'sales', 'sale.settle', %s, %s, 20)
 """
-_EVENT = """
-insert into anchor_event (id, organization_id, connection_id, event_key, type, status, raw, received_at)
-values (%s, %s, %s, %s, %s, 'Received', %s, now())
-"""
 
 _kept = threading.local()
 
 
 def create_app() -> Flask:
-    """Build the application; ORGANIZATION_ID says whose slugs it looks up, CONNECTION_ID whose events come."""
+    """Build the application; ORGANIZATION_ID says whose slugs it looks up."""
     app = Flask("anchor", static_folder=None)
     organization_id = os.environ["ORGANIZATION_ID"]
 
@@ -60,30 +52,13 @@ def create_app() -> Flask:
     def post_sale() -> Response:
         return _record(organization_id, request.get_json())
 
-    @app.post("/api/gateways/stripe/<token>")
-    def post_event(token: str) -> Response:
-        event = request.get_json()
-        values = (organization_id, os.environ["CONNECTION_ID"], event["id"], event["type"], request.get_data())
-        return _record(organization_id, _sale_of(event["data"]["object"]), (str(uuid.uuid4()), *values))
-
     return app
 
 
-def _sale_of(invoice: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "affiliateSlug": invoice["parent"]["subscription_details"]["metadata"]["affiliate_slug"],
-        "externalEventId": invoice["id"],
-        "amountCents": invoice["amount_paid"],
-        "currency": invoice["currency"].upper(),
-    }
-
-
-def _record(organization_id: str, sale: dict[str, Any], event: tuple[object, ...] | None = None) -> Response:
+def _record(organization_id: str, sale: dict[str, Any]) -> Response:
     sale_id = str(uuid.uuid4())
     connection = _connection()
     with connection, connection.cursor() as cursor:
-        if event is not None:
-            cursor.execute(_EVENT, event)
         cursor.execute(_LOOK_UP, (organization_id, sale["affiliateSlug"]))
         affiliate_id, program_id = cursor.fetchone()
         named = (sale_id, organization_id, sale["externalEventId"], program_id, affiliate_id)

@@ -31,22 +31,24 @@ ENDPOINT_SECRET = "ffwhsec_made_up_for_the_benchmark"
 
 
 @dataclass(frozen=True, slots=True)
-class Seller:
-    """Who signs sales: a key, its secret, and the slugs of the affiliates who take turns."""
+class Brand:
+    """An organization with one key and `AFFILIATES` approved affiliates, whose slugs are partner-0, partner-1 …"""
 
+    id: UUID
     api_key: str
     signing_secret: str
-    slugs: Sequence[str]
+    program_id: UUID
+    affiliate_ids: Sequence[UUID]
 
     def sale_requests(self, count: int, *, port: int, prefix: str) -> list[bytes]:
-        """Return `count` signed sales as raw HTTP requests; they are good for 300 seconds."""
+        """Return `count` signed sales of its affiliates in turns, as raw HTTP requests valid for 300 seconds."""
         t = int(time.time())
         return [self._sale_request(f"{prefix}-{number}", number, t, port) for number in range(count)]
 
     def _sale_request(self, event_id: str, number: int, t: int, port: int) -> bytes:
         sale = {
             "externalEventId": event_id,
-            "affiliateSlug": self.slugs[number % len(self.slugs)],
+            "affiliateSlug": f"partner-{number % AFFILIATES}",
             "amountCents": 10_000 + number,
             "currency": "USD",
         }
@@ -58,22 +60,6 @@ class Seller:
             f"Content-Length: {len(body)}\r\n\r\n"
         )
         return head.encode() + body
-
-
-@dataclass(frozen=True, slots=True)
-class Brand:
-    """An organization with one key and `AFFILIATES` approved affiliates, whose slugs are partner-0, partner-1 …"""
-
-    id: UUID
-    api_key: str
-    signing_secret: str
-    program_id: UUID
-    affiliate_ids: Sequence[UUID]
-
-    def sale_requests(self, count: int, *, port: int, prefix: str) -> list[bytes]:
-        """Return `count` signed sales of its affiliates in turns, as `Seller` does."""
-        slugs = [f"partner-{number}" for number in range(AFFILIATES)]
-        return Seller(self.api_key, self.signing_secret, slugs).sale_requests(count, port=port, prefix=prefix)
 
 
 def create(url: str) -> Brand:
@@ -120,32 +106,21 @@ def subscribe(brand: Brand, url: str) -> UUID:
     return endpoint_id
 
 
-_ACCEPT = """
-insert into sale (id, organization_id, external_event_id, program_id, affiliate_id, amount_cents, currency, is_test,
-  accepted_at)
-select uuidv7(), %(org)s, %(prefix)s || '-' || n, %(program)s, (%(affiliates)s::uuid[])[1 + n %% %(of)s], 10000 + n,
-  'USD', false, now() from generate_series(1, %(count)s) n returning id
-"""
-_ACCEPT_WITH_JOBS = f"""
-with accepted as ({_ACCEPT})
+_ACCEPT_WITH_JOBS = """
+with accepted as (
+  insert into sale (id, organization_id, external_event_id, program_id, affiliate_id, amount_cents, currency, is_test,
+    accepted_at)
+  select uuidv7(), %(org)s, %(prefix)s || '-' || n, %(program)s, (%(affiliates)s::uuid[])[1 + n %% %(of)s], 10000 + n,
+    'USD', false, now() from generate_series(1, %(count)s) n returning id
+)
 insert into job (organization_id, queue, name, args, fair_key, max_attempts)
 select %(org)s, %(queue)s, %(name)s, jsonb_build_object('sale_id', id), %(org)s::text, %(max_attempts)s from accepted
 """
 
 
-def accept(cursor: Any, brand: Brand, count: int, *, prefix: str) -> list[UUID]:
-    """Insert accepted, unsettled sales without jobs and return their ids in the order of acceptance."""
-    cursor.execute(_ACCEPT, _accepting(brand, count, prefix))
-    return [sale_id for (sale_id,) in cursor.fetchall()]
-
-
 def accept_with_jobs(cursor: Any, brand: Brand, count: int, *, prefix: str) -> None:
     """Insert accepted sales with their settle jobs: a backlog as the web processes would leave it."""
-    cursor.execute(_ACCEPT_WITH_JOBS, _accepting(brand, count, prefix) | rows.kind(jobs.SALE_SETTLE))
-
-
-def _accepting(brand: Brand, count: int, prefix: str) -> dict[str, object]:
-    return {
+    facts = {
         "org": brand.id,
         "prefix": prefix,
         "program": brand.program_id,
@@ -153,6 +128,7 @@ def _accepting(brand: Brand, count: int, prefix: str) -> dict[str, object]:
         "of": len(brand.affiliate_ids),
         "count": count,
     }
+    cursor.execute(_ACCEPT_WITH_JOBS, facts | rows.kind(jobs.SALE_SETTLE))
 
 
 def _program(organization_id: UUID, program_id: UUID, now: datetime) -> dict[str, object]:

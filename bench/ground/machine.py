@@ -254,11 +254,6 @@ def answers(port: int, path: str) -> bool:
         connection.close()
 
 
-def children(pid: int) -> list[int]:
-    """Return the process ids of a process's children."""
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Ask the leader to end, then make sure of its whole group."""
     with suppress(ProcessLookupError):

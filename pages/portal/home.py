@@ -26,7 +26,7 @@ _MOST_LINKS = 10
 @blueprint.get("/portal")
 @screen("account", uses=_USES)
 def show_portal_home() -> Response:
-    """Show the portal's home. Budget: 6 round trips, however much there is."""
+    """Show the portal's home. Budget: 5 round trips, however much there is."""
     balance = calls.needed(get_own_balance)
     days = calls.needed(list_own_days)
     links = [link for link in calls.needed(list_own_links) if link["isDefault"]]

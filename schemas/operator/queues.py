@@ -7,7 +7,6 @@ from schemas.paging import PageQuery
 
 _LONGEST_WHY = 1_000
 _LONGEST_NAME = 200
-_MOST_JOBS = 10**9
 
 
 class WhyBody(Wire):

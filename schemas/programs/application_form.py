@@ -1,6 +1,5 @@
 """The form of those who apply to a program, on the wire. What a form may be is decided in `application_form`."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
@@ -98,12 +97,3 @@ class ApplicationFormRecord(Wire):
 
     steps = fields.Integer()
     questions = fields.List(fields.Nested(FormFieldRecord), data_key="fields", attribute="fields")
-
-
-_FORM = ApplicationFormRecord()
-
-
-def shown(kept: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return a kept form as the API shows it."""
-    found: dict[str, Any] | None = None if kept is None else _FORM.dump(kept)
-    return found

@@ -38,6 +38,8 @@ def check() -> bool:
     from tests.support.gateways import playing
 
     started = time.monotonic()
+    for package in _PACKAGES:
+        _check_packed_files(package)
     _test("shopify-pixel", "test/*.test.js", {})
     with _working(), playing.played() as stage:
         for package in _PACKAGES:
@@ -79,6 +81,15 @@ def _shop(connection: dict[str, object]) -> dict[str, str]:
         "FF_SHOP_OWNER": shop.person("Owner").api_key,
         "FF_SHOP_CONNECTION": json.dumps(connection),
     }
+
+
+def _check_packed_files(package: str) -> None:
+    """Pack a package, which copies the shared code into its folder, and check that the archive contains that code."""
+    output = _run(package, str(_NODE), str(_NPM), "pack", "--dry-run", "--json", "--loglevel=error", told={})
+    (archive,) = json.loads(output[output.index("[\n") :])
+    packed = {file["path"] for file in archive["files"]}
+    shared = {str(path.relative_to(_INTEGRATIONS)) for path in (_INTEGRATIONS / "common").rglob("*.js")}
+    assert shared and shared <= packed, f"{package} is packed without {sorted(shared - packed)}"
 
 
 @contextmanager
@@ -125,10 +136,10 @@ def _installed(package: str) -> bool:
     return True
 
 
-def _run(package: str, *command: str, told: dict[str, str]) -> None:
-    """Run a command in a package's folder. Raises CalledProcessError with what it said."""
+def _run(package: str, *command: str, told: dict[str, str]) -> str:
+    """Run a command in a package's folder and return its output. Raises CalledProcessError with the output."""
     env = {**os.environ, **told, "NO_COLOR": "1", "PATH": os.pathsep.join((str(_NODE.parent), os.environ["PATH"]))}
-    subprocess.run(
+    return subprocess.run(
         command,
         cwd=_INTEGRATIONS / package,
         env=env,
@@ -137,4 +148,4 @@ def _run(package: str, *command: str, told: dict[str, str]) -> None:
         text=True,
         timeout=_LONGEST_S,
         check=True,
-    )
+    ).stdout

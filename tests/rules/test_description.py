@@ -3,9 +3,7 @@
 Whoever adds a route or a field and fails here: the message names the file that lacks a line.
 """
 
-import csv
 import re
-from pathlib import Path
 
 import jsonschema_rs
 import pytest
@@ -15,7 +13,6 @@ from api.edge import resources
 from domain.webhooks import events
 from schemas import glossary, refusals
 
-_IDS = Path(__file__).with_name("operation_ids.tsv")
 _VERBS = re.compile(
     "accept|adjust|apply|approve|archive|ban|cancel|capture|change|check|close|confirm|connect|count|"
     "create|decline|delete|deny|discard|disconnect|dismiss|dispute|export|follow|fund|get|import|"
@@ -37,13 +34,6 @@ def operations(document):
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     ]
-
-
-def test_an_operation_is_called_for_ever_what_it_was_called_first(operations):
-    with _IDS.open(newline="") as file:
-        listed = {f"{row['method']} {row['path']}": row["operation_id"] for row in csv.DictReader(file, delimiter="\t")}
-
-    assert {name: operation["operationId"] for name, operation in operations} == listed, "tests/rules/operation_ids.tsv"
 
 
 def test_an_id_is_a_verb_and_a_noun_and_stands_once(operations):

@@ -6,7 +6,7 @@ const test = require('node:test');
 
 const { Finderfee } = require('../nodes/Finderfee/Finderfee.node');
 const { contextOf } = require('./support/context');
-const { ask, campaignWithAffiliate, orderNumber, server } = require('./support/service');
+const { ask, campaignWithAffiliate, orderNumber, server } = require('../../testing/service');
 
 const node = new Finderfee();
 

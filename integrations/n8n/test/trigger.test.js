@@ -6,7 +6,7 @@ const test = require('node:test');
 const { Finderfee } = require('../nodes/Finderfee/Finderfee.node');
 const { FinderfeeTrigger } = require('../nodes/Finderfee/FinderfeeTrigger.node');
 const { contextOf, delivered } = require('./support/context');
-const { ask, campaignWithAffiliate, orderNumber, server } = require('./support/service');
+const { ask, campaignWithAffiliate, orderNumber, server } = require('../../testing/service');
 
 const node = new FinderfeeTrigger();
 const { checkExists, create, delete: remove } = node.webhookMethods.default;

@@ -6,7 +6,7 @@ const test = require('node:test');
 
 const ACTIONS = require('../common/actions');
 const { App, act, call, connection } = require('./support/platform');
-const { affiliateWithCoupon, ask, campaignWithAffiliate, orderNumber } = require('./support/service');
+const { affiliateWithCoupon, ask, campaignWithAffiliate, orderNumber } = require('../../testing/service');
 
 test('a sale is recorded in minor units, signed, and only once', async () => {
   const { slug } = await campaignWithAffiliate();

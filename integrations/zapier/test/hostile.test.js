@@ -5,7 +5,7 @@ const { randomUUID } = require('node:crypto');
 const test = require('node:test');
 
 const { AppError, RefreshAuthError, ThrottledError, act, call, connection, App } = require('./support/platform');
-const { campaignWithAffiliate, orderNumber, server } = require('./support/service');
+const { campaignWithAffiliate, orderNumber, server } = require('../../testing/service');
 
 const SALE = { externalEventId: 'never-recorded', affiliateSlug: 'nobody', amount: '5' };
 

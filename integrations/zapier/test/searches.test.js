@@ -5,7 +5,7 @@ const { randomUUID } = require('node:crypto');
 const test = require('node:test');
 
 const { App, act } = require('./support/platform');
-const { campaignWithAffiliate, orderNumber } = require('./support/service');
+const { campaignWithAffiliate, orderNumber } = require('../../testing/service');
 
 const ids = (rows) => rows.map(({ id }) => id);
 

@@ -5,7 +5,7 @@ const test = require('node:test');
 
 const { isSignedWebhook } = require('../common/signing');
 const { App, act, call } = require('./support/platform');
-const { campaignWithAffiliate, orderNumber, server } = require('./support/service');
+const { campaignWithAffiliate, orderNumber, server } = require('../../testing/service');
 
 const { operation } = App.triggers.conversion_created;
 

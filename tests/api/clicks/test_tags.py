@@ -11,8 +11,6 @@ from tests.support.databases import alter
 from tests.support.rows.leads import browser
 from tests.support.rows.visiting import CLICK, click, follow, new_slug, on_stream, visit
 
-_NOTHING = {"ok": True}
-
 
 @pytest.fixture
 def others(brand, slug):

@@ -10,7 +10,6 @@ from models import db
 
 URL = "/api/v1/webhooks"
 HOOK = "https://localhost/hook"
-NOBODY = "01890000-0000-7000-8000-000000000000"
 
 
 def _create(brand, **fields):

@@ -10,7 +10,6 @@ from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
 _HANDED_OUT = ("finderfee_jobs_handed_out_total", 'queue="sales"')
-_DONE = ("finderfee_job_attempts_total", 'outcome="done"')
 _FAILED = ("finderfee_job_attempts_total", 'outcome="failed"')
 # What may be out at once: two jobs for each of a fleet's four threads.
 _ROOM = 8

@@ -7,8 +7,6 @@ import re
 from models import db
 from tests.support.draining import drain
 
-_TIME = re.compile(r'<time datetime="([^"]+)">')
-
 
 def _row(html, name):
     """Return the cells of the first row of a table."""

@@ -66,10 +66,6 @@ class Sharded:
         """Return the names of Dramatiq's own dead-letter sets."""
         return [key for node in self._primaries() for key in node.client().scan_iter("*.XQ*")]
 
-    def keys_by_node(self) -> list[list[str]]:
-        """Return the names of the keys that each primary holds."""
-        return [sorted(key.decode() for key in node.client().scan_iter("*")) for node in self._primaries()]
-
     def close(self) -> None:
         """Stop everything and remove its files."""
         for node in self._nodes.values():

@@ -8,7 +8,7 @@ const { validateAppDefinition } = require('zapier-platform-schema');
 
 const App = require('../../index');
 const { connection } = require('../support/platform');
-const { campaignWithAffiliate, orderNumber, server } = require('../support/service');
+const { campaignWithAffiliate, orderNumber, server } = require('../../../testing/service');
 
 const run = zapier.createAppTester(App);
 const bundle = (inputData = {}, more = {}) => ({ authData: connection(), inputData, meta: { zap: { id: '7' } }, ...more });

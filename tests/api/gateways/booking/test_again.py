@@ -6,8 +6,6 @@ import pytest
 
 from tests.support.gateways.stage import Purchase
 
-_METHODS = "external_event_id, type, attribution_method"
-
 
 @pytest.fixture
 def told_late(shop):

@@ -9,7 +9,6 @@ from tests.support.api.doors import PAY, come, give, with_door
 from tests.support.coupons import code, coupon
 from tests.support.gateways.stage import Purchase
 
-_METHOD = "attribution_method"
 _ANN = "ann@example.com"
 
 

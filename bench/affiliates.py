@@ -8,8 +8,8 @@ The load generator keeps 16 connections busy and shares the two cores with what 
 """
 
 from contextlib import ExitStack
+from typing import Any
 
-from bench.affiliates import deep_page
 from bench.figure import Figure, Target, interleaved
 from bench.ground import brand, history, load
 from bench.ground.fleets import gunicorn
@@ -18,7 +18,14 @@ from bench.plan import Plan
 
 _ROUNDS, _PAGES_PER_ROUND, _WARM_UP, _AFFILIATES = 5, 1_500, 100, 10_000
 
-LINKS = """
+_LOAD = """
+insert into affiliate (id, organization_id, program_id, email, email_normalized, full_name, status, source, applied_at,
+    approved_at, created_at)
+  select uuidv7(at - now()), %(org)s, %(program)s, 'many-' || n || '@example.com', 'many-' || n || '@example.com',
+    'Many ' || n, 'Approved', 'Direct', at, at, at
+  from (select n, now() + make_interval(secs => n - %(all)s) as at from generate_series(1, %(all)s) n) numbered
+"""
+_LINKS = """
 insert into tracking_link (id, organization_id, program_id, affiliate_id, slug, is_default)
   select uuidv7(), a.organization_id, a.program_id, a.id, 'link-' || a.id, true
   from (select * from affiliate where organization_id = %s order by created_at desc, id desc limit 200) a
@@ -31,9 +38,7 @@ def measure(plan: Plan) -> list[Figure]:
     url = plan.machine.fresh("affiliate_list")
     seller = brand.create(url)
     with owner(url) as cursor:
-        deep_page.load(plan, cursor, seller, plan.size(_AFFILIATES))
-        cursor.execute(LINKS, (seller.id,))
-        history.settle_down(cursor)
+        load_affiliates(plan, cursor, seller)
     product_port, anchor_port = free_port(), free_port()
     with ExitStack() as running:
         running.enter_context(gunicorn(plan.machine, "web", "app:create_app()", product_port))
@@ -47,6 +52,13 @@ def measure(plan: Plan) -> list[Figure]:
             )
         )
         return [_figure(plan, seller, product_port, anchor_port)]
+
+
+def load_affiliates(plan: Plan, cursor: Any, seller: brand.Brand) -> None:
+    """Insert affiliates, one second apart, ending now, and links of the newest."""
+    cursor.execute(_LOAD, {"org": seller.id, "program": seller.program_id, "all": plan.size(_AFFILIATES)})
+    cursor.execute(_LINKS, (seller.id,))
+    history.settle_down(cursor)
 
 
 def _figure(plan: Plan, seller: brand.Brand, product_port: int, anchor_port: int) -> Figure:

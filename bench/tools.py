@@ -9,15 +9,14 @@ Out: confirmations and lists that are too long. Value and anchor are times; thei
 
 import json
 
-from bench.affiliates import deep_page
-from bench.affiliates.pages import LINKS
+from bench import affiliates
 from bench.figure import Figure, Target, interleaved
-from bench.ground import brand, history, load
+from bench.ground import brand, load
 from bench.ground.fleets import gunicorn
 from bench.ground.machine import free_port, owner
 from bench.plan import Plan
 
-_ROUNDS, _CALLS_PER_ROUND, _WARM_UP, _AFFILIATES, _ROWS = 7, 1_000, 100, 10_000, 20
+_ROUNDS, _CALLS_PER_ROUND, _WARM_UP, _ROWS = 7, 1_000, 100, 20
 
 
 def measure(plan: Plan) -> list[Figure]:
@@ -25,9 +24,7 @@ def measure(plan: Plan) -> list[Figure]:
     url = plan.machine.fresh("tool_call")
     seller = brand.create(url)
     with owner(url) as cursor:
-        deep_page.load(plan, cursor, seller, plan.size(_AFFILIATES))
-        cursor.execute(LINKS, (seller.id,))
-        history.settle_down(cursor)
+        affiliates.load_affiliates(plan, cursor, seller)
     port = free_port()
     with gunicorn(plan.machine, "web", "app:create_app()", port):
         call, request = _call(seller, port), _request(seller, port)

@@ -4,7 +4,7 @@ In: hand-out by the relay, Valkey, the lock on the job row, translation, attribu
 durable commit of payment, aliases, conversion, event line, ledger entry, revenue of the day, outbound event and one
 delivery row with its job for one subscribed endpoint. Every event is a paid invoice of a customer of its own, which
 says all: the gateway is never asked.
-Out: accepting (`gateways.accepted`); the webhooks queue is not served; 100 affiliates of a tenant take turns. The first
+Out: accepting the events; the webhooks queue is not served; 100 affiliates of a tenant take turns. The first
 tenant has a past of 10,000 conversions, because PostgreSQL plans for what is there.
 The events are those of four tenants: the relay has no more out of one than its share (`workers.relay`), which would be
 the bound in place of the worker. The anchor is `conversions.settled` in the first tenant; its sales name no customer.
@@ -31,20 +31,20 @@ _TENANTS = 4
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return the one figure."""
     url = plan.machine.fresh("gateway_events_booked")
-    selling, count = shops(url), plan.size(_PER_ROUND)
+    selling, count = _shops(url), plan.size(_PER_ROUND)
     first = selling[0].brand
     with owner(url) as cursor, plan.machine.running("relay", "flask", "relay") as relay:
         with plan.screen.phase("conversions of the past", total=plan.size(_PAST)) as report:
             history.load(cursor, first, plan.size(_PAST), report)
         product, anchor = interleaved(
-            partial(book, plan, cursor, selling, count, relay),
+            partial(_book, plan, cursor, selling, count, relay),
             partial(settled.settle, plan, cursor, first, count, relay),
             rounds=_ROUNDS,
         )
     return [Figure("gateway_events_booked", product, "events/s", Target(0.7), anchor)]
 
 
-def shops(url: str) -> list[stripe.StripeShop]:
+def _shops(url: str) -> list[stripe.StripeShop]:
     """Make the tenants whose events are booked, each with an endpoint that hears of everything."""
     sellers = [brand.create(url) for _ in range(_TENANTS)]
     for seller in sellers:
@@ -52,7 +52,7 @@ def shops(url: str) -> list[stripe.StripeShop]:
     return [stripe.connected(seller) for seller in sellers]
 
 
-def book(plan: Plan, cursor: Any, selling: list[stripe.StripeShop], count: int, relay: "Popen[bytes]") -> float:
+def _book(plan: Plan, cursor: Any, selling: list[stripe.StripeShop], count: int, relay: "Popen[bytes]") -> float:
     """Have a backlog of paid invoices of several tenants booked; return how many per second."""
     cursor.execute("select clock_timestamp()")
     (before,) = cursor.fetchone()

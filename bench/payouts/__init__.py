@@ -1,1 +1,0 @@
-"""Payouts previewed, run and sent."""

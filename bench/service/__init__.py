@@ -1,1 +1,0 @@
-"""What the processes need, and what slow clients cost."""

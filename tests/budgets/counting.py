@@ -1,0 +1,81 @@
+"""Count what reading and writing sends to the database, and compare it with the budgets that docstrings state."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from api.service import health
+from tests.support.api.lists import trips_of
+from tests.support.outside.visitor import Visitor
+
+#: A tenant, an opening and a commit are part of a round trip; `begin` with its settings counts as one statement.
+SEPARATOR = b";\n"
+
+
+def count_statements(sent: Sequence[bytes]) -> int:
+    """Return how many statements these round trips carried."""
+    return sum(trip.count(SEPARATOR) + 1 for trip in sent)
+
+
+def read_docstring(function: Callable[..., object]) -> str:
+    """Return a function's docstring on one line."""
+    return " ".join((function.__doc__ or "").split())
+
+
+class Reads:
+    """Addresses of one caller with the round trips of each, and rows to add so that there is more to read.
+
+    `costs` is by address; a name in braces is an id that `grow` returns. Everyone but API callers is signed in, in a
+    process that caches sessions. `never` lists what no statement may contain.
+    """
+
+    costs: ClassVar[Mapping[str, int]]
+    never: ClassVar[Sequence[bytes]] = ()
+    #: Whether each view has to state its budget; one that does states the number in `costs` in any case.
+    must_state = False
+    caller: ClassVar[Sequence[str]] = ("owner",)
+
+    def __init__(self, app, brand, flask, stack):
+        self.app, self.flask, self.stack, self.visitor = app, flask, stack, Visitor(app)
+        self.brand = self.prepare(app, brand)
+        organization = ("--org", self.brand.id) if self.caller == ("owner",) else ()
+        self.visitor.open(flask.json("sign-in", *self.caller, *organization)["url"])
+
+    def prepare(self, app, brand):
+        """Insert what there is before anything grows; return the brand to sign in to."""
+        brand.program()
+        return brand
+
+    def grow(self, number: int) -> Mapping[str, object]:
+        """Add rows; return ids of the newest."""
+        raise NotImplementedError
+
+    def open(self, address):
+        return self.visitor.open(address)
+
+    def assert_costs_stay(self):
+        """Assert that each address costs its round trips, with few rows and with many."""
+        counts = {path: [] for path in self.costs}
+        addresses = {}
+        for number in range(3):
+            ids = self.grow(number)
+            for path, seen in counts.items():
+                addresses[path] = address = path.format(**ids)
+                self.open(address)  # A connection prepares a statement when it first sends it.
+                health.findings.forget()
+                seen.append(trips_of(lambda address=address: self.open(address), never=self.never))
+
+        differing = {path: seen for path, seen in counts.items() if seen != [self.costs[path]] * 3}
+        assert differing == {}, f"costs differ from the table: {differing}"
+        self._compare_docstrings(addresses)
+
+    def _compare_docstrings(self, addresses):
+        """Assert that a view states what the most expensive of its addresses costs."""
+        urls, costs = self.app.url_map.bind("127.0.0.1:8000"), {}
+        for path, address in addresses.items():
+            endpoint, _ = urls.match(address.partition("?")[0], method="GET")
+            costs[endpoint] = max(costs.get(endpoint, 0), self.costs[path])
+        for endpoint, cost in costs.items():
+            stated = re.search(r"Budget: (\d+) round trip", read_docstring(self.app.view_functions[endpoint]))
+            assert stated or not self.must_state, endpoint
+            assert stated is None or int(stated[1]) == cost, f"{endpoint} states {stated[1]} and costs {cost}"
