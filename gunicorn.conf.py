@@ -7,7 +7,10 @@ import threading
 import settings
 from adapters import logs  # noqa: F401  # before gunicorn loads what would load more with structlog
 
-_chosen = settings.current().web
+try:
+    _chosen = settings.current().web
+except settings.BadSetting as error:
+    raise SystemExit(f"finderfee: {error}") from error
 
 # This machine alone, unless somebody says otherwise: what faces the world is a server with TLS (docs/deploy.md).
 _host = f"[{_chosen.bind}]" if ":" in _chosen.bind else _chosen.bind

@@ -117,7 +117,7 @@ def test_a_file_for_tls_that_is_not_there_is_refused_at_the_start(tmp_path):
 
 
 def test_a_rabbitmq_without_its_client_is_refused(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pika" else name)
 
     with pytest.raises(BadSetting, match=r"BROKER_URL leads to RabbitMQ, for which pika is not installed"):
         settings.read({"BROKER_URL": "amqp://h/v"})
