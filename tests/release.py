@@ -82,7 +82,7 @@ def check_changelog(root: Path, version: str, *, today: date) -> str:
 
 
 def chapters(root: Path) -> list[Chapter]:
-    """Return the changelog's chapters from the top. Raises ReleaseRefused if there is none."""
+    """Return the changelog's chapters from the top. Raises ReleaseRefused without any."""
     parts = re.split(r"^## \[(.+?)\](?: - (.+))?$", (root / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1:]
     if not parts:
         raise ReleaseRefused(f'CHANGELOG.md has no chapter "## [{_UNRELEASED}]".')

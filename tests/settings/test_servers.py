@@ -8,6 +8,8 @@ import sys
 import pytest
 
 import settings
+from adapters.backups import programs
+from adapters.embedded import pair
 from tests.support import trees
 from workers.procfile.supervisor import parse
 
@@ -54,6 +56,16 @@ def test_process_with_its_own_servers_needs_no_embedded_servers(without_embedded
     ended = _run("flask --help", without_embedded_servers | _SERVERS)
 
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("server", ["postgres", "valkey"])
+def test_missing_package_names_the_lock_to_install(monkeypatch, tmp_path, server):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+
+    with pytest.raises(pair.StartFailed, match=r"is not installed\nInstall requirements/local\.txt, or set"):
+        pair.start(tmp_path, postgres=server == "postgres", valkey=server == "valkey")
+    with pytest.raises(programs.ProgramFailed, match=r"name its folder in POSTGRES_PROGRAMS"):
+        programs.need(18)
 
 
 @pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL"])
