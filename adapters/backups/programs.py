@@ -58,4 +58,7 @@ def _folder() -> Path:
     try:
         return runners.programs()
     except places.DidNotStart as failure:
-        raise ProgramFailed("no programs of PostgreSQL's are here; name their folder in POSTGRES_PROGRAMS") from failure
+        raise ProgramFailed(
+            "PostgreSQL's programs are not installed here. Install PostgreSQL's client package of the server's major"
+            " version and name its folder in POSTGRES_PROGRAMS, such as /usr/lib/postgresql/18/bin."
+        ) from failure

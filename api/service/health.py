@@ -15,6 +15,7 @@ from api.edge.operations import one, operation, text
 from domain.refused import Refused
 from models import db, migrate
 from schemas.health import Readiness
+from settings.version import VERSION
 
 blueprint = Blueprint("health", __name__)
 
@@ -56,10 +57,10 @@ findings = _Findings()
 
 
 @blueprint.get("/healthz")
-@operation(_OPEN, text("text/plain"), samples={"text/plain": "ok\n"})
+@operation(_OPEN, text("text/plain"), samples={"text/plain": f"ok {VERSION}\n"})
 def get_health() -> Response:
-    """200 while the process answers."""
-    return Response("ok\n", content_type="text/plain")
+    """200 while the process answers, with the version of the service."""
+    return Response(f"ok {VERSION}\n", content_type="text/plain")
 
 
 @blueprint.get("/readyz")

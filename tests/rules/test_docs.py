@@ -87,7 +87,7 @@ def test_every_table_is_on_the_list_of_what_ends_and_what_never_does(app):
 
 def _named(pattern: str) -> set[str]:
     """Return what the pages say that matches, each as `page: words`."""
-    return {f"{page}: {said}" for page, text in _PAGES.items() for said in re.findall(pattern, text)}
+    return {f"{page}: {said}" for page, text in _PAGES.items() for said in re.findall(pattern, text, re.MULTILINE)}
 
 
 def _parts(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
@@ -155,6 +155,18 @@ def test_a_package_that_maps_its_files_names_every_one():
 
     assert maps > 10
     assert wrong == {}  # by package: what is not there, what is not named
+
+
+def test_every_target_of_make_that_a_page_names_exists():
+    named = _named(r"(?:`|^    )make (?:--silent )?([a-z]+)")
+    targets = set(re.findall(r"^([a-z]+):", (_ROOT / "Makefile").read_text(), re.MULTILINE))
+
+    assert {"README.md: run", "README.md: install", "CONTRIBUTING.md: release"} <= named
+    assert [name for name in named if name.partition(": ")[2] not in targets] == []
+
+
+def test_readme_has_at_most_100_lines():
+    assert len(_PAGES["README.md"].splitlines()) <= 100
 
 
 def test_every_setting_that_a_page_names_is_there():

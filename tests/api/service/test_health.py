@@ -12,6 +12,7 @@ from domain import jobs
 from models import db, ids, migrate
 from models.jobs import processes
 from pipelines import work
+from settings.version import VERSION
 from tests.support.turning import turn
 
 
@@ -53,7 +54,7 @@ def _as_owner(statement: str):
 def test_a_living_process_says_so_whatever_is_away(client, without_database, without_broker):
     answer = client.get("/healthz")
 
-    assert (answer.status_code, answer.data) == (200, b"ok\n")
+    assert (answer.status_code, answer.data) == (200, f"ok {VERSION}\n".encode())
 
 
 def test_everything_there_is_ready(client):

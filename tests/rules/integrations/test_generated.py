@@ -1,15 +1,11 @@
 """The clients that are kept in `integrations/` are those of the interface as it is now, and of one shape."""
 
-import json
 import re
-from configparser import ConfigParser
 
 import pytest
 
 from integrations import generate
 from integrations.generate import javascript, python, reading
-
-_ROOT = generate.ROOT.parent
 
 
 @pytest.fixture(scope="module")
@@ -44,18 +40,6 @@ def test_both_clients_have_every_operation_that_a_key_may_call_and_no_other(docu
     assert in_python == {python.snake(name) for name in callable_by_key}
     assert {name for name in in_javascript if not name.startswith("iterate")} == callable_by_key
     assert set(re.findall(r"^  ([a-z]\w+)\(", declared, re.MULTILINE)) == in_javascript
-
-
-def test_a_client_has_the_version_of_the_service():
-    service = ConfigParser()
-    service.read(_ROOT / "setup.cfg")
-    package = json.loads((generate.ROOT / "javascript/package.json").read_text())
-    said = {
-        re.search(r'VERSION = "([^"]+)"', (generate.ROOT / file).read_text())[1]
-        for file in ("python/finderfee/version.py", "javascript/src/version.js")
-    }
-
-    assert said == {package["version"]} == {service["metadata"]["version"]}
 
 
 def test_what_the_javascript_client_declares_it_has():
