@@ -15,6 +15,7 @@ from adapters import servers
 from domain.refused import Refused
 from domain.text import one_line
 from models import db, migrate
+from models.schema import steps
 
 _MAX_LINE = 2_000
 
@@ -70,17 +71,22 @@ def reaching_the_database() -> Iterator[None]:
         raise click.ClickException(f"Finderfee does not run here: make run\n(DATA_DIR is {folder}, and is not in use)")
     try:
         yield
+    except steps.MigrationHalted as halt:
+        raise click.ClickException(str(halt)) from halt
     except (*db.UNAVAILABLE, db.UNDEFINED) as error:
-        if _lacks_migrations():
-            raise click.ClickException("The database lacks migrations. Next: flask db migrate") from error
+        if problem := _migration_problem():
+            raise click.ClickException(problem) from error
         if isinstance(error, db.UNDEFINED):
             raise
         raise click.ClickException(f"The database cannot be reached: {str(error).strip()}") from error
 
 
-def _lacks_migrations() -> bool:
-    """Say whether the schema is behind; asks as the owner, since the first migration makes the service's role."""
+def _migration_problem() -> str | None:
+    """Return what is wrong with the migrations; asks as the owner, since the first one makes the service's role."""
     try:
-        return not all(one.is_applied for one in migrate.status(servers.urls().database_owner_url))
+        is_current = all(one.is_applied for one in migrate.status(servers.urls().database_owner_url))
     except db.UNAVAILABLE:
-        return False
+        return None
+    except steps.MigrationHalted as halt:
+        return str(halt)
+    return None if is_current else "The database lacks migrations. Next: flask db migrate"

@@ -7,6 +7,7 @@ each file as it was applied: one that says something else now would mean another
 
 import hashlib
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,10 @@ _FOLDER = Path(__file__).parent / "migrations"
 # The advisory lock of migrations: two starts at once run one after the other.
 _LOCK = 8_273_440_117
 _TURN_S = 0.2
+_NO_UPGRADE = (
+    "This database was created before the first release and cannot be upgraded: start again with an empty database or, "
+    "if DATABASE_URL is not set, stop Finderfee and delete the data folder (DATA_DIR, by default .data)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +38,14 @@ class Migration:
 def up(owner_url: str, tell: steps.Tell = lambda line: None) -> list[str]:
     """Apply what is missing and return the names, in order. Safe to call from any number of processes.
 
-    `tell` gets a line about whatever takes long. Raises steps.MigrationHalted where an applied file was changed, or
-    tables stay locked by others.
+    `tell` gets a line about whatever takes long. Raises steps.MigrationHalted where an applied file was changed or no
+    longer exists, or tables stay locked by others.
     """
     applied = []
     with owners.connected(owner_url) as connection, connection.cursor() as cursor:
         _take_turn(cursor, tell)
-        _prepare(cursor)
         listed = _listed(cursor)
+        _prepare(cursor)
         _refuse_changed([migration.name for migration in listed if migration.is_changed])
         for migration in listed:
             if not migration.is_applied:
@@ -52,16 +57,23 @@ def up(owner_url: str, tell: steps.Tell = lambda line: None) -> list[str]:
 
 
 def status(owner_url: str) -> list[Migration]:
-    """Return every migration of this version, in order, and whether it was applied."""
+    """Return every migration of this version, in order, and whether it was applied.
+
+    Raises steps.MigrationHalted where one was applied that no longer exists.
+    """
     with owners.connected(owner_url) as connection, connection.cursor() as cursor:
         return _listed(cursor)
 
 
 def missing() -> list[str]:
-    """Return this version's migrations that the database of the current unit of work does not have."""
+    """Return this version's migrations that the database of the current unit of work does not have.
+
+    Raises steps.MigrationHalted where one was applied that no longer exists.
+    """
     if db.row("select to_regclass('public.migration')") == (None,):
         return names()
     known = {name for (name,) in db.run("select name from migration")}
+    _refuse_removed(known)
     return [name for name in names() if name not in known]
 
 
@@ -104,6 +116,7 @@ def _listed(cursor: Any) -> list[Migration]:
     if cursor.fetchone() != (None,):
         cursor.execute(f"select name, {'sha256' if _keeps_checksums(cursor) else 'null'} from migration")
         known = dict(cursor.fetchall())
+        _refuse_removed(known)
     return [
         Migration(name=name, is_applied=name in known, is_changed=known.get(name) not in (None, _sha256(name)))
         for name in names()
@@ -116,6 +129,13 @@ def _keeps_checksums(cursor: Any) -> bool:
         " and not attisdropped"
     )
     return bool(cursor.rowcount)
+
+
+def _refuse_removed(applied: Iterable[str]) -> None:
+    """Raise MigrationHalted if a file that was applied no longer exists. Later names are those of a later release."""
+    known = names()
+    if any(name < known[-1] and name not in known for name in applied):
+        raise steps.MigrationHalted(_NO_UPGRADE)
 
 
 def _refuse_changed(changed: list[str]) -> None:

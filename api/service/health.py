@@ -14,6 +14,7 @@ from api.edge import metrics
 from api.edge.operations import one, operation, text
 from domain.refused import Refused
 from models import db, migrate
+from models.schema import steps
 from schemas.health import Readiness
 from settings.version import VERSION
 
@@ -77,6 +78,8 @@ def _database() -> str:
             missing = migrate.missing()
     except db.UNAVAILABLE:
         return "unreachable"
+    except steps.MigrationHalted as halt:
+        return str(halt)
     return "ok" if not missing else f"migrations missing: {', '.join(missing)}"
 
 

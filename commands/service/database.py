@@ -9,7 +9,7 @@ import settings
 from adapters import clock, servers
 from commands import output
 from models import migrate
-from models.schema import distribution, steps
+from models.schema import distribution
 from models.schema.distribution import TablePlan
 from models.upkeep.partitions import MonthPartition
 from pipelines import partitions
@@ -155,7 +155,4 @@ def bring_up_to_date() -> list[str]:
             "transactions would give to somebody else: name PostgreSQL itself there."
         )
     with output.reaching_the_database():
-        try:
-            return migrate.up(servers.urls().database_owner_url, tell=lambda line: click.echo(line, err=True))
-        except steps.MigrationHalted as halt:
-            raise click.ClickException(str(halt)) from halt
+        return migrate.up(servers.urls().database_owner_url, tell=lambda line: click.echo(line, err=True))

@@ -13,6 +13,7 @@ import structlog
 import settings
 from adapters import servers
 from models import db, migrate
+from models.schema import steps
 from workers import broker, metrics, scheduler
 from workers.clicks import ClickConsumer
 from workers.relay import Relay
@@ -80,10 +81,14 @@ def _until_one_ends(work: Callable[[Callable[[], bool]], None], told: threading.
 
 
 def _need_tables() -> None:
-    """End with a line of the log on a database that was never migrated. One that is away is waited for."""
+    """Log and exit on a database that was never migrated or cannot be. One that is unavailable is waited for."""
     is_empty = False
-    with contextlib.suppress(*db.UNAVAILABLE), db.any_org_work():
-        is_empty = migrate.missing() == migrate.names()
+    try:
+        with contextlib.suppress(*db.UNAVAILABLE), db.any_org_work():
+            is_empty = migrate.missing() == migrate.names()
+    except steps.MigrationHalted as halt:
+        _log.critical("database.cannot_be_migrated", next=str(halt))
+        raise SystemExit(1) from halt
     if is_empty:
         _log.critical("database.lacks_migrations", next="flask db migrate")
         raise SystemExit(1)

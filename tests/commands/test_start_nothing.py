@@ -84,3 +84,25 @@ def test_a_database_that_was_never_migrated_says_what_to_do(tmp_path):
     for one in processes:
         (line,) = map(json.loads, (one.stdout + one.stderr).splitlines())
         assert (one.returncode, line["event"], line["next"]) == (1, "database.lacks_migrations", "flask db migrate")
+
+
+def test_database_of_removed_migrations_says_how_to_start_again(tmp_path):
+    owner_url = pair.start(tmp_path, durable=False).database_owner_url
+    try:
+        with closing(psycopg2.connect(owner_url)) as owner, owner, owner.cursor() as cursor:
+            cursor.execute("create table migration as select unnest(array['0001_tenancy', '0002_programs']) as name")
+            cursor.execute("grant select on migration to public")
+        processes = [_flask(name, DATA_DIR=str(tmp_path)) for name in ("relay", "scheduler", "clicks")]
+        commands = [("org", "list"), ("db", "migrate"), ("db", "status"), ("up",)]  # the last one stops the servers
+        by_hand = [_flask(*command, DATA_DIR=str(tmp_path)) for command in commands]
+    finally:
+        pair.stop(tmp_path)
+
+    for one in by_hand:
+        assert one.returncode == 1
+        assert "\nError: This database was created before the first release" in f"\n{one.stderr}"
+        assert "start again with an empty database" in one.stderr
+    for one in processes:
+        (line,) = map(json.loads, (one.stdout + one.stderr).splitlines())
+        assert (one.returncode, line["event"]) == (1, "database.cannot_be_migrated")
+        assert "start again" in line["next"]

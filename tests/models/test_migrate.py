@@ -7,6 +7,8 @@ import os
 import pkgutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType
 from typing import Any, get_args
@@ -16,48 +18,13 @@ import pytest
 
 import models
 from models import db, migrate
+from models.schema import steps
 from models.table import Table
 from tests.support import databases
 
+# As they were called before the first release.
+_REMOVED = ["0001_tenancy", "0002_programs", "0003_conversions"]
 _UP = "import json, sys; from models import migrate; print(json.dumps(migrate.up(sys.argv[1])))"
-
-
-# Two organizations, of which the first has sales with every amount, clicks, a tier and two groups; the other has leads.
-_WITH_AMOUNTS = """
-insert into organization (id, name, slug, plan_tier, subscription_status, home_currency, min_payout_cents) values
-  ('00000000-0000-0000-0000-000000000001', 'A', 'a', 'Pro', 'Active', 'EUR', 5),
-  ('00000000-0000-0000-0000-000000000002', 'B', 'b', 'Pro', 'Active', 'JPY', null);
-insert into program (id, organization_id, name, slug, default_commission_type, default_commission_value,
-  default_commission_model, budget_cents, min_payout_cents, lead_bounty_cents, click_reward_cents) values
-  ('00000000-0000-0000-0000-000000000003', '00000000-0000-0000-0000-000000000001', 'P', 'a', 'Fixed', 1, 'Cps', 0, 0,
-   1, 1),
-  ('00000000-0000-0000-0000-000000000004', '00000000-0000-0000-0000-000000000001', 'P', 'b', 'Fixed', 1, 'Cpc', null,
-   null, null, null),
-  ('00000000-0000-0000-0000-000000000005', '00000000-0000-0000-0000-000000000002', 'P', 'c', 'Fixed', 1, 'Cpl', null,
-   null, null, null);
-insert into performance_tier values
-  ('00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000003', 0, 'Percentage', 1);
-insert into partner_group (id, organization_id, program_id, name, commission_type, commission_value) values
-  (gen_random_uuid(), '00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000003', 'a', 'Fixed', 1),
-  (gen_random_uuid(), '00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000003', 'b',
-   'Percentage', 1);
-"""
-
-
-# Two organizations whose affiliates each have the slugs; which of the two links came first or ended is the test's.
-_WITH_LINKS = """
-insert into organization (id, name, slug, plan_tier, subscription_status) values
-  ('00000000-0000-0000-0000-000000000001', 'A', 'a', 'Pro', 'Active'),
-  ('00000000-0000-0000-0000-000000000002', 'B', 'b', 'Pro', 'Active');
-insert into program (id, organization_id, name, slug, default_commission_type, default_commission_value,
-  default_commission_model) select id, id, 'P', slug, 'Fixed', 1, 'Cps' from organization;
-insert into affiliate (id, organization_id, program_id, email, email_normalized, status, source)
-select id, id, id, 'a@example.com', 'a@example.com', 'Approved', 'Direct' from organization;
-"""
-_LINK = """
-insert into tracking_link (id, organization_id, program_id, affiliate_id, slug, is_default)
-select gen_random_uuid(), id, id, id, '{}', false from organization where slug = '{}';
-"""
 
 
 def test_two_processes_at_once_apply_each_migration_once(empty_database):
@@ -83,95 +50,14 @@ def test_runs_may_make_temporary_tables_where_the_database_takes_them_from_every
 
 def test_where_nobody_may_allow_them_the_migration_says_what_to_do(empty_database):
     name = empty_database.partition("?")[0].rpartition("/")[2]
-    (privilege,) = [part for part in migrate.names() if part.startswith("0033_")]
-    block = (Path(migrate.__file__).parent / "migrations" / f"{privilege}.sql").read_text().partition("do $$")[2]
+    (file,) = (Path(migrate.__file__).parent / "migrations").glob("*_payouts.sql")
+    block = file.read_text().rpartition("do $$")[2]
     databases.run(empty_database, f"revoke temporary on database {name} from public")
 
     with pytest.raises(psycopg2.errors.InsufficientPrivilege) as refused:
         databases.run(empty_database, f"set role pg_monitor; do $${block}")
 
     assert refused.value.diag.message_hint == f"grant temporary on database {name} to finderfee_app"
-
-
-def test_amounts_that_were_there_get_the_home_currency_of_their_organization(empty_database, monkeypatch):
-    earlier = [name for name in migrate.names() if name < "0015"]
-    monkeypatch.setattr(migrate, "names", lambda: earlier)
-    migrate.up(empty_database)
-    databases.run(empty_database, _WITH_AMOUNTS)
-    monkeypatch.undo()
-
-    migrate.up(empty_database)
-
-    of_program = "budget_currency, min_payout_currency, lead_bounty_currency, click_reward_currency, fee_currency"
-    assert databases.rows(empty_database, f"select {of_program} from program order by slug") == [
-        ("EUR", "EUR", "EUR", "EUR", None),
-        (None, None, None, None, "EUR"),
-        (None, None, None, None, "JPY"),
-    ]
-    assert databases.rows(empty_database, "select min_payout_currency from organization order by slug") == [
-        ("EUR",),
-        (None,),
-    ]
-    assert databases.rows(empty_database, "select currency from performance_tier") == [("EUR",)]
-    assert databases.rows(empty_database, "select commission_currency from partner_group order by name") == [
-        ("EUR",),
-        (None,),
-    ]
-
-
-def test_a_slug_that_was_there_is_whose_living_link_has_it_bare_and_else_whose_first_link_had_it(
-    empty_database, monkeypatch
-):
-    earlier = [name for name in migrate.names() if name < "0040"]
-    monkeypatch.setattr(migrate, "names", lambda: earlier)
-    migrate.up(empty_database)
-    end = "update tracking_link set deleted_at = now() where organization_id::text like '%{}' and slug = '{}';"
-    databases.run(empty_database, _WITH_LINKS)
-    for step in (
-        *(_LINK.format(slug, first) for slug, first in (("alone", "b"), ("parked", "a"), ("taken-over", "a"))),
-        _LINK.format("parked", "b"),
-        end.format(1, "parked"),
-        end.format(1, "taken-over"),
-        _LINK.format("taken-over", "b"),
-    ):
-        databases.run(empty_database, step)
-    monkeypatch.undo()
-
-    migrate.up(empty_database)
-
-    owners = "select slug, right(organization_id::text, 1) from bare_slug order by slug"
-    assert databases.rows(empty_database, owners) == [("alone", "2"), ("parked", "1"), ("taken-over", "2")]
-
-
-def test_a_pair_of_slugs_that_was_there_is_whose_it_leads_to_and_else_whose_first_link_had_it(
-    empty_database, monkeypatch
-):
-    earlier = [name for name in migrate.names() if name < "0041"]
-    monkeypatch.setattr(migrate, "names", lambda: earlier)
-    migrate.up(empty_database)
-    end = "update tracking_link set deleted_at = now() where organization_id::text like '%{}' and slug = '{}';"
-    databases.run(empty_database, _WITH_LINKS)
-    databases.run(empty_database, "update program set slug = 'tea'")
-    for step in (
-        *(_LINK.format(slug, one) for slug in ("both", "taken-over", "over") for one in "ba"),
-        end.format(2, "taken-over"),
-        *(end.format(one, "over") for one in (1, 2)),
-        "insert into program_former_slug select id, 'old', id, now() from program where id::text like '%1'",
-        _LINK.format("new", "a"),
-    ):
-        databases.run(empty_database, step)
-    monkeypatch.undo()
-
-    migrate.up(empty_database)
-
-    owners = "select slug, right(organization_id::text, 1) from link_address where program_slug = '{}' order by slug"
-    assert databases.rows(empty_database, owners.format("tea")) == [
-        ("both", "2"),
-        ("new", "1"),
-        ("over", "2"),
-        ("taken-over", "1"),
-    ]
-    assert databases.rows(empty_database, owners.format("old")) == [("both", "1"), ("over", "1"), ("taken-over", "1")]
 
 
 def test_a_second_run_applies_nothing(empty_database):
@@ -190,28 +76,56 @@ def test_the_status_of_an_empty_database_lists_every_migration_as_missing(empty_
 
 
 def test_a_migration_that_fails_leaves_nothing_and_is_tried_again(empty_database):
-    databases.run(empty_database, "create table program (id int)")  # in the way of the second migration
+    databases.run(empty_database, "create table program (id int)")  # in the way of one migration
 
     with pytest.raises(psycopg2.Error, match="program"):
         migrate.up(empty_database)
     databases.run(empty_database, "drop table program")
     applied = migrate.up(empty_database)
 
-    assert applied[0] == "0002_programs"
+    assert applied[0] == "0004_programs"
     assert all(migration.is_applied for migration in migrate.status(empty_database))
 
 
+def test_database_of_removed_migrations_is_refused_in_one_sentence(app, empty_database):
+    databases.run(empty_database, f"create table migration as select unnest(array{_REMOVED}) as name")
+    databases.run(empty_database, "grant select on migration to finderfee_app")
+
+    for check in (migrate.up, migrate.status):
+        with pytest.raises(steps.MigrationHalted, match="created before the first release and cannot be upgraded"):
+            check(empty_database)
+    with pytest.raises(steps.MigrationHalted, match="start again with an empty database"), _serving(empty_database):
+        migrate.missing()
+
+    assert databases.rows(empty_database, "select to_regclass('organization')") == [(None,)]
+
+
+def test_database_of_a_later_release_is_not_refused(app, empty_database):
+    migrate.up(empty_database)
+    databases.run(empty_database, "insert into migration (name) values ('9999_of_a_later_release')")
+
+    assert migrate.up(empty_database) == []
+    assert all(migration.is_applied for migration in migrate.status(empty_database))
+    with _serving(empty_database):
+        assert migrate.missing() == []
+
+
 def test_a_database_that_was_never_migrated_misses_everything(app, empty_database):
+    with _serving(empty_database):
+        assert migrate.missing() == migrate.names()
+
+
+@contextmanager
+def _serving(url: str) -> Iterator[None]:
+    """Connect this process to a database, in a unit of work, and afterwards to its own again."""
     db.db.drop_connection()
-    db.connect_to(empty_database)
+    db.connect_to(url)
     try:
         with db.any_org_work():
-            missing = migrate.missing()
+            yield
     finally:
         db.db.drop_connection()
         db.connect_to(os.environ["DATABASE_URL"])
-
-    assert missing == migrate.names()
 
 
 def _tables() -> list[Table[Any]]:

@@ -1,6 +1,6 @@
 """Keeps what every day of a program owes: which days are to be reckoned, and their reckoning.
 
-A day that changes is to be reckoned (the database sees to that, migration 0096_owed_days), and nobody looks up what was
+A day that changes is to be reckoned (the trigger of day_change sees to that), and nobody looks up what was
 kept of it until it is. So what is kept is at any moment what the conversions of its days say.
 """
 

@@ -103,6 +103,17 @@ def test_a_database_that_was_never_migrated_is_not_ready(client):
     assert answer.json["database"].startswith("migrations missing: 0001_tenancy, ")
 
 
+def test_database_of_removed_migrations_is_not_ready(client):
+    _as_owner("insert into migration (name) values ('0002_removed')")
+    try:
+        answer = client.get("/readyz")
+    finally:
+        _as_owner("delete from migration where name = '0002_removed'")
+
+    assert answer.status_code == 503
+    assert "start again with an empty database" in answer.json["database"]
+
+
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
 def test_without_a_token_this_machine_may_read_the_numbers(client, address):
     answer = client.get("/metrics", environ_base={"REMOTE_ADDR": address})

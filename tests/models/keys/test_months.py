@@ -8,9 +8,6 @@ from models import ids, migrate
 from tests.support import databases
 
 _ORGANIZATION, _ENDPOINT, _EVENT, _DELIVERY = (ids.new_id() for _ in range(4))
-_AUDITED = f"""
-insert into audit_entry (id, action, entity_type, entity_id, actor_type) values ('{_EVENT}', 'a', 'b', 'c', 'd');
-"""
 # As the last release writes them: a delivery's id says nothing, and an attempt names its delivery alone.
 _TOLD = f"""
 insert into organization (id, name, slug, plan_tier, subscription_status)
@@ -24,31 +21,7 @@ insert into delivery (id, organization_id, event_id, endpoint_id, event_type, cr
 insert into delivery_attempt (organization_id, delivery_id, number, began_at, ended_at)
   values ('{_ORGANIZATION}', '{_DELIVERY}', 1, now(), now());
 """
-_SLICES = {
-    "_partitions_begun": (_AUDITED, {"audit_entry": "id"}),
-    "_webhook_months_begun": (_TOLD, {"event": "id", "delivery": "id", "delivery_attempt": "delivery_id"}),
-}
 _SEEN = "set app.any_org = 'on';"
-
-
-@pytest.mark.parametrize("begun", _SLICES)
-def test_nothing_is_rewritten_when_a_table_is_put_into_months(empty_database, monkeypatch, begun):
-    written, tables = _SLICES[begun]
-    names = migrate.names()
-    first = next(name for name in names if name.endswith(begun))
-    monkeypatch.setattr(migrate, "names", lambda: [name for name in names if name < first])
-    migrate.up(empty_database)
-    databases.run(empty_database, _SEEN + written)
-    lies = {table: _file_of(empty_database, table) for table in tables}
-    monkeypatch.setattr(migrate, "names", lambda: names)
-    migrate.up(empty_database)
-
-    assert {table: _file_of(empty_database, f"{table}_earlier") for table in tables} == lies
-    for table, column in tables.items():
-        found = databases.rows(empty_database, f"{_SEEN} select tableoid::regclass::text, {column} from {table}")
-        assert [part for part, _ in found] == [f"{table}_earlier"]
-        assert str(found[0][1]) in {str(_EVENT), str(_DELIVERY)}
-    assert databases.rows(empty_database, "select conname from pg_constraint where not convalidated") == []
 
 
 def test_what_the_last_release_writes_is_taken_and_a_delivery_still_needs_its_event(empty_database):
@@ -73,7 +46,3 @@ where relispartition and not exists (select from pg_inherits where inhrelid = in
 
 def test_each_index_of_a_partition_is_a_part_of_its_tables():
     assert databases.rows(os.environ["DATABASE_OWNER_URL"], _LONE_INDEXES) == []
-
-
-def _file_of(url, table):
-    return databases.rows(url, f"select pg_relation_filenode('{table}')")

@@ -1,1 +1,0 @@
-select partition_by_month('audit_entry');
