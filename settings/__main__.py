@@ -14,8 +14,8 @@ _HEAD = """\
 
 All settings are environment variables; an empty one counts as not set.
 
-Some variables take several values by their names, with spaces or commas between them, such as
-`RATE_LIMITS_PER_MIN="apply=10 s2s=3000"`; a name that is not written keeps its default. Where there is a value named
+Some variables take several values by their names, with spaces or commas between them (a shell needs the quotes), such
+as `RATE_LIMITS_PER_MIN="apply=10 s2s=3000"`; a name that is not written keeps its default. Where there is a value named
 `default`, it is written without its name: `JOB_SLOTS="8 mail=2"`.
 
 Until the next release the variables that earlier releases had for each of these values still work, such as

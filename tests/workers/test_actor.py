@@ -1,4 +1,4 @@
-"""One job row run by one actor: what a failure leaves behind, and what a call to the outside may not do."""
+"""One job row and one actor: the effects of failures, and the limits of a call to another server."""
 
 import dataclasses
 import os
@@ -72,7 +72,7 @@ def _raising(error: BaseException):
     return work
 
 
-def test_work_and_the_end_of_its_job_are_one_transaction(declare, brand):
+def test_work_and_completion_commit_in_one_transaction(declare, brand):
     declare(lambda job: _pause("done"))
     pointer = _handed_out(brand)
 
@@ -83,7 +83,7 @@ def test_work_and_the_end_of_its_job_are_one_transaction(declare, brand):
     assert _paused() == ["done"]
 
 
-def test_work_sees_its_own_organization_only(declare, brand, rival):
+def test_work_sees_only_rows_of_its_organization(declare, brand, rival):
     brand.program()
     rival.program()
     seen = []
@@ -94,7 +94,7 @@ def test_work_sees_its_own_organization_only(declare, brand, rival):
     assert seen == [(brand.id, [(brand.id,)])]
 
 
-def test_try_again_gives_the_attempt_back_and_undoes_the_work(declare, brand):
+def test_try_again_returns_attempt_and_rolls_work_back(declare, brand):
     declare(_raising(TryAgain(at=_AT)))
 
     run(_handed_out(brand))
@@ -105,7 +105,7 @@ def test_try_again_gives_the_attempt_back_and_undoes_the_work(declare, brand):
     assert _paused() == []
 
 
-def test_giving_up_buries_at_once_with_the_reason(declare, brand):
+def test_give_up_makes_dead_letter_with_reason(declare, brand):
     declare(_raising(GiveUp("the campaign is gone")))
 
     run(_handed_out(brand))
@@ -114,7 +114,7 @@ def test_giving_up_buries_at_once_with_the_reason(declare, brand):
     assert _paused() == []
 
 
-def test_an_exception_undoes_the_work_and_keeps_its_traceback(declare, brand):
+def test_exception_rolls_work_back_and_stores_traceback(declare, brand):
     declare(_raising(LookupError("no such thing")))
 
     least_s, most_s = waits_after(lambda: run(_handed_out(brand)))
@@ -127,7 +127,7 @@ def test_an_exception_undoes_the_work_and_keeps_its_traceback(declare, brand):
     assert _paused() == []
 
 
-def test_an_exception_in_the_last_attempt_buries(declare, brand):
+def test_exception_in_last_attempt_makes_dead_letter(declare, brand):
     declare(_raising(LookupError("no such thing")))
 
     run(_handed_out(brand, attempt=2))
@@ -136,7 +136,7 @@ def test_an_exception_in_the_last_attempt_buries(declare, brand):
 
 
 @pytest.mark.parametrize("error", [LookupError("a\x00b \ud800 c"), GiveUp("a\x00b \ud800 c")])
-def test_an_error_text_that_no_database_takes_is_kept_all_the_same(declare, brand, error):
+def test_error_with_invalid_characters_is_stored(declare, brand, error):
     declare(_raising(error))
 
     run(_handed_out(brand))
@@ -144,7 +144,7 @@ def test_an_error_text_that_no_database_takes_is_kept_all_the_same(declare, bran
     assert _row()[3].strip().endswith("ab ? c")
 
 
-def test_the_end_of_a_long_error_is_kept(declare, brand):
+def test_long_error_is_stored_with_its_end(declare, brand):
     declare(_raising(LookupError("x" * 20_000 + " the end")))
 
     run(_handed_out(brand))
@@ -153,7 +153,7 @@ def test_the_end_of_a_long_error_is_kept(declare, brand):
     assert _row()[3].endswith(" the end\n")
 
 
-def test_a_statement_that_takes_too_long_counts_as_a_failure(declare, brand):
+def test_statement_timeout_counts_as_failure(declare, brand):
     declare(lambda job: db.db.run("set local statement_timeout = 10; select pg_sleep(5)"))
 
     run(_handed_out(brand))
@@ -167,7 +167,7 @@ def _waits_for_a_lock(job):
 
 
 @pytest.mark.parametrize(("lease_s", "attempt", "delay_s"), [(30, 4, 2), (30, 5, 30), (90, 9, 2), (90, 11, 300)])
-def test_who_waited_in_vain_comes_back_soon_for_as_long_as_a_frozen_one_may_hold_the_lock(
+def test_lock_timeout_is_retried_soon_while_a_frozen_transaction_may_hold_the_lock(
     declare, brand, monkeypatch, *, lease_s, attempt, delay_s
 ):
     turn(monkeypatch, jobs={"lease_s": lease_s})
@@ -180,7 +180,7 @@ def test_who_waited_in_vain_comes_back_soon_for_as_long_as_a_frozen_one_may_hold
 
 
 @pytest.mark.parametrize(("lease_s", "silence"), [(None, "1min"), (900, "901s")])
-def test_a_job_may_be_silent_in_its_transaction_for_as_long_as_its_own_lease(brand, app, lease_s, silence):
+def test_transaction_may_be_idle_for_as_long_as_the_lease(brand, app, lease_s, silence):
     seen = []
     try:
         database_job(dataclasses.replace(_JOB, lease_s=lease_s))(
@@ -193,7 +193,7 @@ def test_a_job_may_be_silent_in_its_transaction_for_as_long_as_its_own_lease(bra
     assert seen == [(silence,)]
 
 
-def test_a_connection_that_is_lost_in_the_work_counts_as_a_failure_and_leaves_nothing(declare, brand):
+def test_lost_connection_counts_as_failure_and_rolls_work_back(declare, brand):
     def work(job):
         _pause("written before it failed")
         db.db.run("select pg_terminate_backend(pg_backend_pid())")
@@ -205,7 +205,7 @@ def test_a_connection_that_is_lost_in_the_work_counts_as_a_failure_and_leaves_no
     assert _paused() == []
 
 
-def test_without_a_database_the_job_stays_out_until_its_lease_ends(declare, brand, tmp_path):
+def test_unavailable_database_leaves_job_leased_until_its_lease_ends(declare, brand, tmp_path):
     declare(lambda job: _pause("done"))
     pointer = _handed_out(brand)
     db.db.drop_connection()
@@ -237,7 +237,7 @@ def newer(brand):
         work.enqueue(dataclasses.replace(_JOB, name="test.newer"), organization_id=brand.id)
 
 
-def test_a_job_of_an_unknown_kind_is_asked_for_ever_more_seldom_and_keeps_its_attempts(newer):
+def test_unknown_job_is_postponed_with_growing_pauses_and_keeps_its_attempts(newer):
     seen = _ask_for_newer(9)
 
     ladder = [3, 3, 6, 12, 24, 48, 60, 60, 60]
@@ -246,7 +246,7 @@ def test_a_job_of_an_unknown_kind_is_asked_for_ever_more_seldom_and_keeps_its_at
     assert "this kind of work, test.newer;" in seen[-1][2]
 
 
-def test_a_job_that_nobody_knew_for_an_hour_is_a_dead_letter_that_says_what_to_do(newer, brand):
+def test_job_unknown_for_an_hour_is_dead_letter_with_next_step(newer, brand):
     seen = _ask_for_newer(66)
 
     assert [is_dead for _, is_dead, *_ in seen] == [False] * 65 + [True]
@@ -259,7 +259,7 @@ def test_a_job_that_nobody_knew_for_an_hour_is_a_dead_letter_that_says_what_to_d
     )
 
 
-def test_an_unknown_job_that_is_replayed_has_another_hour(newer, brand):
+def test_replayed_unknown_job_has_another_hour(newer, brand):
     _ask_for_newer(66)
     ((job_id,),) = brand.rows("select id from job")
     with db.any_org_work():
@@ -271,7 +271,7 @@ def test_an_unknown_job_that_is_replayed_has_another_hour(newer, brand):
     assert least_s <= 3 <= most_s
 
 
-def test_the_pointer_of_an_unknown_job_that_moved_on_does_nothing(newer, brand):
+def test_stale_pointer_of_unknown_job_does_nothing(newer, brand):
     stale = _hand_out()
     _hand_out()
 
@@ -280,7 +280,7 @@ def test_the_pointer_of_an_unknown_job_that_moved_on_does_nothing(newer, brand):
     assert brand.rows("select attempt, deadline is not null, unknown_s from job") == [(2, True, 0)]
 
 
-def test_a_call_is_made_outside_of_any_transaction_between_two(declare, brand):
+def test_call_runs_between_two_transactions(declare, brand):
     steps = []
 
     def step(name, answer):
@@ -298,7 +298,7 @@ def test_a_call_is_made_outside_of_any_transaction_between_two(declare, brand):
     assert _row() is None
 
 
-def test_a_call_with_nothing_left_to_do_is_not_made(declare, brand):
+def test_call_with_nothing_prepared_is_not_made(declare, brand):
     declare(prepare=lambda job: None, call=pytest.fail, record=pytest.fail)
 
     run(_handed_out(brand))
@@ -306,7 +306,7 @@ def test_a_call_with_nothing_left_to_do_is_not_made(declare, brand):
     assert _row() is None
 
 
-def test_a_call_to_be_made_again_waits_and_has_its_attempt_back(declare, brand):
+def test_repeated_call_waits_and_gets_its_attempt_back(declare, brand):
     declare(prepare=lambda job: "letter", call=lambda letter: 503, record=lambda letter, answer: _AT)
 
     run(_handed_out(brand))
@@ -317,7 +317,7 @@ def test_a_call_to_be_made_again_waits_and_has_its_attempt_back(declare, brand):
 
 
 @pytest.mark.parametrize("fails_in", ["call", "record"])
-def test_a_call_that_fails_keeps_what_was_prepared(declare, brand, fails_in):
+def test_failed_call_keeps_prepared_rows(declare, brand, fails_in):
     def fail(*_):
         if db.in_transaction():
             _pause("recorded")
@@ -333,7 +333,7 @@ def test_a_call_that_fails_keeps_what_was_prepared(declare, brand, fails_in):
 
 
 @pytest.mark.parametrize("again_at", [None, _AT])
-def test_a_call_whose_row_moved_on_meanwhile_leaves_the_row_alone(declare, brand, again_at):
+def test_call_of_stale_attempt_leaves_its_row_unchanged(declare, brand, again_at):
     def call(_):
         with db.any_org_work():
             db.db.stage("update job set attempt = 2, deadline = now() + %s", (timedelta(seconds=30),))

@@ -1,4 +1,4 @@
-"""What the metrics count of a batch of calls whose answers cannot be recorded together."""
+"""Metrics of a batch of calls whose answers cannot be recorded together."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ from workers.batching.call_batches import CallBatch
 _JOB = Job("test.batch_counts", queue="upkeep", max_attempts=3, together=4, lease_s=90)
 
 
-def _counted(outcome: str) -> float:
+def _count_attempts(outcome: str) -> float:
     return REGISTRY.get_sample_value("finderfee_job_attempts_total", {"job": _JOB.name, "outcome": outcome}) or 0
 
 
@@ -47,7 +47,7 @@ def declared(app):
     dramatiq.get_broker().actors.pop(_JOB.name)
 
 
-def test_an_answer_that_cannot_be_recorded_counts_as_failed_and_not_as_done(brand, declared):
+def test_unrecordable_answer_counts_as_failed_and_not_as_done(brand, declared):
     with db.unit_of_work(brand.id):
         for place in range(4):
             due = clock.now() - timedelta(seconds=4 - place)
@@ -58,5 +58,5 @@ def test_an_answer_that_cannot_be_recorded_counts_as_failed_and_not_as_done(bran
 
     run(pointer)
 
-    assert (_counted("done"), _counted("failed")) == (3, 1)
+    assert (_count_attempts("done"), _count_attempts("failed")) == (3, 1)
     assert brand.rows("select (args ->> 'place')::int from job where name = %s", _JOB.name) == [(1,)]

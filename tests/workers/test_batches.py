@@ -1,4 +1,4 @@
-"""What a worker that is behind takes along with the job it was handed, and what a batch that fails leaves behind."""
+"""Jobs that a worker that is behind batches with the dispatched one, and the effects of a failed batch."""
 
 import dataclasses
 from datetime import timedelta
@@ -26,7 +26,7 @@ _CALL = dataclasses.replace(_JOB, lease_s=90)
 
 @pytest.fixture(autouse=True)
 def forgets(app, monkeypatch):
-    """What one test declared and found at fault is nothing to the next; and no test is too slow for that while."""
+    """Declarations and pauses of one test are nothing to the next; and no test is too slow for that while."""
     monkeypatch.setattr("workers.batching.batch_pauses._PAUSE_S", 3600.0)
     batch_pauses.clear()
     yield
@@ -48,7 +48,7 @@ def _hand_out(number: int = 1) -> list[rows.Pointer]:
         return rows.any_org_hand_out(queue="upkeep", per_thread=number, share=99, lease_s=30)
 
 
-def _left() -> list[tuple[int, int, bool, bool]]:
+def _job_states() -> list[tuple[int, int, bool, bool]]:
     """Return place, attempts that are used (of three), is-it-out, is-it-dead of every job."""
     with db.any_org_work():
         return db.db.run(
@@ -57,7 +57,7 @@ def _left() -> list[tuple[int, int, bool, bool]]:
         )
 
 
-def _declared(*, fails_on: int | None = None) -> list[list[int]]:
+def _declare_database_job(*, fails_on: int | None = None) -> list[list[int]]:
     """Declare the database job; returns the places that were done at a time, as they are done."""
     done: list[list[int]] = []
 
@@ -72,8 +72,8 @@ def _declared(*, fails_on: int | None = None) -> list[list[int]]:
     return done
 
 
-def test_the_oldest_that_are_due_are_done_with_the_one_that_was_handed_out(brand):
-    done = _declared()
+def test_oldest_due_jobs_are_batched_with_the_dispatched_one(brand):
+    done = _declare_database_job()
     _stage(brand, 6)
 
     (pointer,) = _hand_out()
@@ -81,21 +81,21 @@ def test_the_oldest_that_are_due_are_done_with_the_one_that_was_handed_out(brand
     run(pointer)  # the same message again
 
     assert done == [[0, 1, 2, 3]]
-    assert _left() == [(4, 0, False, False), (5, 0, False, False)]
+    assert _job_states() == [(4, 0, False, False), (5, 0, False, False)]
 
 
-def test_one_that_is_alone_goes_alone(brand):
-    done = _declared()
+def test_single_due_job_runs_alone(brand):
+    done = _declare_database_job()
     _stage(brand, 1)
 
     run(_hand_out()[0])
 
     assert done == [[0]]
-    assert _left() == []
+    assert _job_states() == []
 
 
-def test_only_what_is_due_untried_not_handed_out_and_of_its_kind_tenant_and_key_is_taken_along(brand, rival):
-    done = _declared()
+def test_batch_takes_only_due_untried_undispatched_jobs_of_same_kind_tenant_and_key(brand, rival):
+    done = _declare_database_job()
     _stage(brand, 6)
     _stage(rival, 1)
     _stage(brand, 1, fair_key="another")
@@ -115,8 +115,8 @@ def test_only_what_is_due_untried_not_handed_out_and_of_its_kind_tenant_and_key_
     assert done == [[0, 5]]
 
 
-def test_what_was_tried_before_takes_nothing_along(brand):
-    done = _declared()
+def test_retried_job_is_not_batched(brand):
+    done = _declare_database_job()
     _stage(brand, 2)
     _hand_out()
     with db.any_org_work():
@@ -125,11 +125,11 @@ def test_what_was_tried_before_takes_nothing_along(brand):
     run(_hand_out()[0])
 
     assert done == [[0]]
-    assert _left() == [(1, 0, False, False)]
+    assert _job_states() == [(1, 0, False, False)]
 
 
-def test_of_a_paused_queue_nothing_is_taken_along(brand):
-    done = _declared()
+def test_jobs_of_paused_queue_are_not_batched(brand):
+    done = _declare_database_job()
     _stage(brand, 2)
     pointers = _hand_out()
     with db.any_org_work():
@@ -140,7 +140,7 @@ def test_of_a_paused_queue_nothing_is_taken_along(brand):
     assert done == [[0]]
 
 
-def test_what_another_worker_has_is_passed_over(brand, app):
+def test_batch_skips_jobs_locked_by_another_worker(brand, app):
     seen = []
 
     def together(jobs):
@@ -158,8 +158,8 @@ def test_what_another_worker_has_is_passed_over(brand, app):
     assert seen == [[0, 2, 3]]
 
 
-def test_one_that_another_worker_has_locked_without_taking_it_along_is_waited_for(brand):
-    done = _declared()
+def test_dispatched_job_waits_for_lock_of_another_worker(brand):
+    done = _declare_database_job()
     _stage(brand, 1)
     (pointer,) = _hand_out()
     connection = Database(db.db.dsn, **db.db.connect_params)
@@ -170,23 +170,23 @@ def test_one_that_another_worker_has_locked_without_taking_it_along_is_waited_fo
     connection.drop_connection()
 
     assert done == [[0]]
-    assert _left() == []
+    assert _job_states() == []
 
 
-def test_a_batch_that_fails_leaves_nothing_and_the_one_that_was_handed_out_goes_alone(brand):
-    done = _declared(fails_on=2)
+def test_failed_batch_is_rolled_back_and_dispatched_job_runs_alone(brand):
+    done = _declare_database_job(fails_on=2)
     _stage(brand, 4)
 
     run(_hand_out()[0])
 
     assert done == [[0]]
-    assert _left() == [(1, 0, False, False), (2, 0, False, False), (3, 0, False, False)]
+    assert _job_states() == [(1, 0, False, False), (2, 0, False, False), (3, 0, False, False)]
     with db.any_org_work():
         assert sorted(desk.paused()) == ["done [0]"]
 
 
-def test_the_one_at_fault_fails_alone_and_the_others_are_done(brand):
-    done = _declared(fails_on=2)
+def test_only_the_faulty_job_of_a_batch_fails(brand):
+    done = _declare_database_job(fails_on=2)
     _stage(brand, 6)
 
     for _ in range(9):
@@ -196,11 +196,11 @@ def test_the_one_at_fault_fails_alone_and_the_others_are_done(brand):
             db.db.run("update job set run_at = now() where failed_at is null")
 
     assert sorted(done) == [[0], [1], [3], [4], [5]]
-    assert _left() == [(2, 3, False, True)]
+    assert _job_states() == [(2, 3, False, True)]
 
 
-def test_after_a_while_what_is_due_goes_together_again(brand):
-    done = _declared(fails_on=1)
+def test_jobs_are_batched_again_after_the_pause(brand):
+    done = _declare_database_job(fails_on=1)
     _stage(brand, 5)
     for _ in range(2):
         run(_hand_out()[0])
@@ -209,10 +209,10 @@ def test_after_a_while_what_is_due_goes_together_again(brand):
     run(_hand_out()[0])
 
     assert done == [[0], [2, 3, 4]]
-    assert _left() == [(1, 1, False, False)]
+    assert _job_states() == [(1, 1, False, False)]
 
 
-def test_how_many_and_how_are_said_both_or_not_at_all():
+def test_batch_size_and_batch_function_are_required_together():
     for job, together in ((_JOB, None), (dataclasses.replace(_JOB, together=1), lambda jobs: None)):
         with pytest.raises(ValueError, match=r"^test\.batch: Job\.together above 1 needs"):
             database_job(job, together=together)(lambda job: None)
@@ -257,17 +257,17 @@ def _calling(*, nothing_left=(), bad=(), raises=(), record_fails=False, look=Non
     return happened
 
 
-def test_calls_are_prepared_together_made_one_by_one_and_recorded_together(brand):
+def test_calls_are_prepared_and_recorded_together_and_made_one_by_one(brand):
     happened = _calling(nothing_left=[1])
     _stage(brand, 5, _CALL)
 
     run(_hand_out()[0])
 
     assert happened == {"prepared": [[0, 1, 2, 3]], "called": [0, 2, 3], "recorded": [[0, 2, 3]], "given_back": []}
-    assert _left() == [(4, 0, False, False)]
+    assert _job_states() == [(4, 0, False, False)]
 
 
-def test_while_calls_are_made_each_counts_as_handed_out_and_all_as_one_thread_s_work(brand):
+def test_each_call_of_a_batch_is_leased_and_all_use_one_thread(brand):
     seen = []
 
     def look(place):
@@ -286,7 +286,7 @@ def test_while_calls_are_made_each_counts_as_handed_out_and_all_as_one_thread_s_
     assert seen[:2] == [[(1, True, True, process.current_id())] * 2, [1]]
 
 
-def test_after_a_bad_answer_the_rest_is_given_back_uncalled_with_its_attempt(brand):
+def test_bad_answer_gives_the_other_calls_back_with_their_attempts(brand):
     happened = _calling(bad=[1])
     _stage(brand, 4, _CALL)
 
@@ -295,13 +295,13 @@ def test_after_a_bad_answer_the_rest_is_given_back_uncalled_with_its_attempt(bra
     assert happened["called"] == [0, 1]
     assert happened["recorded"] == [[0, 1]]
     assert happened["given_back"] == [[2, 3]]
-    assert _left() == [(2, 0, False, False), (3, 0, False, False)]
+    assert _job_states() == [(2, 0, False, False), (3, 0, False, False)]
     for pointer in _hand_out(2):
         run(pointer)
     assert sorted(happened["recorded"]) == [[0, 1], [2], [3]]
 
 
-def test_calls_that_take_too_long_together_are_answered_badly_as_well(brand, monkeypatch):
+def test_slow_calls_give_the_other_calls_back(brand, monkeypatch):
     monkeypatch.setattr("workers.batching.call_batches._CALLS_S", 0)
     happened = _calling()
     _stage(brand, 3, _CALL)
@@ -310,10 +310,10 @@ def test_calls_that_take_too_long_together_are_answered_badly_as_well(brand, mon
 
     assert happened["called"] == [0]
     assert happened["given_back"] == [[1, 2]]
-    assert _left() == [(1, 0, False, False), (2, 0, False, False)]
+    assert _job_states() == [(1, 0, False, False), (2, 0, False, False)]
 
 
-def test_what_somebody_else_has_begun_since_is_not_taken_back(brand):
+def test_call_begun_by_another_worker_is_not_given_back(brand):
     def look(place):
         with db.any_org_work():
             db.db.run("update job set attempt = attempt + 1 where args ->> 'place' = '2'")
@@ -324,10 +324,10 @@ def test_what_somebody_else_has_begun_since_is_not_taken_back(brand):
     run(_hand_out()[0])
 
     assert happened["given_back"] == [[1]]
-    assert _left() == [(1, 0, False, False), (2, 2, True, False)]
+    assert _job_states() == [(1, 0, False, False), (2, 2, True, False)]
 
 
-def test_a_call_that_raises_is_put_down_alone(brand):
+def test_failed_call_of_a_batch_is_recorded_alone(brand):
     happened = _calling(raises=[1])
     _stage(brand, 3, _CALL)
 
@@ -335,10 +335,10 @@ def test_a_call_that_raises_is_put_down_alone(brand):
 
     assert happened["called"] == [0, 1]
     assert happened["recorded"] == [[0]]
-    assert _left() == [(1, 1, False, True), (2, 0, False, False)]
+    assert _job_states() == [(1, 1, False, True), (2, 0, False, False)]
 
 
-def test_calls_that_cannot_be_recorded_together_are_recorded_each_by_itself(brand):
+def test_answers_are_recorded_singly_if_recording_together_fails(brand):
     happened = _calling(record_fails=True)
     _stage(brand, 3, _CALL)
 
@@ -346,4 +346,4 @@ def test_calls_that_cannot_be_recorded_together_are_recorded_each_by_itself(bran
 
     assert happened["called"] == [0, 1, 2]
     assert happened["recorded"] == [[0], [1], [2]]
-    assert _left() == []
+    assert _job_states() == []

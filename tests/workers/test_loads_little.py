@@ -1,4 +1,4 @@
-"""A process of the fleets, and the one with the loops, hold what their own work needs."""
+"""Worker processes and the process of the loops import only the modules that their jobs need."""
 
 import subprocess
 import sys
@@ -34,28 +34,28 @@ _HEAVY = {
 _QUEUES = "{name.removeprefix('workers.queues.') for name in sys.modules if name.startswith('workers.queues.')}"
 
 
-def _loaded(script: str, tmp_path: Path) -> str:
-    said = f"{script}\nimport sys\nprint(sorted({_HEAVY!r} & set(sys.modules)), sorted({_QUEUES}))"
+def _list_modules(script: str, tmp_path: Path) -> str:
+    program = f"{script}\nimport sys\nprint(sorted({_HEAVY!r} & set(sys.modules)), sorted({_QUEUES}))"
     environment = {"DATA_DIR": str(tmp_path / "none")}
-    done = subprocess.run([sys.executable, "-c", said], cwd=_ROOT, env=environment, capture_output=True, text=True)
-    assert done.stderr == ""
-    return done.stdout.strip()
+    result = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, env=environment, capture_output=True, text=True)
+    assert result.stderr == ""
+    return result.stdout.strip()
 
 
 @pytest.mark.parametrize("queue", ["sales", "webhooks"])
-def test_a_worker_loads_the_actors_of_its_queues_and_what_they_need(queue, tmp_path):
-    assert _loaded(_WORKER.format(queue=queue), tmp_path) == f"[] ['{queue}']"
+def test_worker_loads_only_actors_of_its_queues_and_their_imports(queue, tmp_path):
+    assert _list_modules(_WORKER.format(queue=queue), tmp_path) == f"[] ['{queue}']"
 
 
 @pytest.mark.parametrize("queue", QUEUES)
-def test_a_worker_loads_nothing_that_its_libraries_would_only_try(queue, tmp_path):
-    loaded = _loaded(_WORKER.format(queue=queue), tmp_path)
+def test_worker_loads_no_optional_libraries(queue, tmp_path):
+    loaded = _list_modules(_WORKER.format(queue=queue), tmp_path)
 
     assert not {"charset_normalizer", "httpx", "opentelemetry.sdk", "pygments", "rich"} & set(loaded.split("'"))
 
 
-def test_the_loops_load_no_pages_and_no_gateways(tmp_path):
-    loaded = _loaded(_LOOPS, tmp_path)
+def test_loops_load_no_pages_and_no_gateways(tmp_path):
+    loaded = _list_modules(_LOOPS, tmp_path)
 
     needless = {"charset_normalizer", "email_validator", "httpx", "joserfc", "marshmallow", "nh3", "rich", "stripe"}
     assert not needless & set(loaded.split("'"))

@@ -1,4 +1,4 @@
-"""What a worker process does besides running jobs, with real Dramatiq workers."""
+"""Middleware of a worker process, with real Dramatiq workers."""
 
 import os
 import signal
@@ -63,13 +63,13 @@ def _live() -> dict[str, int]:
         return processes.live_threads()
 
 
-def test_a_worker_announces_its_queues_and_threads(worker):
+def test_worker_announces_its_queues_and_threads(worker):
     worker.start()
 
     assert _comes_true(lambda: _live() == {"upkeep": 3})
 
 
-def test_a_clean_stop_withdraws_the_announcement_at_once(worker, monkeypatch):
+def test_clean_stop_withdraws_the_announcement(worker, monkeypatch):
     monkeypatch.setattr(process, "_STOP_WAIT_S", _PATIENCE_S)
     worker.start()
     assert _comes_true(lambda: _live() == {"upkeep": 3})
@@ -84,7 +84,7 @@ def _announced() -> list[tuple[list[str]]]:
         return db.db.run("select queues from worker_process")
 
 
-def test_a_process_that_is_told_to_stop_serves_no_queue_and_lives_until_it_has_ended(worker, monkeypatch):
+def test_stopping_process_announces_no_queue_until_it_has_ended(worker, monkeypatch):
     monkeypatch.setattr(process, "_STOP_WAIT_S", _PATIENCE_S)
     monkeypatch.setattr(process, "_ANNOUNCE_EVERY_S", 0)  # always in the middle of one
     for _ in range(5):
@@ -99,7 +99,7 @@ def test_a_process_that_is_told_to_stop_serves_no_queue_and_lives_until_it_has_e
         assert _announced() == []
 
 
-def test_a_process_that_ends_with_work_in_its_hands_is_left_to_go_silent(worker, monkeypatch):
+def test_process_that_ends_with_unfinished_jobs_keeps_its_announcement(worker, monkeypatch):
     monkeypatch.setattr(process, "_STOP_WAIT_S", _PATIENCE_S)
     announcement = process.Announcement()
     announcement.after_worker_boot(None, worker)
@@ -114,7 +114,7 @@ def test_a_process_that_ends_with_work_in_its_hands_is_left_to_go_silent(worker,
     assert _announced() == [([],)]
 
 
-def test_a_consumer_gives_back_what_was_fetched_and_never_came(app):
+def test_consumer_requeues_messages_of_a_lost_fetch(app):
     broker = dramatiq.get_broker()
     for number in range(3):
         broker.enqueue(dramatiq.Message("lost", "nobody", (), {"job_id": number, "attempt": 1}, {}))
@@ -137,7 +137,7 @@ def test_a_consumer_gives_back_what_was_fetched_and_never_came(app):
 
 
 @pytest.mark.parametrize("error", [db.UNAVAILABLE[0]("away"), peewee.InternalError("read-only"), ZeroDivisionError()])
-def test_an_announcement_that_fails_is_made_again(worker, monkeypatch, error):
+def test_failed_announcement_is_repeated(worker, monkeypatch, error):
     monkeypatch.setattr(process, "_ANNOUNCE_EVERY_S", 0.01)
     failures = []
 
@@ -155,7 +155,7 @@ def test_an_announcement_that_fails_is_made_again(worker, monkeypatch, error):
     assert len(failures) == 3
 
 
-def test_a_worker_runs_what_the_broker_hands_it(worker, brand):
+def test_worker_runs_dispatched_jobs(worker, brand):
     from domain import jobs
     from models import ids
     from pipelines import work
@@ -165,8 +165,8 @@ def test_a_worker_runs_what_the_broker_hands_it(worker, brand):
         processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
     with db.any_org_work():
         (pointer,) = rows.any_org_hand_out(queue="upkeep", per_thread=1, share=1, lease_s=30)
-    told = {"job_id": pointer.job_id, "attempt": pointer.attempt}
-    dramatiq.get_broker().enqueue(dramatiq.Message(pointer.queue, pointer.name, (), told, {}))
+    arguments = {"job_id": pointer.job_id, "attempt": pointer.attempt}
+    dramatiq.get_broker().enqueue(dramatiq.Message(pointer.queue, pointer.name, (), arguments, {}))
 
     worker.start()
 
@@ -180,7 +180,7 @@ def _count_jobs() -> int:
 
 
 @pytest.mark.parametrize("thread", ["consumer", "worker"])
-def test_a_process_that_lost_a_thread_ends(app, thread):
+def test_process_with_dead_thread_ends(app, thread):
     db.db.drop_connection()
     child = subprocess.Popen(
         [sys.executable, "-c", _WORKER],
@@ -197,7 +197,7 @@ def test_a_process_that_lost_a_thread_ends(app, thread):
         child.stdin.flush()
         assert child.stdout.readline() == "died\n"
         ended_with = child.wait(timeout=_PATIENCE_S)
-        said = child.stderr.read()
+        errors = child.stderr.read()
     finally:
         child.kill()
         child.wait()
@@ -205,10 +205,10 @@ def test_a_process_that_lost_a_thread_ends(app, thread):
             pipe.close()
 
     assert ended_with == -signal.SIGTERM
-    assert "worker.thread_died" in said
+    assert "worker.thread_died" in errors
 
 
-def test_a_whole_process_is_left_alone(worker, monkeypatch):
+def test_process_with_live_threads_goes_on(worker, monkeypatch):
     killed = []
     monkeypatch.setattr(process, "_WATCH_EVERY_S", 0.01)
     monkeypatch.setattr(process.os, "kill", lambda *arguments: killed.append(arguments))
@@ -221,7 +221,7 @@ def test_a_whole_process_is_left_alone(worker, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # newer Pythons warn of forks beside threads
-def test_a_forked_process_does_not_use_its_parents_connection(app):
+def test_forked_process_opens_its_own_connection(app):
     with db.any_org_work():
         mine = db.db.row("select pg_backend_pid()")
     reading, writing = os.pipe()

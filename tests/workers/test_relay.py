@@ -1,4 +1,4 @@
-"""The relay between real rows and a real broker: what a push that fails costs, and how many hands a job gets."""
+"""The relay between real rows and a real broker: failed pushes, and how often a job is dispatched."""
 
 import dramatiq
 import pytest
@@ -53,12 +53,12 @@ def _rows() -> list[tuple[int, bool]]:
 def _messages(queue: str = "sales") -> list[tuple[int, int]]:
     """Return job id and attempt of every message of a queue in the broker."""
     client = dramatiq.get_broker().client
-    kept = client.hvals(f"finderfee:{queue}.msgs")
-    wanted = [dramatiq.Message.decode(message).kwargs for message in kept]
-    return sorted((kwargs["job_id"], kwargs["attempt"]) for kwargs in wanted)
+    messages = client.hvals(f"finderfee:{queue}.msgs")
+    arguments = [dramatiq.Message.decode(message).kwargs for message in messages]
+    return sorted((kwargs["job_id"], kwargs["attempt"]) for kwargs in arguments)
 
 
-def test_what_is_due_goes_to_the_broker_as_pointers(relay, brand):
+def test_due_jobs_are_pushed_as_pointers(relay, brand):
     _stage(brand, 3)
     _announce()
 
@@ -69,7 +69,7 @@ def test_what_is_due_goes_to_the_broker_as_pointers(relay, brand):
     assert _rows() == [(1, True)] * 3
 
 
-def test_where_nothing_is_staged_a_look_is_one_round_trip(relay):
+def test_look_without_due_jobs_is_one_round_trip(relay):
     _announce()
     relay.hand_out()
     trips: list[bytes] = []
@@ -82,7 +82,7 @@ def test_where_nothing_is_staged_a_look_is_one_round_trip(relay):
     assert len(trips) == 1
 
 
-def test_the_queues_that_have_something_are_those_with_a_job_that_is_no_dead_letter(brand):
+def test_queues_with_only_dead_letters_are_not_due(brand):
     _stage(brand, 2)
     _stage(brand, 1, jobs.WEBHOOK_DELIVER)
     with db.any_org_work():
@@ -91,7 +91,7 @@ def test_the_queues_that_have_something_are_those_with_a_job_that_is_no_dead_let
         assert rows.any_org_queues(["webhooks", "mail"]) == []
 
 
-def test_what_is_out_is_not_handed_out_again(relay, brand):
+def test_leased_job_is_not_dispatched_again(relay, brand):
     _stage(brand, 3)
     _announce()
     relay.hand_out()
@@ -100,7 +100,7 @@ def test_what_is_out_is_not_handed_out_again(relay, brand):
     assert len(_messages()) == 3
 
 
-def test_a_push_that_fails_takes_every_claim_back_with_its_attempt(relay_without_redis, brand):
+def test_failed_push_returns_every_claim_with_its_attempt(relay_without_redis, brand):
     _stage(brand, 3)
     _announce()
 
@@ -111,7 +111,7 @@ def test_a_push_that_fails_takes_every_claim_back_with_its_attempt(relay_without
     assert _rows() == [(0, False)] * 3
 
 
-def test_a_push_that_fails_in_the_middle_takes_back_the_rest_alone(relay, brand, monkeypatch):
+def test_partly_failed_push_returns_only_the_rest(relay, brand, monkeypatch):
     _stage(brand, 3)
     _announce()
     actual, pushed = relay._broker.enqueue, []
@@ -129,7 +129,7 @@ def test_a_push_that_fails_in_the_middle_takes_back_the_rest_alone(relay, brand,
     assert len(_messages()) == 1
 
 
-def test_a_claim_that_was_taken_back_does_not_touch_a_row_that_moved_on(brand, app):
+def test_returned_claim_leaves_newer_attempt_unchanged(brand, app):
     _stage(brand, 1)
     _announce()
     with db.any_org_work():
@@ -141,7 +141,7 @@ def test_a_claim_that_was_taken_back_does_not_touch_a_row_that_moved_on(brand, a
     assert _rows() == [(2, True)]
 
 
-def test_a_push_whose_answer_was_lost_has_one_effect(relay, brand, monkeypatch):
+def test_push_with_lost_response_has_one_effect(relay, brand, monkeypatch):
     brand.program()
     brand.affiliate("ben")
     brand.sale()
@@ -166,7 +166,7 @@ def test_a_push_whose_answer_was_lost_has_one_effect(relay, brand, monkeypatch):
     assert _rows() == []
 
 
-def test_after_the_broker_forgot_everything_the_lease_brings_the_job_back(relay, brand):
+def test_job_is_dispatched_again_after_its_lease_if_the_broker_lost_it(relay, brand):
     _stage(brand, 1)
     _announce()
     relay.hand_out()
@@ -179,7 +179,7 @@ def test_after_the_broker_forgot_everything_the_lease_brings_the_job_back(relay,
     assert [attempt for _, attempt in _messages()] == [2]
 
 
-def test_relays_at_once_hand_each_job_out_once(relay, brand):
+def test_concurrent_relays_dispatch_each_job_once(relay, brand):
     _stage(brand, 100)
     _announce(threads=64)  # room for 128
 
@@ -190,7 +190,7 @@ def test_relays_at_once_hand_each_job_out_once(relay, brand):
     assert _rows() == [(1, True)] * 100
 
 
-def test_one_endpoint_that_hangs_has_four_deliveries_out_at_most(relay, brand):
+def test_hanging_endpoint_has_at_most_four_leased_deliveries(relay, brand):
     _stage(brand, 9, jobs.WEBHOOK_DELIVER, fair_key="slow", delivery_id="x")
     _stage(brand, 2, jobs.WEBHOOK_DELIVER, fair_key="quick", delivery_id="x")
     _announce()
@@ -209,7 +209,7 @@ def _keys_out() -> dict[str, int]:
         return dict(db.db.run("select fair_key, count(*) from job where deadline is not null group by fair_key"))
 
 
-def test_payouts_by_one_rail_of_several_organizations_have_half_of_what_may_be_out(relay, brand):
+def test_payouts_by_one_rail_have_half_of_the_slots(relay, brand):
     for organization in ("one", "two", "three"):
         _stage(brand, 20, jobs.PAYOUT_TRANSFER, fair_key=f"{organization}@Wallet", payout_id="x")
     _announce_fleet(8, "payouts")
@@ -224,7 +224,7 @@ def test_payouts_by_one_rail_of_several_organizations_have_half_of_what_may_be_o
     assert sorted(out.values()) == [2, 3, 3]
 
 
-def test_a_process_of_several_queues_counts_with_half_of_its_threads_where_jobs_are_long(relay, brand):
+def test_process_of_several_queues_counts_half_its_threads_for_long_jobs(relay, brand):
     for number in range(20):
         _stage(brand, 4, jobs.WEBHOOK_DELIVER, fair_key=f"{number}", delivery_id="x")
     _announce_fleet(4, "webhooks", "mail")
@@ -232,14 +232,14 @@ def test_a_process_of_several_queues_counts_with_half_of_its_threads_where_jobs_
     assert relay.hand_out() == 8  # four for each of two threads
 
 
-def test_a_process_of_several_queues_counts_with_all_threads_where_jobs_are_short(relay, brand):
+def test_process_of_several_queues_counts_all_threads_for_short_jobs(relay, brand):
     _stage(brand, 20)
     _announce_fleet(4, "sales", "upkeep")
 
     assert relay.hand_out() == 8  # two for each of four threads
 
 
-def test_a_lone_key_has_half_of_a_fleet_without_a_share_of_its_own(relay, brand):
+def test_single_key_without_share_has_half_of_a_fleet(relay, brand):
     _stage(brand, 40, jobs.MAIL_SEND, message_id="x")
     _announce_fleet(4, "mail")
 
@@ -251,7 +251,7 @@ def _stopping_after(rounds: int):
     return lambda: next(left, None) is None
 
 
-def test_the_loop_outlives_a_broker_that_is_away(relay_without_redis, brand, monkeypatch):
+def test_relay_survives_unavailable_broker(relay_without_redis, brand, monkeypatch):
     monkeypatch.setattr("workers.relay._UNAVAILABLE_S", 0.01)
     _stage(brand, 1)
     _announce()
@@ -261,7 +261,7 @@ def test_the_loop_outlives_a_broker_that_is_away(relay_without_redis, brand, mon
     assert _rows() == [(0, False)]
 
 
-def test_the_loop_outlives_a_database_that_comes_back(relay, brand, tmp_path, monkeypatch):
+def test_relay_survives_unavailable_database(relay, brand, tmp_path, monkeypatch):
     monkeypatch.setattr("workers.relay._UNAVAILABLE_S", 0.01)
     _stage(brand, 1)
     _announce()

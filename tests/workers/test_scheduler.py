@@ -1,4 +1,4 @@
-"""The schedule on a real database: each tick once, whoever fires it and whenever."""
+"""The schedule on a real database: each tick fires once, in any number of schedulers."""
 
 import dataclasses
 from datetime import UTC, datetime, timedelta
@@ -33,14 +33,14 @@ def _database_now() -> datetime:
         return db.db.row("select now()")[0]
 
 
-def test_twelve_schedulers_at_once_fire_a_tick_once(app):
+def test_twelve_concurrent_schedulers_fire_a_tick_once(app):
     fired = at_once(*[lambda: scheduler.fire(_DAILY)] * 12)
 
     assert sorted(fired) == [0] * 11 + [1]
     assert _staged() == 1
 
 
-def test_twelve_schedulers_at_once_fire_every_missed_tick_once(app):
+def test_twelve_concurrent_schedulers_fire_every_missed_tick_once(app):
     latest = _database_now().replace(hour=0, minute=0, second=0, microsecond=0)
     with db.any_org_work():
         ticks.fire(name="upkeep.forget", scheduled_for=latest - timedelta(days=5))
@@ -52,7 +52,7 @@ def test_twelve_schedulers_at_once_fire_every_missed_tick_once(app):
     assert _staged() == 5
 
 
-def test_a_tick_that_was_fired_is_not_fired_again(app):
+def test_fired_tick_is_not_fired_again(app):
     first = scheduler.fire(_DAILY)
     again = scheduler.fire(_DAILY)
 
@@ -60,7 +60,7 @@ def test_a_tick_that_was_fired_is_not_fired_again(app):
     assert _staged() == 1
 
 
-def test_a_tick_and_its_job_stand_or_fall_together(app):
+def test_tick_and_its_job_commit_together(app):
     def fail(statements: bytes):
         if b"insert into job" in statements or b"commit" in statements:
             raise ZeroDivisionError
@@ -91,13 +91,13 @@ def test_a_tick_and_its_job_stand_or_fall_together(app):
         (_CATCHING_UP, "10:40:00", "10:05:00", []),
     ],
 )
-def test_what_is_due_after_a_pause(entry, last, now, due):
+def test_due_ticks_after_a_pause(entry, last, now, due):
     moments = entry.due(last=_at(last) if last else None, now=_at(now))
 
     assert moments == [_at(moment) for moment in due]
 
 
-def test_a_look_finds_what_has_a_tick_to_fire_and_nothing_else(app):
+def test_due_entries_are_those_with_a_tick_to_fire(app):
     rare = ScheduledTick("0 0 29 2 *", jobs.FX_REFRESH)
 
     before = scheduler.due_entries((_LATEST_ONLY, rare))
@@ -108,7 +108,7 @@ def test_a_look_finds_what_has_a_tick_to_fire_and_nothing_else(app):
     assert between == [_LATEST_ONLY]
 
 
-def test_a_look_is_one_round_trip(app):
+def test_scheduler_look_is_one_round_trip(app):
     scheduler.due_entries()
     trips: list[bytes] = []
     db.db.trip_hooks.append(trips.append)
@@ -120,7 +120,7 @@ def test_a_look_is_one_round_trip(app):
     assert len(trips) == 1
 
 
-def test_ticks_are_utc_and_by_the_databases_clock(app):
+def test_ticks_use_utc_and_the_database_clock(app):
     scheduler.fire(_LATEST_ONLY)
 
     with db.any_org_work():
@@ -133,7 +133,7 @@ def test_ticks_are_utc_and_by_the_databases_clock(app):
     assert 0 <= age_s <= 601
 
 
-def test_this_machines_clock_does_not_count(app, monkeypatch):
+def test_ticks_ignore_the_machine_clock(app, monkeypatch):
     class Wrong(datetime):
         @classmethod
         def now(cls, tz=None):
@@ -149,7 +149,7 @@ def test_this_machines_clock_does_not_count(app, monkeypatch):
     assert scheduled_for > datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def test_the_latest_tick_of_a_rare_line_is_remembered_for_ever(app):
+def test_latest_tick_of_rare_entry_is_never_deleted(app):
     with db.any_org_work():
         for days in (100, 62, 31):
             moment = datetime.now(UTC) - timedelta(days=days)
@@ -158,12 +158,12 @@ def test_the_latest_tick_of_a_rare_line_is_remembered_for_ever(app):
         upkeep.forget()
 
     with db.any_org_work():
-        kept = db.db.run("select extract(day from now() - scheduled_for)::int from tick")
+        ages = db.db.run("select extract(day from now() - scheduled_for)::int from tick")
 
-    assert kept == [(31,)]
+    assert ages == [(31,)]
 
 
-def test_the_loop_outlives_a_database_that_comes_back(app, tmp_path, monkeypatch):
+def test_scheduler_survives_unavailable_database(app, tmp_path, monkeypatch):
     from adapters import servers
 
     monkeypatch.setattr(scheduler, "_LOOK_EVERY_S", 0.01)

@@ -1,4 +1,4 @@
-"""When a relay believes that a process is silent, and what is left of it in the broker."""
+"""Detection of silent processes by a relay, and their messages in the broker."""
 
 from uuid import UUID
 
@@ -73,7 +73,7 @@ def _messages(process_id: UUID) -> dict[str, int]:
     return {"in hand": client.scard(fetched), "kept": client.hlen("finderfee:sales.msgs")}
 
 
-def test_what_a_dead_process_fetched_is_due_and_nothing_of_it_stays(dead, clock, watch):
+def test_fetched_jobs_of_dead_process_are_due_and_its_messages_deleted(dead, clock, watch):
     _pass(clock, watch, 12)
 
     assert not _is_out()
@@ -82,13 +82,13 @@ def test_what_a_dead_process_fetched_is_due_and_nothing_of_it_stays(dead, clock,
         assert db.db.run("select from worker_process") == []
 
 
-def test_a_watch_that_began_just_now_believes_nobody_to_be_dead(dead, clock, watch):
+def test_new_watch_declares_no_process_dead(dead, clock, watch):
     _pass(clock, watch, 11)
 
     assert _is_out()
 
 
-def test_a_watch_that_could_not_look_gives_everybody_time_to_speak_again(dead, clock, watch):
+def test_interrupted_watch_gives_processes_time_to_announce(dead, clock, watch):
     # given: it watched for long, and then the database was away, or the whole machine slept
     with db.any_org_work():
         db.db.stage("update worker_process set seen_at = now()")
@@ -105,7 +105,7 @@ def test_a_watch_that_could_not_look_gives_everybody_time_to_speak_again(dead, c
     assert not _is_out()
 
 
-def test_a_process_that_speaks_keeps_what_it_has(dead, clock, watch):
+def test_announcing_process_keeps_its_jobs(dead, clock, watch):
     with db.any_org_work():
         db.db.stage("update worker_process set seen_at = now()")
 
@@ -115,7 +115,7 @@ def test_a_process_that_speaks_keeps_what_it_has(dead, clock, watch):
     assert _messages(dead) == {"in hand": 1, "kept": 1}
 
 
-def test_a_message_without_content_is_dropped_too(dead, clock, watch):
+def test_message_without_content_is_deleted(dead, clock, watch):
     client = dramatiq.get_broker().client
     client.sadd(fetched_messages.set_key(client, dead, "sales"), "nothing")
 
@@ -124,7 +124,7 @@ def test_a_message_without_content_is_dropped_too(dead, clock, watch):
     assert _messages(dead) == {"in hand": 0, "kept": 0}
 
 
-def test_a_message_that_somebody_else_was_given_meanwhile_stays(dead):
+def test_message_refetched_by_another_process_is_kept(dead):
     client = dramatiq.get_broker().client
     ((message, _),) = fetched_messages.read(client, dead)["sales"].items()
     client.srem(fetched_messages.set_key(client, dead, "sales"), message)

@@ -1,4 +1,4 @@
-"""Calls to one gateway hold the share of one server, for whatever organizations; others are called meanwhile."""
+"""Calls to one gateway have the share of one server over all organizations; others are called meanwhile."""
 
 import threading
 
@@ -14,7 +14,7 @@ def slots():
     return slots
 
 
-def test_server_at_its_limit_has_no_slot_and_others_have(slots):
+def test_server_at_its_limit_has_no_slot_and_others_do(slots):
     with slots.hold("slow") as first, slots.hold("slow") as second, slots.hold("slow") as third, slots.hold("b") as b:
         assert (first, second, third, b) == (True, True, False, True)
     with slots.hold("slow") as again:
@@ -22,7 +22,7 @@ def test_server_at_its_limit_has_no_slot_and_others_have(slots):
     assert slots._calls == {}
 
 
-def test_call_that_raises_gives_its_slot_back(slots):
+def test_failed_call_releases_its_slot(slots):
     def call():
         with slots.hold("slow") as is_held:
             assert is_held
@@ -34,20 +34,20 @@ def test_call_that_raises_gives_its_slot_back(slots):
     assert slots._calls == {}
 
 
-def test_slot_that_is_given_back_is_taken_by_who_waits():
+def test_released_slot_goes_to_a_waiting_call():
     slots = CallSlots(waits_s=60)
     slots.limit_to(lambda: 1)
-    held: list[bool] = []
+    results: list[bool] = []
 
     def call():
         with slots.hold("slow") as is_held:
-            held.append(is_held)
+            results.append(is_held)
 
     with slots.hold("slow"):
         threads = [threading.Thread(target=call) for _ in range(5)]
         for thread in threads:
             thread.start()
-        assert held == []
+        assert results == []
     for thread in threads:
         thread.join(60)
-    assert held == [True] * 5
+    assert results == [True] * 5

@@ -1,4 +1,4 @@
-"""A worker whose machine's clock is wrong does not take what others have fetched, and others do not take its own."""
+"""Workers on machines with wrong and right clocks do not take each other's fetched messages."""
 
 import copy
 from uuid import uuid4
@@ -13,7 +13,7 @@ _HOUR_MS = 3_600_000
 
 @pytest.mark.parametrize("ahead_ms", [_HOUR_MS, -_HOUR_MS])
 @pytest.mark.parametrize("fetches_first", [True, False])
-def test_a_worker_with_a_wrong_clock_and_others_leave_each_others_messages(app, monkeypatch, ahead_ms, fetches_first):
+def test_worker_with_wrong_clock_neither_takes_nor_loses_messages(app, monkeypatch, ahead_ms, fetches_first):
     # given: a message that one of two workers fetched and is at work on
     right, wrong = dramatiq.get_broker(), copy.copy(dramatiq.get_broker())
     wrong.broker_id = str(uuid4())

@@ -1,4 +1,4 @@
-"""A consumer with nothing to do waits at the broker, and is called."""
+"""An idle consumer waits at the broker, and is woken by a message."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -66,7 +66,7 @@ def _blocked() -> int:
     return sum(client["cmd"] == "blmove" and "b" in client["flags"] for client in clients)
 
 
-def test_with_nothing_to_do_it_waits_at_the_broker_and_has_nothing_in_hand(waiting):
+def test_idle_consumer_waits_at_the_broker_without_messages(waiting):
     before, broker = _blocked(), dramatiq.get_broker()
 
     waiting.start()
@@ -75,7 +75,7 @@ def test_with_nothing_to_do_it_waits_at_the_broker_and_has_nothing_in_hand(waiti
     assert broker.client.exists(fetched_messages.set_key(broker.client, broker.broker_id, waiting.queue)) == 0
 
 
-def test_what_comes_while_it_waits_is_received_once_and_in_order(waiting):
+def test_waiting_consumer_receives_messages_once_and_in_order(waiting):
     before = _blocked()
     waiting.start()
     _until(lambda: _blocked() > before)
@@ -86,7 +86,7 @@ def test_what_comes_while_it_waits_is_received_once_and_in_order(waiting):
     assert waiting.received == list(range(20))
 
 
-def test_of_several_who_wait_one_receives_each_message(waiting):
+def test_one_of_several_waiting_consumers_receives_each_message(waiting):
     before = _blocked()
     for _ in range(4):
         waiting.start()
@@ -99,7 +99,7 @@ def test_of_several_who_wait_one_receives_each_message(waiting):
     assert sorted(waiting.received) == list(range(20))
 
 
-def test_being_called_takes_nothing_and_changes_no_order(app):
+def test_waking_takes_no_message_and_keeps_the_order(app):
     broker, queue = dramatiq.get_broker(), f"called-{uuid4()}"
     consumer = broker.consume(queue)
     for number in range(3):

@@ -1,4 +1,4 @@
-"""Which message a free thread of a worker process takes next, and which thread is called for it."""
+"""The choice of the next message of a free thread, and of the thread that is woken for it."""
 
 import contextlib
 import queue
@@ -44,7 +44,7 @@ def fair() -> FairQueue:
     return FairQueue(threads=8, queues=_QUEUES)
 
 
-def test_a_slow_endpoint_holds_a_quarter_and_later_work_of_others_begins(fair: FairQueue):
+def test_slow_endpoint_holds_a_quarter_of_threads_and_later_jobs_of_others_begin(fair: FairQueue):
     for _ in range(20):
         fair.put(_item(jobs.WEBHOOK_DELIVER, "slow"))
     begun = _take_all(fair)
@@ -57,7 +57,7 @@ def test_a_slow_endpoint_holds_a_quarter_and_later_work_of_others_begins(fair: F
     assert sorted(_take_all(fair)) == ["mail", "payouts", "webhooks"]
 
 
-def test_payouts_of_two_organizations_by_one_rail_hold_a_quarter(fair: FairQueue):
+def test_payouts_of_two_organizations_by_one_rail_hold_a_quarter_of_threads(fair: FairQueue):
     for key in ("one@Wallet", "other@Wallet") * 5:
         fair.put(_item(jobs.PAYOUT_TRANSFER, key))
     begun = _take_all(fair)
@@ -68,7 +68,7 @@ def test_payouts_of_two_organizations_by_one_rail_hold_a_quarter(fair: FairQueue
     assert _take_all(fair) == ["payouts"]
 
 
-def test_messages_of_one_queue_and_key_are_taken_in_their_order(fair: FairQueue):
+def test_messages_of_one_queue_and_key_keep_their_order(fair: FairQueue):
     items = [_item(jobs.SIGN_IN_LETTER) for _ in range(5)]
     for item in items:
         fair.put(item)
@@ -76,7 +76,7 @@ def test_messages_of_one_queue_and_key_are_taken_in_their_order(fair: FairQueue)
     assert [fair.get(block=False) for _ in items] == items
 
 
-def test_a_slot_that_becomes_free_calls_a_thread_that_waits():
+def test_free_slot_wakes_a_waiting_thread():
     fair = FairQueue(threads=4, queues=_QUEUES)  # one thread for a server
     for _ in range(2):
         fair.put(_item(jobs.WEBHOOK_DELIVER, "slow"))
@@ -93,7 +93,7 @@ def test_a_slot_that_becomes_free_calls_a_thread_that_waits():
     assert [item.message.queue_name for item in taken] == ["webhooks"]
 
 
-def test_a_process_that_ends_gives_back_what_no_thread_may_begin(fair: FairQueue):
+def test_ending_process_requeues_messages_without_slot(fair: FairQueue):
     for _ in range(5):
         fair.put(_item(jobs.WEBHOOK_DELIVER, "slow"))
     _take_all(fair)
@@ -105,14 +105,14 @@ def test_a_process_that_ends_gives_back_what_no_thread_may_begin(fair: FairQueue
         fair.get_nowait()
 
 
-def test_waiting_without_work_ends_in_empty(fair: FairQueue):
+def test_wait_without_message_raises_empty(fair: FairQueue):
     with pytest.raises(queue.Empty):
         fair.get(timeout=0.01)
 
     assert fair._idle == []
 
 
-def test_everything_that_is_put_is_taken_once_by_many_threads(fair: FairQueue):
+def test_many_threads_take_each_message_once(fair: FairQueue):
     taken: list[Any] = []
     is_over = threading.Event()
 

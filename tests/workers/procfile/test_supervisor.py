@@ -1,4 +1,4 @@
-"""The supervisor with real processes: what dies comes back, what is stopped stays stopped, nothing is left over."""
+"""The supervisor with real processes: restarts, stops, and no process left behind."""
 
 import io
 import json
@@ -58,7 +58,7 @@ class Fleet:
 
     def started(self, name: str, times: int = 1) -> int:
         """Wait until a program was started so often and return its newest pid."""
-        assert _comes_true(lambda: len(self.pids(name)) >= times), self.said()
+        assert _comes_true(lambda: len(self.pids(name)) >= times), self.read_log()
         return self.pids(name)[-1]
 
     def signal(self, number: signal.Signals) -> None:
@@ -69,7 +69,7 @@ class Fleet:
         assert self.process is not None
         return self.process.wait(timeout=_PATIENCE_S)
 
-    def said(self) -> str:
+    def read_log(self) -> str:
         return self.log.read_text()
 
 
@@ -118,7 +118,7 @@ def test_procfile_lines_become_commands_in_order() -> None:
         ("web: echo 'open\n", "line 1: No closing quotation"),
     ],
 )
-def test_faulty_procfile_line_is_named_by_its_number(text: str, complaint: str) -> None:
+def test_invalid_procfile_line_raises_error_with_its_number(text: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         supervisor.parse(text)
 
@@ -129,12 +129,12 @@ def test_variables_are_expanded_without_splitting_their_values() -> None:
     assert words == ["serve", "--bind=:8000", "two words", "a b"]
 
 
-def test_unknown_variable_is_refused_before_anything_starts() -> None:
+def test_unknown_variable_raises_error_before_any_start() -> None:
     with pytest.raises(ValueError, match=r"'web' uses \$PORT, which is not set"):
         supervisor.Supervisor({"web": "serve $PORT"}, env={}, out=io.StringIO())
 
 
-def test_pauses_grow_to_ten_seconds_and_begin_anew_after_ten_seconds_of_health() -> None:
+def test_pauses_grow_to_ten_seconds_and_reset_after_ten_healthy_seconds() -> None:
     program = child.ChildProgram("web", ["serve"], started_at=time.monotonic())
 
     pauses_s = [program.plan_restart() for _ in range(8)]
@@ -145,7 +145,7 @@ def test_pauses_grow_to_ten_seconds_and_begin_anew_after_ten_seconds_of_health()
     assert pause_after_health_s == 0.5
 
 
-def test_killed_child_is_started_again(fleet: Fleet) -> None:
+def test_killed_child_is_restarted(fleet: Fleet) -> None:
     fleet.start({"web": fleet.command("web"), "relay": fleet.command("relay")})
     first = fleet.started("web")
     relay = fleet.started("relay")
@@ -154,17 +154,17 @@ def test_killed_child_is_started_again(fleet: Fleet) -> None:
 
     assert fleet.started("web", times=2) != first
     assert fleet.pids("relay") == [relay]
-    assert "supervisor | web was killed by SIGKILL; it starts again in 0.5 s" in fleet.said()
+    assert "supervisor | web was killed by SIGKILL; it starts again in 0.5 s" in fleet.read_log()
 
 
-def test_child_that_keeps_ending_is_started_again_after_longer_pauses(fleet: Fleet) -> None:
+def test_repeatedly_ending_child_is_restarted_after_longer_pauses(fleet: Fleet) -> None:
     fleet.start({"web": "false", "typo": "no-such-program"})
 
-    assert _comes_true(lambda: "web ended with code 1; it starts again in 1 s" in fleet.said())
-    assert _comes_true(lambda: "typo could not be started" in fleet.said())
+    assert _comes_true(lambda: "web ended with code 1; it starts again in 1 s" in fleet.read_log())
+    assert _comes_true(lambda: "typo could not be started" in fleet.read_log())
 
 
-def test_what_a_dead_master_left_in_its_group_is_killed(fleet: Fleet) -> None:
+def test_process_group_of_dead_master_is_killed(fleet: Fleet) -> None:
     fleet.start({"master": fleet.command("worker", _ORPHANING, _SLEEPER)})
     worker = fleet.started("worker")
     master = int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
@@ -175,7 +175,7 @@ def test_what_a_dead_master_left_in_its_group_is_killed(fleet: Fleet) -> None:
     assert not _lives(worker)
 
 
-def test_sigusr1_ends_every_program_cleanly_and_starts_it_again_but_for_those_that_last(fleet: Fleet) -> None:
+def test_sigusr1_restarts_every_program_but_the_lasting_ones(fleet: Fleet) -> None:
     fleet.start({"one": fleet.command("one"), "two": fleet.command("two"), "lasting": fleet.command("lasting")})
     former = [fleet.started(name) for name in ("one", "two", "lasting")]
 
@@ -185,18 +185,18 @@ def test_sigusr1_ends_every_program_cleanly_and_starts_it_again_but_for_those_th
     assert fleet.started("two", times=2) != former[1]
     assert fleet.pids("lasting") == former[2:]
     assert not any(_lives(pid) for pid in former[:2])
-    assert "starting one, two again" in fleet.said()
-    assert "was killed by" not in fleet.said()
+    assert "starting one, two again" in fleet.read_log()
+    assert "was killed by" not in fleet.read_log()
 
 
-def test_sigusr1_starts_at_once_what_waits_after_many_deaths(fleet: Fleet) -> None:
+def test_sigusr1_starts_a_pausing_program_at_once(fleet: Fleet) -> None:
     fleet.start({"broken": fleet.command("broken", "import sys; open(sys.argv[1], 'a').write('0\\n'); sys.exit(3)")})
-    assert _comes_true(lambda: "it starts again in 2 s" in fleet.said())
+    assert _comes_true(lambda: "it starts again in 2 s" in fleet.read_log())
     starts = len(fleet.pids("broken"))
 
     fleet.signal(signal.SIGUSR1)
 
-    assert _comes_true(lambda: fleet.said().count("it starts again in 0.5 s") == 2)
+    assert _comes_true(lambda: fleet.read_log().count("it starts again in 0.5 s") == 2)
     assert len(fleet.pids("broken")) > starts
 
 
@@ -208,10 +208,10 @@ def test_sigint_stops_all_and_returns_zero(fleet: Fleet) -> None:
 
     assert fleet.wait() == 0
     assert not any(_lives(pid) for pid in pids)
-    assert fleet.said().endswith("supervisor | stopped\n")
+    assert fleet.read_log().endswith("supervisor | stopped\n")
 
 
-def test_what_ignores_sigterm_is_killed_after_the_grace(fleet: Fleet) -> None:
+def test_program_that_ignores_sigterm_is_killed_after_the_grace(fleet: Fleet) -> None:
     fleet.start({"deaf": fleet.command("deaf", _DEAF), "web": fleet.command("web")}, grace_s=1)
     deaf = fleet.started("deaf")
     fleet.started("web")
@@ -220,7 +220,7 @@ def test_what_ignores_sigterm_is_killed_after_the_grace(fleet: Fleet) -> None:
 
     assert fleet.wait() == 1
     assert not _lives(deaf)
-    assert fleet.said().splitlines()[-1].startswith("supervisor | killed deaf")  # and web, if it is late
+    assert fleet.read_log().splitlines()[-1].startswith("supervisor | killed deaf")  # and web, if it is late
 
 
 def test_second_ctrl_c_kills_at_once(fleet: Fleet) -> None:
@@ -228,11 +228,11 @@ def test_second_ctrl_c_kills_at_once(fleet: Fleet) -> None:
     fleet.started("deaf")
 
     fleet.signal(signal.SIGINT)
-    assert _comes_true(lambda: "stopping" in fleet.said())
+    assert _comes_true(lambda: "stopping" in fleet.read_log())
     fleet.signal(signal.SIGINT)
 
     assert fleet.wait() == 1
-    assert fleet.said().endswith("supervisor | killed deaf\n")
+    assert fleet.read_log().endswith("supervisor | killed deaf\n")
 
 
 def test_kill_9_of_the_supervisor_leaves_no_child(fleet: Fleet) -> None:
@@ -249,8 +249,8 @@ def test_lines_carry_padded_names_and_no_colour_outside_a_terminal(fleet: Fleet)
     fleet.start({"web": fleet.command("web")})
     fleet.started("web")
 
-    assert _comes_true(lambda: "web        | ready\n" in fleet.said())
-    assert "\033" not in fleet.said()
+    assert _comes_true(lambda: "web        | ready\n" in fleet.read_log())
+    assert "\033" not in fleet.read_log()
 
 
 def test_supervisor_sleeps_while_nothing_happens(fleet: Fleet) -> None:
