@@ -23,8 +23,7 @@ create table gateway_connection (
   refused_at timestamptz,
   -- All events until then were listed and processed.
   reconciled_to timestamptz,
-  -- Whose account it is: the gateway's id of the account, then of the app that sends the webhooks. Empty if the gateway
-  -- does not tell.
+  -- The gateway's id of the account. Empty if the gateway does not tell.
   identity text[] not null default '{}',
   -- Prefix of the ids of payments, which keeps them apart from those of another account or mode.
   id_prefix text not null default '',
