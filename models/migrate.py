@@ -124,8 +124,8 @@ def _listed(cursor: Any) -> list[Migration]:
 
 def _refuse_removed(applied: Iterable[str]) -> None:
     """Raise MigrationHalted if a file that was applied no longer exists. Later names are those of a later release."""
-    known = names()
-    if any(name < known[-1] and name not in known for name in applied):
+    files = names()
+    if any(name < files[-1] and name not in files for name in applied):
         raise steps.MigrationHalted(_NO_UPGRADE)
 
 

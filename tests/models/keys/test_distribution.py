@@ -9,17 +9,9 @@ from models.schema import distribution, owners
 from tests.models.keys import hot_statements
 from tests.support import databases
 
-# Operators and people look these up by their id alone, or a conflict names a key without the organization. Lines are to be
-# listed by their payout first.
-_WITHOUT_ORGANIZATION = {
-    "deal",
-    "deal_milestone",
-    "gateway_event",
-    "payout",
-    "payout_line",
-    "payout_run",
-    "web_pixel",
-}
+# Operators and people look these up by their id alone, or a conflict names a key without the organization. Lines are to
+# be listed by their payout first.
+_WITHOUT_ORGANIZATION = {"deal", "deal_milestone", "gateway_event", "payout", "payout_line", "payout_run", "web_pixel"}
 # Who comes with a secret is nobody's yet: that it leads to one organization alone is held by an index of the secret.
 _FOUND_BY_SECRET = {"api_key", "gateway_connection"}
 # Hot statements join these by their id alone; a program's own host is unique in the whole service, too.
