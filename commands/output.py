@@ -84,7 +84,7 @@ def reaching_the_database() -> Iterator[None]:
 def _migration_problem() -> str | None:
     """Return what is wrong with the migrations; asks as the owner, since the first one makes the service's role."""
     try:
-        is_current = all(one.is_applied for one in migrate.status(servers.urls().database_owner_url))
+        is_current = all(migration.is_applied for migration in migrate.status(servers.urls().database_owner_url))
     except db.UNAVAILABLE:
         return None
     except steps.MigrationHalted as halt:

@@ -209,7 +209,7 @@ def followers(*, organization_id: UUID, conversion_id: UUID) -> Followers:
 class HistoryLine:
     """One line of a conversion's history. `reason` and `note` are those of the refund or the change of commission.
 
-    `origin` is who booked the refund, brand or gateway; None for every other line and where it was not stored.
+    `origin` is who booked the refund, brand or gateway; None for every other line.
     """
 
     id: UUID

@@ -77,7 +77,7 @@ class Refund:
 
     A restoration is money that came back: its amount is negative, and the running total falls.
     `reason` is such as chargeback, None for a refund that says nothing of it; `origin` is who booked it, brand or
-    gateway, and None for what was booked before that was kept.
+    gateway.
     """
 
     id: UUID
@@ -85,9 +85,9 @@ class Refund:
     cumulative_cents: int
     is_full: bool
     created_at: datetime
+    origin: str
     reason: str | None = None
     is_restoration: bool = False
-    origin: str | None = None
     note: str | None = None
 
 

@@ -409,8 +409,7 @@ create table stored_file (
   kind text not null check (kind in ('logo', 'favicon', 'tax_form', 'asset', 'hero')),
   content_type text not null,
   content bytea not null,
-  created_at timestamptz not null,
-  unique (organization_id, id)
+  created_at timestamptz not null
 );
 create index stored_hero on stored_file (organization_id, created_at desc) where kind = 'hero';
 create index stored_file_anywhere on stored_file (id);

@@ -113,7 +113,7 @@ select isolate_tenant('door_visit');
 -- A click or lead that was blocked or held. Written together with clicks, so it refers to its organization through its
 -- affiliate alone. The click or lead itself may not exist: blocked ones need not be stored.
 create table fraud_event (
-  id uuid primary key,
+  id uuid not null,
   organization_id uuid not null,
   program_id uuid not null,
   affiliate_id uuid not null,
@@ -142,5 +142,5 @@ create index fraud_event_status on fraud_event (organization_id, status, occurre
 create index fraud_event_program on fraud_event (organization_id, program_id, occurred_at desc, id desc);
 create index fraud_event_program_status
   on fraud_event (organization_id, program_id, status, occurred_at desc, id desc);
-create unique index fraud_event_key on fraud_event (organization_id, id);
+alter table fraud_event add primary key (organization_id, id);
 select isolate_tenant('fraud_event');

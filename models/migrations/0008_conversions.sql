@@ -306,16 +306,8 @@ create trigger conversion_time before insert on conversion
   for each row when (greatest(new.occurred_at, new.created_at) > clock_timestamp() + interval '1 minute')
   execute function say_database_time('occurred_at', 'created_at');
 
--- What a conversion takes from the budget: what a click or lead still earns. Sales and rehearsals take nothing.
-create function reward_cents(one conversion) returns bigint language sql immutable as $$
-  select case
-    when one.type in ('ClickReward', 'LeadReward') and not one.is_test
-      and one.status not in ('Denied', 'Invalidated', 'Refunded')
-    then one.commission_cents - one.reversed_cents else 0 end
-$$;
-
--- What one conversion adds to its day. A rehearsal and what earns nobody anything add nothing; the share of a recruiter
--- is a commission and no sale.
+-- What a conversion adds to its day, computed anew: days are checked and rebuilt by it. Conversions of test keys and those
+-- that earn nothing add nothing; the override of a recruiter is a commission and no sale.
 create function day_figures(one conversion) returns table (
   leads int, sales int, refunds int, revenue_cents bigint, refunded_cents bigint, commission_cents bigint,
   override_cents bigint
@@ -363,8 +355,8 @@ create table refund (
   reason text,
   place int not null,
   is_restoration boolean not null default false,
-  -- Who booked it, and what a person says besides the reason. Null: the brand for a signed sale, else the gateway.
-  origin text,
+  -- Who booked it, and what a person says besides the reason.
+  origin text not null,
   note text,
   foreign key (organization_id, conversion_id) references conversion (organization_id, id),
   constraint refund_sign check (case when is_restoration then amount_cents <= 0 else amount_cents >= 0 end),
@@ -389,8 +381,6 @@ create table reversal (
   foreign key (organization_id, refund_id) references refund (organization_id, id),
   foreign key (organization_id, conversion_id) references conversion (organization_id, id)
 );
--- For the statements of the last release, which name no organization here; the next one may drop it.
-create index reversal_of_refund on reversal (refund_id, conversion_id);
 alter table reversal add primary key (organization_id, refund_id, conversion_id);
 select isolate_tenant('reversal');
 create trigger reversal_time before insert on reversal

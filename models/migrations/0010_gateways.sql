@@ -23,8 +23,7 @@ create table gateway_connection (
   refused_at timestamptz,
   -- All events until then were listed and processed.
   reconciled_to timestamptz,
-  -- Whose account it is: the gateway's id of the account, then of the app that sends the webhooks. Empty if the gateway
-  -- does not tell.
+  -- The gateway's id of the account. Empty if the gateway does not tell.
   identity text[] not null default '{}',
   -- Prefix of the ids of payments, which keeps them apart from those of another account or mode.
   id_prefix text not null default '',
@@ -62,7 +61,7 @@ create index gateway_event_raw on gateway_event (received_at) where raw is not n
 select isolate_tenant('gateway_event');
 
 create table gateway_payment (
-  id uuid primary key,
+  id uuid not null,
   organization_id uuid not null references organization,
   gateway text not null,
   external_id text not null,
@@ -90,7 +89,6 @@ create table gateway_payment (
   told_at timestamptz,
   -- The total of the object then: less than paid_cents if the order was reduced, 0 if it was cancelled.
   total_cents bigint,
-  unique (organization_id, id),
   unique (organization_id, gateway, external_id),
   foreign key (organization_id, event_id) references gateway_event (organization_id, id),
   foreign key (organization_id, conversion_id) references conversion (organization_id, id),
@@ -106,6 +104,7 @@ create index gateway_payment_subscription on gateway_payment (organization_id, g
 create index gateway_payment_order on gateway_payment (organization_id, gateway, order_id) where order_id is not null;
 create index gateway_payment_conversion
   on gateway_payment (organization_id, conversion_id) where conversion_id is not null;
+alter table gateway_payment add primary key (organization_id, id);
 select isolate_tenant('gateway_payment');
 -- The service dates a payment whose gateway dates it ahead by its event; this holds for every writer.
 create trigger gateway_payment_time before insert on gateway_payment

@@ -278,8 +278,6 @@ create table restored_transfer (
     check (outcome in ('Known', 'Resumed', 'Booked', 'MovedNothing', 'Undecided', 'Waiting', 'LeftOut')),
   problem text,
   booked_payout_id uuid,
-  -- The rail did not say in which currencies it was earned, and the organization had no other than US dollars.
-  assumes_usd boolean not null default false,
   decided_because text,
   first_seen_at timestamptz not null default now(),
   changed_at timestamptz not null default now(),

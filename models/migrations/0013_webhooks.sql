@@ -17,7 +17,6 @@ create table webhook_endpoint (
   -- Endpoints that a no-code platform created for its workflows: each gets one type, and one address may exist once per
   -- type. A brand's own address exists once.
   managed_by text check (managed_by = 'automation'),
-  unique (organization_id, id),
   check (managed_by is null or cardinality(events) = 1)
 );
 create index webhook_endpoint_list on webhook_endpoint (organization_id, created_at desc, id desc) where deleted_at is null;
@@ -79,6 +78,7 @@ select begin_months('delivery', 'fillfactor = 80');
 -- The result of each attempt, deleted with its delivery.
 create table delivery_attempt (
   organization_id uuid not null,
+  event_id uuid not null,
   delivery_id uuid not null,
   number int not null check (number > 0),
   began_at timestamptz not null,
@@ -86,8 +86,6 @@ create table delivery_attempt (
   response_status int,
   response_excerpt text,
   failure_reason text,
-  -- What was noted before says only whose attempt it is: it has the first id there is, and lies in the first partition.
-  event_id uuid not null default '00000000-0000-0000-0000-000000000000',
   primary key (organization_id, event_id, delivery_id, number)
 ) partition by range (event_id);
 select isolate_tenant('delivery_attempt');

@@ -95,10 +95,10 @@ marked as (
 select 1 from gone
 """
 
-# With its attempts; those that were noted before they said their event have the first id there is in its place.
+# With its attempts.
 _DROP_DELIVERIES = f""", gone as ({_GONE_OF_MONTHS.format("delivery")} organization_id, event_id, id), let_go as (
   delete from delivery_attempt a using gone g where a.organization_id = g.organization_id
-    and a.event_id in (g.event_id, '00000000-0000-0000-0000-000000000000') and a.delivery_id = g.id
+    and a.event_id = g.event_id and a.delivery_id = g.id
 ) select 1 from gone"""
 
 _DROP_IMPORTS = f""", let_go as (

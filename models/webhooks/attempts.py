@@ -35,14 +35,12 @@ class PastAttempt:
         return (self.ended_at - self.began_at) // timedelta(milliseconds=1)
 
 
-#: The event of attempts that were noted before they said theirs.
-NO_EVENT = UUID(int=0)
 _DELIVERIES, _EVENTS, _ATTEMPTS = Rows(Delivery), Rows(DeliveredEvent), Rows(PastAttempt)
 _DELIVERY = f"select {columns(Delivery)} from delivery where organization_id = %s and endpoint_id = %s and id = %s"
 _EVENT = f"select {columns(DeliveredEvent)} from event where organization_id = %s and id = %s"
 _OF_DELIVERY = f"""
 select {columns(PastAttempt)} from delivery_attempt
-where organization_id = %s and event_id = any(%s) and delivery_id = %s order by number desc
+where organization_id = %s and event_id = %s and delivery_id = %s order by number desc
 """
 
 
@@ -60,4 +58,4 @@ def event(*, organization_id: UUID, event_id: UUID) -> DeliveredEvent:
 
 def of_delivery(found: Delivery, *, organization_id: UUID) -> list[PastAttempt]:
     """Return the attempts of a delivery that came to an end, the latest first."""
-    return _ATTEMPTS.all(_OF_DELIVERY, (organization_id, [found.event_id, NO_EVENT], found.id))
+    return _ATTEMPTS.all(_OF_DELIVERY, (organization_id, found.event_id, found.id))

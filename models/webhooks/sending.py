@@ -74,14 +74,6 @@ def begin(*, organization_id: UUID, events: Mapping[UUID, UUID]) -> Mapping[UUID
     return {attempt.delivery_id: attempt for attempt in begun}
 
 
-_EVENTS_OF = "select id, event_id from delivery where organization_id = %s and id = any(%s)"
-
-
-def events_of(*, organization_id: UUID, delivery_ids: Sequence[UUID]) -> dict[UUID, UUID]:
-    """Return the event of each delivery that is there, for who knows the delivery alone. Looks into every month."""
-    return dict(db.run(_EVENTS_OF, (organization_id, list(delivery_ids))))
-
-
 _CURRENT = Lookup("""
 select from webhook_endpoint
 where organization_id = %s and id = %s and deleted_at is null and url = %s and secret_sealed = %s::bytea

@@ -171,8 +171,7 @@ def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, no
         credentials = dict.fromkeys(optional & before.credentials.keys(), "") | credentials
     account = GatewayAccount(before.mode, {**before.credentials, **credentials}, before.made)
     known = _asked(adapter, lambda: checked(adapter, account))
-    # An earlier release stored more of it for some gateways.
-    if connection.identity and known.identity and known.identity != tuple(connection.identity)[: len(known.identity)]:
+    if connection.identity and known.identity and known.identity != tuple(connection.identity):
         raise _of_another(adapter, connection)
     if not is_other_app:
         return TriedCredentials(credentials)

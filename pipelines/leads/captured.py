@@ -72,16 +72,13 @@ def any_org_owner(sealed: str) -> UUID | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapturedLead:
-    """A sealed lead of a page, sent `at` a time, and whom it names. `window_days` is how long a click counts for them.
-
-    A job of an earlier release has no `window_days`.
-    """
+    """A sealed lead of a page, sent `at` a time, and whom it names. A click counts for them for `window_days`."""
 
     program_id: UUID
     affiliate_id: UUID
     sealed: str
     at: datetime
-    window_days: int | None
+    window_days: int
 
 
 def record(captured: CapturedLead, *, organization_id: UUID, now: datetime) -> None:
@@ -103,9 +100,6 @@ def record(captured: CapturedLead, *, organization_id: UUID, now: datetime) -> N
         is_test=referral.is_test_affiliate,
         sub_id=lead["sub_id"],
     )
-    if captured.window_days is None or "visitor" not in lead:
-        lifecycle.record(organization_id=organization_id, referral=referral, signup=signup, now=now)
-        return
     visit = PageVisit(lead["visitor"], lead["network"], captured.window_days)
     screened = screening.screen(organization_id=organization_id, referral=referral, signup=signup, visit=visit)
     if screened is None:

@@ -24,13 +24,10 @@ GONE = 410
 
 @dataclass(frozen=True, slots=True)
 class WantedAttempt:
-    """A delivery that is to be tried; `is_single` means that somebody asked for it by hand.
-
-    `event_id` is None in jobs that were staged before they named it.
-    """
+    """A delivery that is to be tried; `is_single` means that somebody asked for it by hand."""
 
     delivery_id: UUID
-    event_id: UUID | None
+    event_id: UUID
     is_single: bool = False
 
 
@@ -62,19 +59,11 @@ def prepare(*, organization_id: UUID, wanted: Sequence[WantedAttempt], now: date
     The count is committed before anything is sent, so a worker that dies in the call has used an attempt: the
     receiver may have been told, and is told again under the same delivery id.
     """
-    begun = sending.begin(organization_id=organization_id, events=_events(organization_id, wanted))
+    begun = sending.begin(organization_id=organization_id, events={each.delivery_id: each.event_id for each in wanted})
     return [
         PreparedDelivery(begun[each.delivery_id], each.is_single, read_at=now) if each.delivery_id in begun else None
         for each in wanted
     ]
-
-
-def _events(organization_id: UUID, wanted: Sequence[WantedAttempt]) -> dict[UUID, UUID]:
-    known = {each.delivery_id: each.event_id for each in wanted if each.event_id is not None}
-    unknown = [each.delivery_id for each in wanted if each.event_id is None]
-    if unknown:
-        known |= sending.events_of(organization_id=organization_id, delivery_ids=unknown)
-    return known
 
 
 def is_as_it_was(prepared: PreparedDelivery) -> bool:

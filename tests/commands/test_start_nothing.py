@@ -94,15 +94,15 @@ def test_database_of_removed_migrations_says_how_to_start_again(tmp_path):
             cursor.execute("grant select on migration to public")
         processes = [_flask(name, DATA_DIR=str(tmp_path)) for name in ("relay", "scheduler", "clicks")]
         commands = [("org", "list"), ("db", "migrate"), ("db", "status"), ("up",)]  # the last one stops the servers
-        by_hand = [_flask(*command, DATA_DIR=str(tmp_path)) for command in commands]
+        results = [_flask(*command, DATA_DIR=str(tmp_path)) for command in commands]
     finally:
         pair.stop(tmp_path)
 
-    for one in by_hand:
-        assert one.returncode == 1
-        assert "\nError: This database was created before the first release" in f"\n{one.stderr}"
-        assert "start again with an empty database" in one.stderr
-    for one in processes:
-        (line,) = map(json.loads, (one.stdout + one.stderr).splitlines())
-        assert (one.returncode, line["event"]) == (1, "database.cannot_be_migrated")
+    for result in results:
+        assert result.returncode == 1
+        assert "\nError: This database was created before the first release" in f"\n{result.stderr}"
+        assert "start again with an empty database" in result.stderr
+    for process in processes:
+        (line,) = map(json.loads, (process.stdout + process.stderr).splitlines())
+        assert (process.returncode, line["event"]) == (1, "database.cannot_be_migrated")
         assert "start again" in line["next"]

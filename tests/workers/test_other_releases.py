@@ -266,6 +266,7 @@ def _affiliate(brand):
 
 def _sealed_lead(brand, **more):
     lead = {"slug": slug_of(brand), "program_id": None, "email": "ada@example.com", "name": None, "sub_id": None}
+    lead |= {"visitor": "ab" * 16, "network": "cd" * 16}
     return captured._sealed(lead | more)
 
 

@@ -26,13 +26,12 @@ def capture_lead(job: Claimed) -> None:
 @database_job(jobs.LEAD_RECORD)
 def record_lead(job: Claimed) -> None:
     """Record a lead that a page sent."""
-    window_days = job.args.get("window_days")  # jobs of an earlier release have none
     lead = CapturedLead(
         program_id=UUID(job.args["program_id"]),
         affiliate_id=UUID(job.args["affiliate_id"]),
         sealed=job.args["sealed"],
         at=datetime.fromisoformat(job.args["at"]),
-        window_days=int(window_days) if window_days is not None else None,
+        window_days=int(job.args["window_days"]),
     )
     captured.record(lead, organization_id=job.tenant, now=clock.now())
 

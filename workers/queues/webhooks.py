@@ -28,8 +28,7 @@ def _prepare(claimed: Sequence[Claimed]) -> list[deliver.PreparedDelivery | None
 
 
 def _attempt_from_args(args: Mapping[str, str]) -> deliver.WantedAttempt:
-    event_id = UUID(args["event_id"]) if "event_id" in args else None
-    return deliver.WantedAttempt(UUID(args["delivery_id"]), event_id, is_single="once" in args)
+    return deliver.WantedAttempt(UUID(args["delivery_id"]), UUID(args["event_id"]), is_single="once" in args)
 
 
 def _send(prepared: deliver.PreparedDelivery) -> deliver.DeliveryOutcome:

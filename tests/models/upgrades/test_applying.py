@@ -126,16 +126,3 @@ def test_a_file_that_was_changed_after_it_was_applied_is_named_and_refused(empty
     databases.run(empty_database, way_out)
     assert migrate.up(empty_database) == ["0002_other"]
     assert not any(one.is_changed for one in migrate.status(empty_database))
-
-
-def test_files_that_were_applied_before_there_were_checksums_get_theirs(empty_database, folder):
-    migrate.up(empty_database)
-    kept = databases.rows(empty_database, "select name, sha256 from migration")
-    databases.run(empty_database, "alter table migration drop column sha256")
-    databases.run(empty_database, "insert into migration (name) values ('9999_of_a_later_release')")
-    assert [one.is_changed for one in migrate.status(empty_database)] == [False]
-
-    assert migrate.up(empty_database) == []
-
-    later = [("9999_of_a_later_release", None)]
-    assert databases.rows(empty_database, "select name, sha256 from migration order by name") == kept + later

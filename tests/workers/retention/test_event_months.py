@@ -9,10 +9,9 @@ import pytest
 from models import db, ids
 from models.upkeep import partitions as months
 from pipelines import partitions
-from pipelines.webhooks import deliver
 from tests.support import databases
 from tests.support.rows.brands import Brand
-from tests.support.rows.ending import count, end, event
+from tests.support.rows.ending import count, end
 from tests.support.rows.program_rows import ago
 from tests.support.running.hours import began
 
@@ -45,8 +44,8 @@ def _event_at(brand, at: datetime) -> UUID:
     return made
 
 
-def _delivery_of(brand, endpoint, event_id, *, at: datetime, attempt: UUID | None) -> UUID:
-    """Write a delivery that failed, with an attempt that was noted by its event, or before it was."""
+def _delivery_of(brand, endpoint, event_id, *, at: datetime) -> UUID:
+    """Write a delivery that failed, with its attempt."""
     delivery_id = ids.new_id()
     brand.rows(
         "insert into delivery (id, organization_id, event_id, endpoint_id, event_type, status, attempt_count,"
@@ -56,7 +55,7 @@ def _delivery_of(brand, endpoint, event_id, *, at: datetime, attempt: UUID | Non
     brand.rows(
         "insert into delivery_attempt (organization_id, event_id, delivery_id, number, began_at, ended_at)"
         " values (%s, %s, %s, 1, %s, %s) returning number",
-        *(brand.id, attempt or UUID(int=0), delivery_id, at, at),
+        *(brand.id, event_id, delivery_id, at, at),
     )
     return delivery_id
 
@@ -65,9 +64,8 @@ def test_what_came_of_an_event_lies_in_its_month_and_ends_with_it(alone, brand, 
     with db.any_org_work():
         partitions.any_org_keep(now=began())
     happened = _event_at(brand, began() + timedelta(days=64))
-    for attempt in (happened, None):
-        other = happened if attempt else _event_at(brand, began())
-        _delivery_of(brand, endpoint, other, at=ago(days=100), attempt=attempt)
+    for event_id in (happened, _event_at(brand, began())):
+        _delivery_of(brand, endpoint, event_id, at=ago(days=100))
     brand.rows("update event set created_at = %s returning id", ago(days=100))
     month = f"_{began() + timedelta(days=64):%Y_%m}"
 
@@ -77,21 +75,6 @@ def test_what_came_of_an_event_lies_in_its_month_and_ends_with_it(alone, brand, 
         )
     assert end("deliveries", "events") == {"deliveries": 2, "events": 2}
     assert [count(brand, table) for table in ("event", "delivery", "delivery_attempt")] == [0, 0, 0]
-
-
-def test_a_job_that_names_no_event_finds_its_delivery_in_whichever_month(brand, endpoint):
-    sent = {
-        _delivery_of(brand, endpoint, event_id, at=began(), attempt=event_id): event_id
-        for event_id in (_event_at(brand, began()), event(brand))
-    }
-    brand.rows("update delivery set status = 'Pending', settled_at = null returning id")
-    wanted = [deliver.WantedAttempt(id, None) for id in (*sent, ids.new_id())]
-
-    with db.unit_of_work(brand.id):
-        *prepared, unknown = deliver.prepare(organization_id=brand.id, wanted=wanted, now=began())
-
-    assert unknown is None
-    assert {one.attempt.delivery_id: one.attempt.event_id for one in prepared} == sent
 
 
 def test_months_that_are_over_are_dropped_in_the_order_in_which_they_refer_to_each_other(app, monkeypatch):
@@ -105,7 +88,7 @@ def test_months_that_are_over_are_dropped_in_the_order_in_which_they_refer_to_ea
         endpoint = brand.endpoint("https://localhost/hook")["id"]
         kept, lost = _event_at(brand, ago(days=300)), _event_at(brand, ago(days=365))
         for event_id in (kept, lost):
-            _delivery_of(brand, endpoint, event_id, at=ago(days=300), attempt=event_id)
+            _delivery_of(brand, endpoint, event_id, at=ago(days=300))
         # An attempt whose delivery is gone is not waited for.
         brand.rows("delete from delivery where event_id = %s returning id", lost)
         brand.rows("delete from event where id = %s returning id", lost)

@@ -35,8 +35,8 @@ def test_settled_deliveries_end_and_their_events_with_them(brand, ben, endpoint)
         _delivery(brand, endpoint, event(brand), status)
     old = _delivery(brand, endpoint, event(brand), "Failed")
     brand.rows(
-        "insert into delivery_attempt (organization_id, delivery_id, number, began_at, ended_at)"
-        " select organization_id, id, 1, created_at, created_at from delivery returning number"
+        "insert into delivery_attempt (organization_id, event_id, delivery_id, number, began_at, ended_at)"
+        " select organization_id, event_id, id, 1, created_at, created_at from delivery returning number"
     )
 
     end("deliveries", "events")

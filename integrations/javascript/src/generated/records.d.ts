@@ -1359,7 +1359,7 @@ export interface ConversionEvent {
   reason: string | null;
   /** What the person noted who refunded it or changed its commission; null without one. */
   note: string | null;
-  /** Who booked the refund, or undid it: `brand` for your team or your server, `gateway` for what it reported. Null for any other line, and where it was not stored. */
+  /** Who booked the refund, or undid it: `brand` for your team or your server, `gateway` for what it reported. Null for any other line. */
   origin: "brand" | "gateway" | null;
 }
 

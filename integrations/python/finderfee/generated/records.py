@@ -1976,7 +1976,7 @@ class ConversionEvent(TypedDict):
 
     origin: Literal["brand", "gateway"] | None
     """Who booked the refund, or undid it: `brand` for your team or your server, `gateway` for what
-    it reported. Null for any other line, and where it was not stored.
+    it reported. Null for any other line.
     """
 
 

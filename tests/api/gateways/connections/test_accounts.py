@@ -124,12 +124,8 @@ def test_a_rehearsed_payment_on_a_live_connection_is_never_money(shop):
 
 
 @pytest.mark.parametrize("stage", ["bigcommerce"], indirect=True)
-@pytest.mark.parametrize("is_old_row", [False, True])
-def test_another_api_account_of_the_same_store_is_a_rotation_with_new_webhooks(shop, is_old_row, drain):
+def test_another_api_account_of_the_same_store_is_a_rotation_with_new_webhooks(shop, drain):
     owner, stage, path = shop.brand.person("Owner"), shop.stage, f"{URL}/{shop.connection['id']}"
-    if is_old_row:  # as an earlier release stored it
-        identity = [stage.credentials["storeHash"], stage.credentials["clientId"]]
-        shop.brand.rows("update gateway_connection set identity = %s returning 1", identity)
     hooks, word = set(stage.hooks), stage.word
     rotated = {"accessToken": "access_new", "clientId": "client_new", "clientSecret": "secret_new"}
     stage.is_let_in = lambda asked: asked.headers.get("X-Auth-Token") in ("access_fake", "access_new")
@@ -153,19 +149,16 @@ def test_another_api_account_of_the_same_store_is_a_rotation_with_new_webhooks(s
 
 
 _INSTANCE = "99999999-2222-4333-8444-555555555555"
-#: Another app of the same store, per gateway, with the credential that names it.
+#: Another app of the same store, per gateway.
 _OTHER_APPS = {
-    "shopify": ({"clientId": "client_new", "clientSecret": "shpss_new"}, "clientId"),
-    "wix": (
-        {
-            "appId": "app_new",
-            "appSecret": "secret_new",
-            "instanceId": _INSTANCE,
-            "publicKey": RSAKey.generate_key(2048).as_pem(private=False).decode(),
-        },
-        "appId",
-    ),
-    "bigcommerce": ({"accessToken": "new", "clientId": "client_new", "clientSecret": "secret_new"}, "clientId"),
+    "shopify": {"clientId": "client_new", "clientSecret": "shpss_new"},
+    "wix": {
+        "appId": "app_new",
+        "appSecret": "secret_new",
+        "instanceId": _INSTANCE,
+        "publicKey": RSAKey.generate_key(2048).as_pem(private=False).decode(),
+    },
+    "bigcommerce": {"accessToken": "new", "clientId": "client_new", "clientSecret": "secret_new"},
 }
 
 
@@ -174,20 +167,14 @@ def _rotate_app(shop):
     shop.stage.is_let_in = lambda asked: True
     if shop.stage.gateway.name == "wix":
         _answer(shop.stage, "/apps/v1/instance", {"instance": {"instanceId": _INSTANCE}, "site": {"siteId": wix.SITE}})
-    credentials, _ = _OTHER_APPS[shop.stage.gateway.name]
+    credentials = _OTHER_APPS[shop.stage.gateway.name]
     path = f"{URL}/{shop.connection['id']}"
     return shop.brand.person("Owner").call("PATCH", path, {"credentials": credentials})
 
 
 @pytest.mark.parametrize("stage", list(_OTHER_APPS), indirect=True)
-@pytest.mark.parametrize("is_old_row", [False, True])
-def test_another_app_of_the_same_store_is_a_rotation(shop, is_old_row, drain):
+def test_another_app_of_the_same_store_is_a_rotation(shop, drain):
     stage, path = shop.stage, f"{URL}/{shop.connection['id']}"
-    name = _OTHER_APPS[stage.gateway.name][1]
-    if is_old_row:  # as an earlier release stored it
-        shop.brand.rows(
-            "update gateway_connection set identity = identity || %s returning 1", [stage.credentials[name]]
-        )
 
     answer = _rotate_app(shop)
 
