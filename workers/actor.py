@@ -32,8 +32,8 @@ _log = structlog.get_logger(__name__)
 _SILENCE_BEYOND_LEASE_S = 1
 
 
-Work = Callable[[rows.Claimed], None]
-WorkTogether = Callable[[Sequence[rows.Claimed]], None]
+Work = Callable[[rows.ClaimedJob], None]
+WorkTogether = Callable[[Sequence[rows.ClaimedJob]], None]
 Prepared = TypeVar("Prepared")
 Answer = TypeVar("Answer")
 
@@ -71,7 +71,7 @@ def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[
                 if claimed is None:
                     return Ran()
                 work(claimed)
-                rows.stage_done(job_id=job_id, attempt=attempt)
+                rows.stage_delete(job_id=job_id, attempt=attempt)
             return Ran()
 
         def run_together(job_id: int, attempt: int, **_: object) -> Ran:
@@ -85,7 +85,7 @@ def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[
                         work(batch.first)
                     else:
                         together(batch.jobs)  # type: ignore[misc]  # or `run` would have been registered
-                    batches.stage_done(batch.jobs)
+                    batches.stage_delete(batch.jobs)
             except Exception as error:
                 if not alone.comes_after(job, batch, error):
                     raise
@@ -102,7 +102,7 @@ def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[
 def calling_job(
     job: Job,
     *,
-    prepare: Callable[[rows.Claimed], Prepared | None],
+    prepare: Callable[[rows.ClaimedJob], Prepared | None],
     call: Callable[[Prepared], Answer],
     record: Callable[[Prepared, Answer], datetime | None],
     why: Callable[[Prepared, Answer], str | None] = lambda prepared, answer: None,
@@ -153,7 +153,7 @@ def calling_job(
 class _Steps(Generic[Prepared, Answer]):
     """The steps of a job that calls somebody else's server, as `calling_job` has them."""
 
-    prepare: Callable[[rows.Claimed], Prepared | None]
+    prepare: Callable[[rows.ClaimedJob], Prepared | None]
     call: Callable[[Prepared], Answer]
     record: Callable[[Prepared, Answer], datetime | None]
     why: Callable[[Prepared, Answer], str | None]
@@ -168,30 +168,30 @@ class _Steps(Generic[Prepared, Answer]):
         self.end(claimed, prepared)
         return Ran()
 
-    def begin(self, claimed: rows.Claimed) -> Prepared | None:
+    def begin(self, claimed: rows.ClaimedJob) -> Prepared | None:
         """Prepare one job in the transaction that locked it."""
         prepared = self.prepare(claimed)
         if prepared is None:
-            rows.stage_done(job_id=claimed.id, attempt=claimed.attempt)
+            rows.stage_delete(job_id=claimed.id, attempt=claimed.attempt)
         else:
-            rows.stage_begun(job_id=claimed.id, attempt=claimed.attempt, process_id=process.own_id())
+            rows.stage_start(job_id=claimed.id, attempt=claimed.attempt, process_id=process.own_id())
         return prepared
 
-    def end(self, claimed: rows.Claimed, prepared: Prepared | None) -> None:
+    def end(self, claimed: rows.ClaimedJob, prepared: Prepared | None) -> None:
         """Make the call that was prepared, if one was, and record its answer."""
         if prepared is not None:
             self.end_answered(claimed, prepared, self.call(prepared))
 
-    def end_answered(self, claimed: rows.Claimed, prepared: Prepared, answer: Answer) -> None:
+    def end_answered(self, claimed: rows.ClaimedJob, prepared: Prepared, answer: Answer) -> None:
         """Record the answer to the call of one job, and whether that is done or waits for another attempt."""
         is_of_one = claimed.organization_id is not None
         with db.unit_of_work(claimed.tenant) if is_of_one else db.any_org_work():
             again_at = self.record(prepared, answer)
             if again_at is None:
-                rows.stage_done(job_id=claimed.id, attempt=claimed.attempt)
+                rows.stage_delete(job_id=claimed.id, attempt=claimed.attempt)
             else:
                 why = self.why(prepared, answer)
-                rows.stage_again(job_id=claimed.id, attempt=claimed.attempt, at=again_at, why=why)
+                rows.stage_retry(job_id=claimed.id, attempt=claimed.attempt, at=again_at, why=why)
 
 
 def _must_agree(job: Job, together: object) -> None:
@@ -205,14 +205,14 @@ def _lock(job: Job, job_id: int, attempt: int, timeout_s: int | None) -> Batch |
 
 def _prepared(
     batch: Batch,
-    prepare: Callable[[rows.Claimed], Prepared | None],
+    prepare: Callable[[rows.ClaimedJob], Prepared | None],
     together: CallsTogether[Prepared, Answer],
-) -> list[tuple[rows.Claimed, Prepared]]:
+) -> list[tuple[rows.ClaimedJob, Prepared]]:
     prepared = [prepare(batch.first)] if len(batch.jobs) == 1 else together.prepare(batch.jobs)
     pairs = list(zip(batch.jobs, prepared, strict=True))
     wanted = [(claimed, found) for claimed, found in pairs if found is not None]
-    batches.stage_done([claimed for claimed, found in pairs if found is None])
-    batches.stage_begun(
+    batches.stage_delete([claimed for claimed, found in pairs if found is None])
+    batches.stage_start(
         [claimed for claimed, _ in wanted],
         first_id=batch.first.id,
         process_id=process.own_id(),
@@ -237,7 +237,7 @@ def _record_together(
         metrics.count_jobs(job.name, failing.put_down(job, claimed.id, claimed.attempt, error))
     if called.uncalled:
         with db.unit_of_work(called.uncalled[0][0].tenant):
-            returned = batches.give_back([claimed for claimed, _ in called.uncalled])
+            returned = batches.requeue_uncalled([claimed for claimed, _ in called.uncalled])
             if undone := [prepared for claimed, prepared in called.uncalled if claimed.id in returned]:
                 together.give_back(undone)
     return recorded
@@ -257,7 +257,7 @@ def _record_answered(
                 again = together.record([(prepared, answer) for _, prepared, answer in called.answered])
                 claimed_jobs = [claimed for claimed, _, _ in called.answered]
                 whys = [steps.why(prepared, answer) for _, prepared, answer in called.answered]
-                batches.stage_recorded(list(zip(claimed_jobs, again, whys, strict=True)))
+                batches.stage_call_outcomes(list(zip(claimed_jobs, again, whys, strict=True)))
             return recorded
         except Exception as error:
             _log.warning("job.not_recorded_together", error=type(error).__name__)

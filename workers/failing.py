@@ -29,7 +29,7 @@ def put_down(job: Job, job_id: int, attempt: int, error: Exception) -> str:
     """Write down why an attempt did not end well, and return what that is called."""
     if isinstance(error, TryAgain):
         with db.any_org_work():
-            rows.stage_again(job_id=job_id, attempt=attempt, at=error.at, why=error.why)
+            rows.stage_retry(job_id=job_id, attempt=attempt, at=error.at, why=error.why)
         return "again"
     if isinstance(error, NotReadable):
         return put_off(job_id, attempt, why=str(error))
@@ -46,8 +46,8 @@ def put_off(job_id: int, attempt: int, *, why: str = "") -> str:
     It uses no attempt. After an hour it is a dead letter.
     """
     with db.any_org_work():
-        job = rows.any_org_put_off_unknown(
-            job_id=job_id, attempt=attempt, why=why, first_s=_ASK_AGAIN_AFTER_S, longest_s=_ASK_AT_LEAST_EVERY_S
+        job = rows.any_org_postpone_unknown(
+            job_id=job_id, attempt=attempt, why=why, first_s=_ASK_AGAIN_AFTER_S, max_s=_ASK_AT_LEAST_EVERY_S
         )
     if job is None:
         return "done"
@@ -66,7 +66,7 @@ def _record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> No
 def _fail(job_id: int, attempt: int, error: str, *, retry_in_s: int | None) -> None:
     storable = error[-_ERROR_CHARACTERS:].replace("\x00", "").encode("utf-8", "replace").decode()
     with db.any_org_work():
-        is_dead = rows.any_org_fail(job_id=job_id, attempt=attempt, error=storable, retry_in_s=retry_in_s)
+        is_dead = rows.any_org_record_failure(job_id=job_id, attempt=attempt, error=storable, retry_in_s=retry_in_s)
     if is_dead is not None:
         _log.error("job.failed", retry_in_s=None if is_dead else retry_in_s, is_dead=is_dead, error=_summary(error))
 

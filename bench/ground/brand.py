@@ -141,7 +141,7 @@ def accept(cursor: Any, brand: Brand, count: int, *, prefix: str) -> list[UUID]:
 
 def accept_with_jobs(cursor: Any, brand: Brand, count: int, *, prefix: str) -> None:
     """Insert accepted sales with their settle jobs: a backlog as the web processes would leave it."""
-    cursor.execute(_ACCEPT_WITH_JOBS, _accepting(brand, count, prefix) | rows.kind(jobs.SALE_SETTLE))
+    cursor.execute(_ACCEPT_WITH_JOBS, _accepting(brand, count, prefix) | rows.kind_columns(jobs.SALE_SETTLE))
 
 
 def _accepting(brand: Brand, count: int, prefix: str) -> dict[str, object]:

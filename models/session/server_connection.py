@@ -52,7 +52,7 @@ class ServerConnection:
         return not self.is_lost and self._driver.get_transaction_status() == _IN_ERROR
 
     def driver(self) -> Any:
-        """Return the driver's connection, opened if there is none."""
+        """Return the driver's connection, opened if needed."""
         if self._driver is None:
             self.reopen()
         return self._driver

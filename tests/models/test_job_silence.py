@@ -9,7 +9,7 @@ import pytest
 
 from domain import jobs
 from models import db, ids
-from models.jobs import processes, rows, silence
+from models.jobs import processes, rows, silent_processes
 from pipelines import work
 
 _LEASE_S = 90
@@ -45,18 +45,18 @@ def _announced(*, threads: int, queue: str = "webhooks", silent_s: int = 0) -> U
 
 def _hand_out(queue: str, share: int = 100) -> list[rows.Pointer]:
     with db.any_org_work():
-        return rows.any_org_hand_out(queue=queue, per_thread=1, share=share, lease_s=_LEASE_S)
+        return rows.any_org_dispatch(queue=queue, per_thread=1, share=share, lease_s=_LEASE_S)
 
 
 def _begin(pointer: rows.Pointer, process_id: UUID) -> None:
     with db.any_org_work():
         assert rows.lock(job_id=pointer.job_id, attempt=pointer.attempt)
-        rows.stage_begun(job_id=pointer.job_id, attempt=pointer.attempt, process_id=process_id)
+        rows.stage_start(job_id=pointer.job_id, attempt=pointer.attempt, process_id=process_id)
 
 
-def _let_go(process_id: UUID, *fetched: rows.Pointer) -> set[silence.Held]:
+def _let_go(process_id: UUID, *fetched: rows.Pointer) -> set[silent_processes.HeldJob]:
     with db.any_org_work():
-        return silence.any_org_let_go(
+        return silent_processes.any_org_release(
             process_id=process_id,
             fetched=[(pointer.job_id, pointer.attempt) for pointer in fetched],
             full_lease=[jobs.PAYOUT_TRANSFER.name],
@@ -184,8 +184,8 @@ def test_a_process_counts_for_twelve_seconds(app, silent_s, is_live):
     with db.any_org_work():  # in which it stays the same moment
         process_id = _announced(threads=3, silent_s=silent_s)
 
-        assert processes.live_threads() == ({"webhooks": 3} if is_live else {})
-        assert processes.silent() == ([] if is_live else [process_id])
+        assert processes.count_live_threads() == ({"webhooks": 3} if is_live else {})
+        assert processes.list_silent() == ([] if is_live else [process_id])
         assert processes.lock_silent(process_id) is not is_live
 
 

@@ -9,7 +9,7 @@ import pytest
 from adapters import clock
 from domain.jobs import Job
 from models import db
-from models.jobs import desk, processes, rows
+from models.jobs import admin_queries, processes, rows
 from models.session.database import Database
 from pipelines import work
 from pipelines.work import GiveUp
@@ -45,7 +45,7 @@ def _hand_out(number: int = 1) -> list[rows.Pointer]:
     """Hand out for a process with so many threads, of which those may be busy that have a job already."""
     with db.any_org_work():
         processes.announce(process_id=process.own_id(), queues=["upkeep"], threads=1)
-        return rows.any_org_hand_out(queue="upkeep", per_thread=number, share=99, lease_s=30)
+        return rows.any_org_dispatch(queue="upkeep", per_thread=number, share=99, lease_s=30)
 
 
 def _left() -> list[tuple[int, int, bool, bool]]:
@@ -133,7 +133,7 @@ def test_of_a_paused_queue_nothing_is_taken_along(brand):
     _stage(brand, 2)
     pointers = _hand_out()
     with db.any_org_work():
-        desk.pause("upkeep", why="a try")
+        admin_queries.pause_queue("upkeep", why="a try")
 
     run(pointers[0])
 
@@ -182,7 +182,7 @@ def test_a_batch_that_fails_leaves_nothing_and_the_one_that_was_handed_out_goes_
     assert done == [[0]]
     assert _left() == [(1, 0, False, False), (2, 0, False, False), (3, 0, False, False)]
     with db.any_org_work():
-        assert sorted(desk.paused()) == ["done [0]"]
+        assert sorted(admin_queries.list_paused_queues()) == ["done [0]"]
 
 
 def test_the_one_at_fault_fails_alone_and_the_others_are_done(brand):

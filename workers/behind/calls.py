@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from uuid import UUID
 
 from models import db
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 
 # So long may the calls of one batch take together before the rest is given back; the last may have begun just then.
 _CALLS_S = 5.0
@@ -31,7 +31,7 @@ class CallsTogether(Generic[Prepared, Answer]):
     `give_back` (in a transaction that holds their rows) takes back what `prepare` wrote of those that were not called.
     """
 
-    prepare: Callable[[Sequence[Claimed]], Sequence[Prepared | None]]
+    prepare: Callable[[Sequence[ClaimedJob]], Sequence[Prepared | None]]
     goes_on: Callable[[Prepared, Answer, Prepared], bool]
     record: Callable[[Sequence[tuple[Prepared, Answer]]], Sequence[datetime | None]]
     give_back: Callable[[Sequence[Prepared]], None]
@@ -41,9 +41,9 @@ class CallsTogether(Generic[Prepared, Answer]):
 class Called(Generic[Prepared, Answer]):
     """What came of the calls of a batch: the answers, the one that raised, and those that were not made."""
 
-    answered: list[tuple[Claimed, Prepared, Answer]] = field(default_factory=list)
-    raised: tuple[Claimed, Exception] | None = None
-    uncalled: Sequence[tuple[Claimed, Prepared]] = ()
+    answered: list[tuple[ClaimedJob, Prepared, Answer]] = field(default_factory=list)
+    raised: tuple[ClaimedJob, Exception] | None = None
+    uncalled: Sequence[tuple[ClaimedJob, Prepared]] = ()
 
     @property
     def is_mostly_uncalled(self) -> bool:
@@ -64,7 +64,7 @@ def is_so(organization_id: UUID, look: Callable[[], bool]) -> bool:
 
 
 def call_each(
-    wanted: Sequence[tuple[Claimed, Prepared]],
+    wanted: Sequence[tuple[ClaimedJob, Prepared]],
     call: Callable[[Prepared], Answer],
     together: CallsTogether[Prepared, Answer],
 ) -> Called[Prepared, Answer]:

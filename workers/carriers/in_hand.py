@@ -12,7 +12,7 @@ from dramatiq.common import q_name
 
 from adapters import broker
 from domain.jobs import QUEUES
-from models.jobs.silence import Held
+from models.jobs.silent_processes import HeldJob
 
 _NAMESPACE = "finderfee"
 
@@ -41,7 +41,7 @@ def waiting(client: redis.Redis, queue: str) -> str:
     return f"{namespace(client, queue)}:{queue}"
 
 
-def of(client: redis.Redis, process_id: UUID) -> dict[str, dict[_Bytes, Held | None]]:
+def of(client: redis.Redis, process_id: UUID) -> dict[str, dict[_Bytes, HeldJob | None]]:
     """Return per queue the messages in a process's hands and where each points; None for one without content."""
     found = {}
     for queue in QUEUES:
@@ -60,7 +60,7 @@ def _messages(client: redis.Redis, queue: str) -> str:
     return f"{namespace(client, queue)}:{queue}.msgs"
 
 
-def _pointer(message: _Bytes | None) -> Held | None:
+def _pointer(message: _Bytes | None) -> HeldJob | None:
     if message is None:
         return None
     assert isinstance(message, bytes)

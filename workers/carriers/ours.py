@@ -9,7 +9,7 @@ import dramatiq
 from dramatiq.broker import Broker, Consumer, MessageProxy
 from dramatiq.errors import ActorNotFound
 
-from models.jobs.silence import Held
+from models.jobs.silent_processes import HeldJob
 from workers import unknown
 
 # Between two looks a consumer's threads work off what it fetched; jobs of a few milliseconds need more of it. Calls to
@@ -40,7 +40,7 @@ class PointerCarrier(Broker):
     def get_declared_delay_queues(self) -> set[str]:
         return set()  # delays are the job table's, so no consumer has to look for any
 
-    def fetched_by(self, process_id: UUID) -> dict[str, dict[Any, Held | None]]:
+    def fetched_by(self, process_id: UUID) -> dict[str, dict[Any, HeldJob | None]]:
         """Return per queue the messages that a process has and where each points; None for one without content."""
         return {}
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from adapters import clock
 from domain import jobs
 from models.gateways.connections import GatewayConnection
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from pipelines.coupons import ending, families, minting, places
 from pipelines.coupons.calls import Made
 from pipelines.gateways import check, process, web_pixel
@@ -19,7 +19,7 @@ from workers.behind import call_slots
 _AWAY = "the gateway is away, or refuses our credentials"
 
 
-def _prepare(job: Claimed) -> process.PreparedEvent | None:
+def _prepare(job: ClaimedJob) -> process.PreparedEvent | None:
     return process.prepare(organization_id=job.tenant, event_id=UUID(job.args["event_id"]), now=clock.now())
 
 
@@ -45,7 +45,7 @@ calling_job(
 )
 
 
-def _doubted(job: Claimed) -> GatewayConnection | None:
+def _doubted(job: ClaimedJob) -> GatewayConnection | None:
     return check.prepare(organization_id=job.tenant, connection_id=UUID(job.args["connection_id"]))
 
 
@@ -61,7 +61,7 @@ def _note(connection: GatewayConnection, found: check.Look) -> None:
 calling_job(jobs.GATEWAY_CHECK, prepare=_doubted, call=_look, record=_note)
 
 
-def _begun_pixel(job: Claimed) -> web_pixel.BegunPixel | None:
+def _begun_pixel(job: ClaimedJob) -> web_pixel.BegunPixel | None:
     connection_id = UUID(job.args["connection_id"])
     return web_pixel.prepare(organization_id=job.tenant, connection_id=connection_id, now=clock.now())
 
@@ -81,7 +81,7 @@ def _why_made(begun: object, made: Made) -> str:
     return f"the gateway gave no clear answer: {made.words}" if made.words else _AWAY
 
 
-def _begun_family(job: Claimed) -> families.BegunFamily | None:
+def _begun_family(job: ClaimedJob) -> families.BegunFamily | None:
     return families.resume(organization_id=job.tenant, coupon_id=UUID(job.args["coupon_id"]), now=clock.now())
 
 
@@ -96,7 +96,7 @@ def _why_away(wanted: object, done: object) -> str:
     return _AWAY
 
 
-def _doomed(job: Claimed) -> families.DoomedCoupon | None:
+def _doomed(job: ClaimedJob) -> families.DoomedCoupon | None:
     return families.prepare_delete(
         organization_id=job.tenant,
         connection_id=UUID(job.args["connection_id"]),
@@ -113,7 +113,7 @@ def _deleted(doomed: families.DoomedCoupon, is_done: bool) -> datetime | None:
 calling_job(jobs.COUPON_DELETE, prepare=_doomed, call=families.delete_there, record=_deleted, why=_why_away)
 
 
-def _begun_code(job: Claimed) -> minting.BegunCode | None:
+def _begun_code(job: ClaimedJob) -> minting.BegunCode | None:
     return minting.resume(organization_id=job.tenant, code_id=UUID(job.args["code_id"]), now=clock.now())
 
 
@@ -124,7 +124,7 @@ def _settle_code(begun: minting.BegunCode, made: Made) -> datetime | None:
 calling_job(jobs.CODE_MINT, prepare=_begun_code, call=minting.mint, record=_settle_code, why=_why_made)
 
 
-def _ending(job: Claimed) -> ending.EndingCode | None:
+def _ending(job: ClaimedJob) -> ending.EndingCode | None:
     return ending.prepare(organization_id=job.tenant, code_id=UUID(job.args["code_id"]), now=clock.now())
 
 
