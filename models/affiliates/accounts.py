@@ -72,18 +72,6 @@ def any_org_newest_brand(email: str) -> UUID | None:
     return row[0] if row else None
 
 
-_ANY_ORG_IS_SLUG_TAKEN = """
-select from affiliate_account where slug = %(slug)s
-union all
-select from tracking_link where slug = %(slug)s and deleted_at is null limit 1
-"""
-
-
-def any_org_is_slug_taken(slug: str) -> bool:
-    """Say whether a slug is an account's or a living link's anywhere in the service."""
-    return bool(db.run(_ANY_ORG_IS_SLUG_TAKEN, {"slug": slug}))
-
-
 _ANY_ORG_PROMISED_SLUG = """
 select kept_slug from affiliate_invite where email = %s and accepted_at is not null and kept_slug is not null
 order by accepted_at desc limit 1
