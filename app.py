@@ -30,7 +30,7 @@ def create_app() -> Application:
 
             web.mount(app, beside=pages.BLUEPRINTS)
         else:
-            db.database_clock.first_look = db.read_clock  # a command may want the time before anything else
+            db.database_clock.read_first = db.read_clock  # a command may want the time before anything else
     except settings.BadSetting as error:
         raise SystemExit(f"finderfee: {error}") from error
     return app

@@ -56,7 +56,7 @@ def post_worker_init(worker: object) -> None:
     """Read the database's clock, which requests are judged by; not waiting for a database that is away."""
     from models import db
 
-    threading.Thread(target=db.read_clock, name="first-look-at-the-clock", daemon=True).start()
+    threading.Thread(target=db.read_clock, name="first-clock-reading", daemon=True).start()
 
 
 def child_exit(server: object, worker: object) -> None:

@@ -1,4 +1,7 @@
-"""One thread's connection to one server. This module alone uses the driver, and a name that peewee keeps private."""
+"""One thread's connection to one server, with the driver's errors raised as peewee's.
+
+This module alone uses a name that peewee keeps private (tests/models/test_peewee.py).
+"""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -85,7 +85,7 @@ def test_readings_that_agree_do_not_move_the_time(fresh: DatabaseClock) -> None:
     assert offset_ns is not None
 
     counted_ns = fresh.now_ns() - offset_ns
-    fresh._note(fresh.now_ns(), counted_ns - 2 * _HOUR_NS, counted_ns + 2 * _HOUR_NS)  # good for two hours either way
+    fresh._apply(fresh.now_ns(), counted_ns - 2 * _HOUR_NS, counted_ns + 2 * _HOUR_NS)  # good for two hours either way
 
     assert fresh._offset_ns == offset_ns
 
@@ -123,7 +123,7 @@ def test_the_machines_time_counts_until_the_clock_was_read(shift_ns: int) -> Non
 def test_first_use_of_an_unread_clock_reads_it(fresh: DatabaseClock, shift_ns: int) -> None:
     true = _database_time()
     fresh.__init__()  # type: ignore[misc]  # as in a command that has just started
-    fresh.first_look = db.read_clock
+    fresh.read_first = db.read_clock
 
     assert abs(fresh.now() - true) < _NEAR
 
@@ -131,7 +131,7 @@ def test_first_use_of_an_unread_clock_reads_it(fresh: DatabaseClock, shift_ns: i
 def test_unreachable_database_leaves_the_machines_time(fresh: DatabaseClock, shift_ns: int, tmp_path: Path) -> None:
     db.db.drop_connection()
     db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
-    fresh.first_look = db.read_clock
+    fresh.read_first = db.read_clock
     try:
         assert abs(fresh.now_ns() - time.time_ns()) < _HOUR_NS // 10
         assert not fresh.is_known
