@@ -33,7 +33,7 @@ def create_app() -> Application:
 
             web.mount(app, beside=pages.BLUEPRINTS)
         else:
-            db.database_clock.first_look = db.read_clock  # a command may need the time before it runs a statement
+            db.database_clock.read_first = db.read_clock  # a command may need the time before it runs a statement
     except settings.BadSetting as error:
         raise SystemExit(f"finderfee: {error}") from error
     return app

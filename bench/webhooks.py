@@ -119,7 +119,7 @@ def _deliver(plan: Plan, cursor: Any, backlog: dict[str, Any], relay: "subproces
     count = backlog["count"]
     cursor.execute("select clock_timestamp()")
     (before,) = cursor.fetchone()
-    cursor.execute(_STAGE, backlog | rows.kind(jobs.WEBHOOK_DELIVER) | {"of": _ENDPOINTS})
+    cursor.execute(_STAGE, backlog | rows.kind_columns(jobs.WEBHOOK_DELIVER) | {"of": _ENDPOINTS})
     history.settle_down(cursor)
     with (
         plan.screen.phase("deliveries", total=count) as report,

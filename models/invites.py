@@ -1,4 +1,4 @@
-"""Invitations to a campaign. A token is known by its SHA-256 alone."""
+"""Invitations to a campaign. Of a token only the SHA-256 is stored."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from models.table import Rows, Table, columns
 
 @dataclass(frozen=True, slots=True)
 class AffiliateInvite:
-    """An invitation. `slug` is what the brand asked for, `kept_slug` what of it the affiliate was given."""
+    """An invitation. `slug` is the one that the brand requested, `kept_slug` the one of it that the affiliate got."""
 
     id: UUID
     organization_id: UUID
@@ -40,15 +40,15 @@ class AffiliateInvite:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedInvite(AffiliateInvite):
+class InviteWithProgram(AffiliateInvite):
     """An invitation with the name of its program."""
 
     program_name: str
 
 
 _TABLE = Table("affiliate_invite", AffiliateInvite)
-_NAMED_ROWS = Rows(NamedInvite)
-_NAMED = columns(NamedInvite, "i", program_name="p.name")
+_NAMED_ROWS = Rows(InviteWithProgram)
+_NAMED = columns(InviteWithProgram, "i", program_name="p.name")
 _OF_ITS_PROGRAM = "p.organization_id = i.organization_id and p.id = i.program_id"
 
 
@@ -69,22 +69,22 @@ order by i.id for update of i
 """
 
 
-def lock(*, organization_id: UUID, invite_id: UUID) -> NamedInvite | None:
+def lock(*, organization_id: UUID, invite_id: UUID) -> InviteWithProgram | None:
     """Return one invite of the organization, locked until the transaction ends."""
     return _NAMED_ROWS.first(_LOCK, {"org": organization_id, "id": invite_id})
 
 
-def lock_by_token(*, organization_id: UUID, token_hash: bytes) -> NamedInvite | None:
+def lock_by_token(*, organization_id: UUID, token_hash: bytes) -> InviteWithProgram | None:
     """Return the invite that a token opens, locked until the transaction ends."""
     return _NAMED_ROWS.first(_LOCK_BY_TOKEN, {"org": organization_id, "token": token_hash})
 
 
-def lock_pending(*, organization_id: UUID, program_id: UUID, emails: Iterable[str]) -> list[NamedInvite]:
-    """Lock and return what is stored as Pending for these people in a program, expired or not; in one order for all."""
+def lock_pending(*, organization_id: UUID, program_id: UUID, emails: Iterable[str]) -> list[InviteWithProgram]:
+    """Lock and return the invites stored as Pending for these emails in a program, expired or not, ordered by id."""
     return _NAMED_ROWS.all(_LOCK_PENDING, {"org": organization_id, "program": program_id, "emails": list(emails)})
 
 
-def find_by_token(*, organization_id: UUID, token_hash: bytes) -> NamedInvite | None:
+def find_by_token(*, organization_id: UUID, token_hash: bytes) -> InviteWithProgram | None:
     """Return the invite that a token opens."""
     return _NAMED_ROWS.first(_BY_TOKEN, {"org": organization_id, "token": token_hash})
 
@@ -103,28 +103,28 @@ returning {_NAMED}
 _REVOKE = "update affiliate_invite set state = 'Revoked' where organization_id = %s and id = %s"
 
 
-def renew(invite: NamedInvite, *, token_hash: bytes, now: datetime, until: datetime) -> NamedInvite:
-    """Give a locked invite another token and another end, as sent just now, and return it as it is then."""
-    return _changed(invite, _RENEW, {"token": token_hash, "now": now, "until": until})
+def renew(invite: InviteWithProgram, *, token_hash: bytes, now: datetime, until: datetime) -> InviteWithProgram:
+    """Renew a locked invite with another token and expiry, as sent just now, and return it."""
+    return _update(invite, _RENEW, {"token": token_hash, "now": now, "until": until})
 
 
-def accept(invite: NamedInvite, *, affiliate_id: UUID, kept_slug: str | None, now: datetime) -> NamedInvite:
-    """Say which affiliate a locked invite led to, with what was kept of its slug, and return it as it is then."""
-    return _changed(invite, _ACCEPT, {"affiliate": affiliate_id, "kept": kept_slug, "now": now})
+def accept(invite: InviteWithProgram, *, affiliate_id: UUID, kept_slug: str | None, now: datetime) -> InviteWithProgram:
+    """Mark a locked invite as accepted by an affiliate, with the slug that it got, and return it."""
+    return _update(invite, _ACCEPT, {"affiliate": affiliate_id, "kept": kept_slug, "now": now})
 
 
-def stage_revoked(invite: NamedInvite) -> None:
-    """Stage the end of a locked invite."""
+def stage_revoke(invite: InviteWithProgram) -> None:
+    """Stage that a locked invite is revoked."""
     db.stage(_REVOKE, (invite.organization_id, invite.id))
 
 
-def _changed(invite: NamedInvite, sql: str, changes: Mapping[str, object]) -> NamedInvite:
-    changed = _NAMED_ROWS.first(sql, {"org": invite.organization_id, "id": invite.id, **changes})
-    assert changed is not None  # it is locked
-    return changed
+def _update(invite: InviteWithProgram, sql: str, changes: Mapping[str, object]) -> InviteWithProgram:
+    updated = _NAMED_ROWS.first(sql, {"org": invite.organization_id, "id": invite.id, **changes})
+    assert updated is not None  # it is locked
+    return updated
 
 
-# What is stored as Pending is Expired from its end on.
+# An invite stored as Pending is Expired from `expires_at` on.
 _PAGE = f"""
 {_SELECT} and (%(program)s::uuid is null or i.program_id = %(program)s)
   and (%(state)s::text is null or %(state)s
@@ -142,11 +142,11 @@ def page(
     now: datetime,
     after: tuple[datetime, UUID] | None,
     limit: int,
-) -> list[NamedInvite]:
+) -> list[InviteWithProgram]:
     """Return up to `limit` invites, newest first, after the keyset position `after`; `state` is as of `now`."""
     at, id = after or (None, None)
-    wanted = {"org": organization_id, "program": program_id, "state": state, "now": now}
-    return _NAMED_ROWS.all(_PAGE, wanted | {"at": at, "after": id, "limit": limit})
+    params = {"org": organization_id, "program": program_id, "state": state, "now": now}
+    return _NAMED_ROWS.all(_PAGE, params | {"at": at, "after": id, "limit": limit})
 
 
 _CLOSE = """
@@ -155,8 +155,8 @@ where organization_id = %s and id = any(%s)
 """
 
 
-def stage_closed(*, organization_id: UUID, invite_ids: Sequence[UUID], now: datetime) -> None:
-    """Stage the end of invites: Revoked, or Expired where their time was over."""
+def stage_close(*, organization_id: UUID, invite_ids: Sequence[UUID], now: datetime) -> None:
+    """Stage that invites are Revoked, or Expired if their time was over."""
     db.stage(_CLOSE, (now, organization_id, list(invite_ids)))
 
 
@@ -166,7 +166,7 @@ select count(*) from affiliate_invite where organization_id = %s and state = 'Pe
 
 
 def count_pending(*, organization_id: UUID, now: datetime) -> int:
-    """Return how many invites of the organization wait for an answer."""
+    """Return how many invites of the organization are pending."""
     row = db.row(_COUNT_PENDING, (organization_id, now))
     assert row is not None
     return int(row[0])
@@ -181,30 +181,33 @@ where exists (select from affiliate_invite i where i.organization_id = %(org)s a
 """
 
 
-def slugs_of_others(*, organization_id: UUID, wanted: Iterable[tuple[str, str]], now: datetime) -> set[tuple[str, str]]:
-    """Return which of these (slug, email) name a slug that the person cannot be given.
+def find_taken_slugs(
+    *, organization_id: UUID, requested: Iterable[tuple[str, str]], now: datetime
+) -> set[tuple[str, str]]:
+    """Return those of these (slug, email) whose slug the person with that email cannot get.
 
-    Somebody else in the organization has it or is promised it by a pending invite; or nobody there has it, and it is an
-    account's or a living link's elsewhere. Elsewhere the email plays no part: right ones must not be told from others.
+    A slug is taken if another person in the organization has it or is promised it by a pending invite. It is also taken
+    if it belongs to no one there but to an account or a living link elsewhere, whatever the email: the result must not
+    reveal which email has it.
     """
-    pairs = list(wanted)
+    pairs = list(requested)
     if not pairs:
         return set()
-    named = {"slugs": [slug for slug, _ in pairs], "emails": [email for _, email in pairs]}
-    return {(slug, email) for slug, email in db.run(_SLUGS_OF_OTHERS, named | {"org": organization_id, "now": now})}
+    params = {"slugs": [slug for slug, _ in pairs], "emails": [email for _, email in pairs]}
+    return {(slug, email) for slug, email in db.run(_SLUGS_OF_OTHERS, params | {"org": organization_id, "now": now})}
 
 
-def is_slug_of_somebody_else(*, slug: str, email: str) -> bool:
-    """Say whether a slug is taken for this person, as in `slugs_of_others`, promises left out.
+def lock_slug_and_check_taken(*, slug: str, email: str) -> bool:
+    """Return whether a slug is taken for this person, as in `find_taken_slugs` without the promises.
 
-    Holds the slug until the transaction ends against everybody else who asks here.
+    The slug is locked until the transaction ends: another call for it waits.
     """
     advisory_locks.stage_invited_slug_lock(slug)
     return bool(db.run("select from slugs_of_others(%s, %s)", ([slug], [email])))
 
 
 class InvitedAffiliate(NamedTuple):
-    """What became of the affiliate that an invite led to: their status and their default slug."""
+    """The affiliate who accepted an invite: their status and their default slug."""
 
     status: str
     slug: str
@@ -217,11 +220,11 @@ from affiliate a where a.organization_id = %s and a.id = %s
 """
 
 
-def outcome(*, organization_id: UUID, affiliate_id: UUID) -> InvitedAffiliate:
-    """Return what became of the affiliate that an invite led to, who may be deleted by now."""
-    found = Rows(InvitedAffiliate).first(_OUTCOME, (organization_id, affiliate_id))
-    assert found is not None  # the row is deleted by a mark, never taken away
-    return found
+def find_invited_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> InvitedAffiliate:
+    """Return the affiliate who accepted an invite, who may be deleted by now."""
+    affiliate = Rows(InvitedAffiliate).first(_OUTCOME, (organization_id, affiliate_id))
+    assert affiliate is not None  # a deleted affiliate keeps its row
+    return affiliate
 
 
 _HAS_LINK = """
@@ -230,11 +233,11 @@ select from tracking_link where organization_id = %s and affiliate_id = %s and s
 
 
 def has_link(*, organization_id: UUID, affiliate_id: UUID, slug: str) -> bool:
-    """Say whether a living link of the affiliate has this slug."""
+    """Return whether the affiliate has a living link with this slug."""
     return bool(db.run(_HAS_LINK, (organization_id, affiliate_id, slug)))
 
 
-def any_org_owner(token_hash: bytes) -> UUID | None:
+def any_org_find_organization(token_hash: bytes) -> UUID | None:
     """Return the organization whose invite a token opens."""
     row = db.row("select organization_id from affiliate_invite where token_hash = %s", (token_hash,))
     return row[0] if row else None
@@ -247,5 +250,5 @@ update affiliate_invite set state = 'Expired' where (organization_id, id) in
 
 
 def any_org_stage_expiry(*, now: datetime) -> None:
-    """Stage that what was not accepted in time is Expired; what somebody is at work on waits for the next time."""
+    """Stage that pending invites past their time are Expired; locked ones wait for the next time."""
     db.stage(_ANY_ORG_EXPIRY, (now,))

@@ -1,4 +1,4 @@
-"""Messages and the pace at which they leave. Times are the database's clock, but `created_at` and `sent_at`."""
+"""Emails and the rate at which they are sent. Times are the database's clock, except `created_at` and `sent_at`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ def stage(
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A Queued message, locked; `slot_at` is the slot kept for it, `now` the database's time."""
+class QueuedMessage:
+    """A Queued message, locked; `slot_at` is the sending slot reserved for it, `now` the database's time."""
 
     id: UUID
     organization_id: UUID
@@ -43,17 +43,17 @@ class Waiting:
     now: datetime
 
 
-_WAITING = Rows(Waiting)
-_LOCK_WAITING = f"""
-select {columns(Waiting, now="clock_timestamp()")} from mail_message
+_QUEUED = Rows(QueuedMessage)
+_LOCK_QUEUED = f"""
+select {columns(QueuedMessage, now="clock_timestamp()")} from mail_message
 where organization_id = %s and id = %s and status = 'Queued'
 for update
 """
 
 
-def lock_waiting(*, organization_id: UUID, message_id: UUID) -> Waiting | None:
-    """Lock and return a message that is still to be sent; None when it is not Queued any more."""
-    return _WAITING.first(_LOCK_WAITING, (organization_id, message_id))
+def lock_queued(*, organization_id: UUID, message_id: UUID) -> QueuedMessage | None:
+    """Lock and return a message that is still to be sent; None if it is not Queued any more."""
+    return _QUEUED.first(_LOCK_QUEUED, (organization_id, message_id))
 
 
 _TAKE_SLOT = """
@@ -62,9 +62,9 @@ update mail_pace set next_at = greatest(next_at, %s) + %s returning next_at - %s
 
 
 def take_slot(*, now: datetime, gap: timedelta) -> datetime:
-    """Take the next free slot of the installation and return its time: `now`, or later.
+    """Take the next free sending slot of the installation and return its time: `now`, or later.
 
-    Holds the one row of the pace until the transaction ends, so nothing else may wait inside of it.
+    The one row of the rate is locked until the transaction ends, so the transaction must not wait for anything else.
     """
     row = db.row(_TAKE_SLOT, (now, gap, gap))
     assert row is not None
@@ -78,7 +78,7 @@ update mail_message set slot_at = %s where organization_id = %s and id = %s
 
 
 def stage_slot(*, organization_id: UUID, message_id: UUID, slot_at: datetime) -> None:
-    """Stage that a slot is kept for a message."""
+    """Stage that a slot is reserved for a message."""
     db.stage(_STAGE_SLOT, (slot_at, organization_id, message_id))
 
 
@@ -88,7 +88,7 @@ update mail_message set attempts = attempts + 1, slot_at = null where organizati
 
 
 def stage_attempt(*, organization_id: UUID, message_id: UUID) -> None:
-    """Stage that an attempt begins: it is counted and has used its slot."""
+    """Stage that an attempt is counted and has used the slot of its message."""
     db.stage(_STAGE_ATTEMPT, (organization_id, message_id))
 
 
@@ -99,7 +99,7 @@ where organization_id = %s and id = %s
 
 
 def stage_sent(*, organization_id: UUID, message_id: UUID, at: datetime) -> None:
-    """Stage that the server has taken the message; its body goes."""
+    """Stage that the server has accepted the message; its body is deleted."""
     db.stage(_STAGE_SENT, (at, organization_id, message_id))
 
 
@@ -109,8 +109,8 @@ where organization_id = %s and id = %s and status = 'Queued'
 """
 
 
-def stage_settled(*, organization_id: UUID, message_id: UUID, status: str, error: str | None) -> None:
-    """Stage that a Queued message is Kept or Failed; its body stays for a while."""
+def stage_final_status(*, organization_id: UUID, message_id: UUID, status: str, error: str | None) -> None:
+    """Stage that a Queued message is Kept or Failed; its body stays for 14 days."""
     db.stage(_STAGE_SETTLED, (status, error, organization_id, message_id))
 
 
@@ -120,13 +120,13 @@ update mail_message set last_error = %s where organization_id = %s and id = %s a
 
 
 def stage_error(*, organization_id: UUID, message_id: UUID, error: str) -> None:
-    """Stage why the last attempt of a message led to nothing; it is tried again."""
+    """Stage the error of a message's last attempt; it is tried again."""
     db.stage(_STAGE_ERROR, (error, organization_id, message_id))
 
 
 @dataclass(frozen=True, slots=True)
 class MailMessage:
-    """A message as an operator sees it; its body stays sealed, and is None once it was dropped."""
+    """A message as an operator sees it; its body stays sealed, and is None once it was deleted."""
 
     id: UUID
     organization_id: UUID
@@ -151,7 +151,7 @@ limit %(limit)s
 
 
 def any_org_list(*, organization_id: UUID | None, status: str | None, limit: int) -> list[MailMessage]:
-    """Return messages, newest first, narrowed by what is given."""
+    """Return messages that match the filters (None: any), newest first."""
     return _MESSAGES.all(_ANY_ORG_LIST, {"org": organization_id, "status": status, "limit": limit})
 
 
@@ -167,10 +167,10 @@ limit %(limit)s
 def any_org_page(
     *, organization_id: UUID | None, status: str | None, after: tuple[datetime, UUID] | None, limit: int
 ) -> list[MailMessage]:
-    """Return messages, newest first, from a position in that order on, narrowed by what is given."""
+    """Return messages that match the filters (None: any), newest first, after a position."""
     at, id = after or (None, None)
-    wanted = {"org": organization_id, "status": status, "at": at, "id": id, "limit": limit}
-    return _MESSAGES.all(_ANY_ORG_PAGE, wanted)
+    params = {"org": organization_id, "status": status, "at": at, "id": id, "limit": limit}
+    return _MESSAGES.all(_ANY_ORG_PAGE, params)
 
 
 _ANY_ORG_FIND = f"""
@@ -191,7 +191,7 @@ returning organization_id, id
 
 
 def any_org_requeue(message_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
-    """Make Kept and Failed messages Queued again; returns (organization, message) of those that still had a body."""
+    """Queue Kept and Failed messages again; return (organization, message) of those that still had a body."""
     return db.run(_ANY_ORG_REQUEUE, (list(message_ids),))
 
 
@@ -211,9 +211,9 @@ returning 1
 """
 
 
-def any_org_forget_bodies(*, limit: int) -> int:
-    """Drop up to `limit` bodies that are 14 days old; returns how many.
+def any_org_delete_old_bodies(*, limit: int) -> int:
+    """Delete up to `limit` bodies that are 14 days old; return how many.
 
-    A message that is still Queued by then is told off as Failed: it says old news.
+    A message that is still Queued by then becomes Failed: its content is out of date.
     """
     return len(db.run(_ANY_ORG_FORGET_BODIES, (limit,)))

@@ -1,4 +1,4 @@
-"""Files that are small and must outlive a machine."""
+"""Small files of organizations, stored in the database so that they survive the loss of a machine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from uuid import UUID
 from models.db import db
 from models.table import Table
 
-# What anybody may see of a brand.
+# The pictures of a brand that are public.
 _PUBLIC_KINDS = ["logo", "favicon", "hero"]
 
 
@@ -39,7 +39,7 @@ delete from stored_file where organization_id = %s and id = %s
 
 
 def stage_delete(*, organization_id: UUID, file_id: UUID) -> None:
-    """Stage the end of a file that nothing refers to any more."""
+    """Stage the delete of a file that no row refers to any more."""
     db.stage(_DELETE, (organization_id, file_id))
 
 
@@ -48,8 +48,8 @@ select {_TABLE.columns} from stored_file where id = %s and kind = any(%s)
 """
 
 
-def any_org_public(file_id: UUID) -> StoredFile | None:
-    """Return a file that anybody may see, or None."""
+def any_org_find_public(file_id: UUID) -> StoredFile | None:
+    """Return a public file, or None."""
     return _TABLE.first(_ANY_ORG_FIND, (file_id, _PUBLIC_KINDS))
 
 
@@ -57,7 +57,7 @@ _HAS_HERO = "select from stored_file where organization_id = %s and id = %s and 
 
 
 def has_hero(*, organization_id: UUID, file_id: UUID) -> bool:
-    """Say whether a file is a picture of this organization's for landing pages."""
+    """Return whether a file is a landing page picture of this organization."""
     return bool(db.run(_HAS_HERO, (organization_id, file_id)))
 
 
@@ -71,10 +71,10 @@ where f.organization_id = %(org)s and f.id = unused.id
 
 
 def stage_delete_unused_heroes(organization_id: UUID, *, keep: int) -> None:
-    """Stage the end of pictures that no landing page names, but for the newest `keep` of them."""
+    """Stage the delete of pictures that no landing page uses, except the newest `keep` of them."""
     db.stage(_DELETE_UNUSED, {"org": organization_id, "keep": keep})
 
 
-def any_org_tax_form(file_id: UUID) -> StoredFile | None:
-    """Return a tax form, sealed, for callers whom a signed link speaks for, or None."""
+def any_org_find_tax_form(file_id: UUID) -> StoredFile | None:
+    """Return a tax form, sealed, for the bearer of a signed link, or None."""
     return _TABLE.first(_ANY_ORG_FIND, (file_id, ["tax_form"]))

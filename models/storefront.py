@@ -1,4 +1,4 @@
-"""What strangers ask of a campaign and leave there: look-ups that know no tenant yet, and applications."""
+"""Public look-ups of campaigns, before the tenant is known, and the facts that an application is decided by."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """An open campaign as anybody may see it. Of the organization only what it shows of itself, never its id."""
+    """The public data of an open campaign and its organization, without the organization's id."""
 
     id: UUID
     organization_name: str
@@ -36,7 +36,7 @@ class Landing:
     logo_file_id: UUID | None
     favicon_file_id: UUID | None
     landing_page_config: Mapping[str, Any] | None
-    # What its page says beyond that.
+    # On its page only.
     handle: str
     brand_color: str | None
     verified_domain: str | None
@@ -70,7 +70,7 @@ _MAIN = Lookup(f"""
 {_SHOWN} join program p on p.organization_id = o.id {_OPEN}
 order by p.is_primary desc, p.created_at, p.id limit 1
 """)
-# The campaign that has a slug now goes first, open or not. A slug that nobody has leads to the campaign that had it
+# The campaign that has a slug now comes first, open or not. A slug that no campaign has leads to the one that had it
 # before.
 _BY_SLUG = Lookup(f"""
 {_SHOWN}
@@ -85,7 +85,7 @@ join program p on p.organization_id = o.id and p.id = named.id
 """)
 
 
-def any_org_landing(*, handle: str, slug: str | None) -> Landing | None:
+def any_org_find_landing(*, handle: str, slug: str | None) -> Landing | None:
     """Return an open campaign by the organization's subdomain and a slug that it has or had.
 
     Without a slug the primary campaign, or the oldest open one while the primary is not open.
@@ -94,7 +94,7 @@ def any_org_landing(*, handle: str, slug: str | None) -> Landing | None:
 
 
 class Address(NamedTuple):
-    """What a campaign is found by in public: the organization's subdomain and the campaign's slug."""
+    """The public address of a campaign: the organization's subdomain and the campaign's slug."""
 
     handle: str
     slug: str
@@ -107,20 +107,20 @@ where p.custom_domain = %s and p.custom_domain_verified and p.archived_at is nul
 """
 
 
-def any_org_domain(host: str) -> Address | None:
-    """Return the address that a verified custom domain stands for."""
+def any_org_find_by_domain(host: str) -> Address | None:
+    """Return the address of the campaign with a verified custom domain."""
     return _ADDRESSES.first(_ANY_ORG_DOMAIN, (host,))
 
 
-class BrandPlace(NamedTuple):
-    """What a host of a brand stands for: its handle, and the campaign whose own domain it is."""
+class BrandHost(NamedTuple):
+    """The brand that a host belongs to, by its handle, and the campaign whose own domain it is."""
 
     handle: str
     slug: str | None
 
 
-_PLACES = Rows(BrandPlace)
-_ANY_ORG_PLACE = """
+_HOSTS = Rows(BrandHost)
+_ANY_ORG_HOST = """
 select o.subdomain, p.slug from program p join organization o on o.id = p.organization_id
 where p.custom_domain = %(host)s and p.custom_domain_verified and p.archived_at is null and o.subdomain is not null
 union all
@@ -129,17 +129,17 @@ where (portal_host = %(host)s or subdomain = %(handle)s) and subdomain is not nu
 """
 
 
-def any_org_place(*, host: str, handle: str | None) -> BrandPlace | None:
-    """Return what a host stands for: a verified domain, a brand's own portal, or its subdomain (`handle`) of ours."""
-    return _PLACES.first(_ANY_ORG_PLACE, {"host": host, "handle": handle})
+def any_org_find_by_host(*, host: str, handle: str | None) -> BrandHost | None:
+    """Return the brand of a host: a campaign's verified domain, a brand's portal host, or its subdomain (`handle`)."""
+    return _HOSTS.first(_ANY_ORG_HOST, {"host": host, "handle": handle})
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """What is known of an applicant and of the slugs they might get, read at once so that nobody's answer is faster.
+class ApplicationFacts:
+    """The facts of an applicant and of the slugs they might get, read at once so that response times reveal nothing.
 
-    `affiliate_id` is theirs in this campaign already; `slug` the one they have in the organization's other campaigns.
-    A slug is shared when a link somewhere in the service has it: a second one is known by its program too.
+    `affiliate_id` is theirs if they are in this campaign already; `slug` is theirs in the organization's other
+    campaigns. A slug is shared if a link anywhere in the service has it: a second link with it needs its program, too.
     """
 
     affiliate_id: UUID | None
@@ -150,17 +150,17 @@ class Desk:
     is_spare_shared: bool
 
     def is_shared(self, slug: str, *, alias: str | None) -> bool:
-        """Say whether a link with this slug of the three needs its program; their own slug has a link already."""
+        """Return whether a link with this one of the three slugs needs its program; `slug` has a link already."""
         if slug == self.slug:
             return True
         return self.is_alias_shared if slug == alias else self.is_spare_shared
 
 
-_DESKS = Rows(Desk)
-# A link of a deleted affiliate keeps its slug, also from the person who had it. An account's slug is nobody's alias,
-# not even with that account's email: a stranger who tries emails must not learn whose it is. Within this organization
-# its holder keeps it.
-_DESK = """
+_FACTS = Rows(ApplicationFacts)
+# The slug of a deleted affiliate's link stays taken, also for the person who had it. An account's slug is available to
+# no applicant, not even with that account's email: a caller who tries emails must not learn whose it is. Within this
+# organization its holder keeps it.
+_READ_FACTS = """
 select
   (select id from affiliate
    where organization_id = %(org)s and program_id = %(program)s and email = %(email)s and deleted_at is null),
@@ -185,17 +185,19 @@ select
 """
 
 
-def desk(*, organization_id: UUID, program_id: UUID, email: str, alias: str | None, spare: str) -> Desk:
-    """Return the facts of an application. `spare` is the slug for somebody who brings none."""
-    asked = {"org": organization_id, "program": program_id, "email": email, "alias": alias, "spare": spare}
-    found = _DESKS.first(_DESK, asked)
-    assert found is not None
-    return found
+def read_application_facts(
+    *, organization_id: UUID, program_id: UUID, email: str, alias: str | None, spare: str
+) -> ApplicationFacts:
+    """Return the facts of an application. `spare` is the slug for an applicant who has none."""
+    params = {"org": organization_id, "program": program_id, "email": email, "alias": alias, "spare": spare}
+    facts = _FACTS.first(_READ_FACTS, params)
+    assert facts is not None
+    return facts
 
 
 @dataclass(frozen=True, slots=True)
 class Portal:
-    """Where an affiliate's recruits are sent, as far as the brand has set it up."""
+    """The parts of an affiliate's recruiting link, as far as the brand has set them up."""
 
     program_slug: str
     is_recruiting: bool
@@ -220,15 +222,15 @@ where a.organization_id = %s and a.id = %s
 """
 
 
-def portal(*, organization_id: UUID, affiliate_id: UUID) -> Portal:
-    """Return the facts of an affiliate's recruiting link."""
-    found = _PORTALS.first(_PORTAL, (organization_id, affiliate_id))
-    assert found is not None  # the caller found the affiliate
-    return found
+def find_portal(*, organization_id: UUID, affiliate_id: UUID) -> Portal:
+    """Return the parts of an affiliate's recruiting link."""
+    portal = _PORTALS.first(_PORTAL, (organization_id, affiliate_id))
+    assert portal is not None  # the caller has read the affiliate
+    return portal
 
 
 class Discoverable(NamedTuple):
-    """What the page of a campaign is found by, and when the campaign was changed last."""
+    """The address of a campaign's public page, and when the campaign was changed last."""
 
     handle: str
     slug: str
@@ -248,16 +250,16 @@ and o.subdomain = %(handle)s and (%(slug)s::text is null or p.slug = %(slug)s) o
 """
 
 
-def any_org_discoverable_number() -> int:
-    """Return how many open campaigns strangers may find, whoever's they are."""
+def any_org_count_discoverable() -> int:
+    """Return how many open campaigns of all brands are publicly discoverable."""
     return int(db.run(_COUNT_DISCOVERABLE)[0][0])
 
 
-def any_org_discoverable(*, after: int, limit: int) -> list[Discoverable]:
-    """Return up to `limit` of them in an order that stays, but for the first `after`."""
+def any_org_list_discoverable(*, after: int, limit: int) -> list[Discoverable]:
+    """Return up to `limit` of them in a stable order, without the first `after`."""
     return _DISCOVERABLE.all(_DISCOVERABLE_PAGE, (after, limit))
 
 
-def any_org_discoverable_of_brand(*, handle: str, slug: str | None, limit: int) -> list[Discoverable]:
-    """Return up to `limit` of the brand with this handle, or the one of them with this slug."""
+def any_org_list_discoverable_of_brand(*, handle: str, slug: str | None, limit: int) -> list[Discoverable]:
+    """Return up to `limit` of them of the brand with this handle, or the one with this slug."""
     return _DISCOVERABLE.all(_DISCOVERABLE_OF_BRAND, {"handle": handle, "slug": slug, "limit": limit})

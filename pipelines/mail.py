@@ -30,7 +30,7 @@ _NO_SERVER = "There is no mail server: SMTP_URL is not set."
 class PreparedMail:
     """A message whose attempt is counted, or one whose slot is still to come at `wait_until`."""
 
-    message: mail.Waiting
+    message: mail.QueuedMessage
     server: smtp_address.Server
     wait_until: datetime | None
 
@@ -95,12 +95,12 @@ def prepare(*, organization_id: UUID, message_id: UUID) -> PreparedMail | None:
 
     Without a mail server the message becomes Kept here.
     """
-    message = mail.lock_waiting(organization_id=organization_id, message_id=message_id)
+    message = mail.lock_queued(organization_id=organization_id, message_id=message_id)
     if message is None:
         return None
     server = settings.current().mail.smtp
     if server is None:
-        mail.stage_settled(organization_id=organization_id, message_id=message_id, status=_KEPT, error=None)
+        mail.stage_final_status(organization_id=organization_id, message_id=message_id, status=_KEPT, error=None)
         return None
     wait_until = _slot_to_wait_for(message)
     if wait_until is None:
@@ -125,7 +125,7 @@ def record(prepared: PreparedMail, outcome: MailOutcome, *, now: datetime) -> da
     if outcome.is_sent:
         mail.stage_sent(organization_id=organization_id, message_id=message_id, at=now)
     elif outcome.refusal is not None:
-        mail.stage_settled(
+        mail.stage_final_status(
             organization_id=organization_id, message_id=message_id, status=_FAILED, error=outcome.refusal
         )
     return prepared.wait_until
@@ -170,7 +170,7 @@ def any_org_open(message_id: UUID) -> OpenedMail:
     return OpenedMail(message, _headers(message), body["text"], body["html"])
 
 
-def _slot_to_wait_for(message: mail.Waiting) -> datetime | None:
+def _slot_to_wait_for(message: mail.QueuedMessage) -> datetime | None:
     """Return when the message's slot comes, keeping one for it if it has none; None when it may go out now."""
     if pace.is_good(message.slot_at, now=message.now):
         return None
@@ -187,7 +187,7 @@ def _server(prepared: PreparedMail) -> smtp.Transport:
     return smtp.Smtp(prepared.server, sender=settings.current().mail.sender)
 
 
-def _letter(message: mail.Waiting) -> smtp.Letter:
+def _letter(message: mail.QueuedMessage) -> smtp.Letter:
     body = _open(message.body_sealed, message.id)
     return smtp.Letter(
         id=message.id,

@@ -51,7 +51,7 @@ def any_org_status(*, now: datetime) -> list[Status]:
 def any_org_start(*, now: datetime) -> None:
     """Begin a run of every kind that ends and is not being worked on."""
     for name in KINDS:
-        if _days(name) and not rows.any_org_is_waiting(queue=jobs.RETENTION_SLICE.queue, fair_key=_turn(name)):
+        if _days(name) and not rows.any_org_has_jobs(queue=jobs.RETENTION_SLICE.queue, fair_key=_turn(name)):
             begin(name, now=now)
             _stage_slice(name)
 

@@ -21,10 +21,10 @@ def forget() -> None:
 
     In portions: a full one asks for the next.
     """
-    answers = stored_answers.any_org_forget(limit=_AT_ONCE)
-    bodies = mail.any_org_forget_bodies(limit=_AT_ONCE)
-    ticks.stage_forget_old()
-    processes.stage_forget_silent()
+    answers = stored_answers.any_org_delete_old(limit=_AT_ONCE)
+    bodies = mail.any_org_delete_old_bodies(limit=_AT_ONCE)
+    ticks.stage_delete_old()
+    processes.stage_delete_silent()
     lookups.any_org_stage_forget()
     if _AT_ONCE in (answers, bodies):
         work.enqueue(jobs.FORGET, organization_id=None)

@@ -32,8 +32,8 @@ _log = structlog.get_logger(__name__)
 _SILENCE_BEYOND_LEASE_S = 1
 
 
-Work = Callable[[rows.Claimed], None]
-WorkTogether = Callable[[Sequence[rows.Claimed]], None]
+Work = Callable[[rows.ClaimedJob], None]
+WorkTogether = Callable[[Sequence[rows.ClaimedJob]], None]
 Prepared = TypeVar("Prepared")
 Answer = TypeVar("Answer")
 
@@ -71,7 +71,7 @@ def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[
                 if claimed is None:
                     return RunResult()
                 work(claimed)
-                rows.stage_done(job_id=job_id, attempt=attempt)
+                rows.stage_delete(job_id=job_id, attempt=attempt)
             return RunResult()
 
         def run_together(job_id: int, attempt: int, **_: object) -> RunResult:
@@ -85,7 +85,7 @@ def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[
                         work(batch.first)
                     else:
                         together(batch.jobs)  # type: ignore[misc]  # else `run` is registered
-                    batches.stage_done(batch.jobs)
+                    batches.stage_delete(batch.jobs)
             except Exception as error:
                 if not batch_pauses.pause_after(job, batch, error):
                     raise
@@ -102,7 +102,7 @@ def database_job(job: Job, *, together: WorkTogether | None = None) -> Callable[
 def register_calling_job(
     job: Job,
     *,
-    prepare: Callable[[rows.Claimed], Prepared | None],
+    prepare: Callable[[rows.ClaimedJob], Prepared | None],
     call: Callable[[Prepared], Answer],
     record: Callable[[Prepared, Answer], datetime | None],
     why: Callable[[Prepared, Answer], str | None] = lambda prepared, answer: None,
@@ -153,7 +153,7 @@ def register_calling_job(
 class _Steps(Generic[Prepared, Answer]):
     """The steps of a job that calls another server, as `register_calling_job` describes them."""
 
-    prepare: Callable[[rows.Claimed], Prepared | None]
+    prepare: Callable[[rows.ClaimedJob], Prepared | None]
     call: Callable[[Prepared], Answer]
     record: Callable[[Prepared, Answer], datetime | None]
     why: Callable[[Prepared, Answer], str | None]
@@ -168,30 +168,30 @@ class _Steps(Generic[Prepared, Answer]):
         self.end(claimed, prepared)
         return RunResult()
 
-    def begin(self, claimed: rows.Claimed) -> Prepared | None:
+    def begin(self, claimed: rows.ClaimedJob) -> Prepared | None:
         """Prepare one job in the transaction that locked it."""
         prepared = self.prepare(claimed)
         if prepared is None:
-            rows.stage_done(job_id=claimed.id, attempt=claimed.attempt)
+            rows.stage_delete(job_id=claimed.id, attempt=claimed.attempt)
         else:
-            rows.stage_begun(job_id=claimed.id, attempt=claimed.attempt, process_id=process.current_id())
+            rows.stage_start(job_id=claimed.id, attempt=claimed.attempt, process_id=process.current_id())
         return prepared
 
-    def end(self, claimed: rows.Claimed, prepared: Prepared | None) -> None:
+    def end(self, claimed: rows.ClaimedJob, prepared: Prepared | None) -> None:
         """Make the prepared call, if there is one, and record its answer."""
         if prepared is not None:
             self.record_answer(claimed, prepared, self.call(prepared))
 
-    def record_answer(self, claimed: rows.Claimed, prepared: Prepared, answer: Answer) -> None:
+    def record_answer(self, claimed: rows.ClaimedJob, prepared: Prepared, answer: Answer) -> None:
         """Record the answer to the call of one job, and whether it is done or waits for another attempt."""
         has_organization = claimed.organization_id is not None
         with db.unit_of_work(claimed.tenant) if has_organization else db.any_org_work():
             again_at = self.record(prepared, answer)
             if again_at is None:
-                rows.stage_done(job_id=claimed.id, attempt=claimed.attempt)
+                rows.stage_delete(job_id=claimed.id, attempt=claimed.attempt)
             else:
                 why = self.why(prepared, answer)
-                rows.stage_again(job_id=claimed.id, attempt=claimed.attempt, at=again_at, why=why)
+                rows.stage_retry(job_id=claimed.id, attempt=claimed.attempt, at=again_at, why=why)
 
 
 def _check_batch_size(job: Job, together: object) -> None:
@@ -207,14 +207,14 @@ def _lock(job: Job, job_id: int, attempt: int, timeout_s: int | None) -> Batch |
 
 def _prepare_batch(
     batch: Batch,
-    prepare: Callable[[rows.Claimed], Prepared | None],
+    prepare: Callable[[rows.ClaimedJob], Prepared | None],
     together: CallBatch[Prepared, Answer],
-) -> list[tuple[rows.Claimed, Prepared]]:
+) -> list[tuple[rows.ClaimedJob, Prepared]]:
     results = [prepare(batch.first)] if len(batch.jobs) == 1 else together.prepare(batch.jobs)
     pairs = list(zip(batch.jobs, results, strict=True))
     prepared_jobs = [(claimed, prepared) for claimed, prepared in pairs if prepared is not None]
-    batches.stage_done([claimed for claimed, prepared in pairs if prepared is None])
-    batches.stage_begun(
+    batches.stage_delete([claimed for claimed, prepared in pairs if prepared is None])
+    batches.stage_start(
         [claimed for claimed, _ in prepared_jobs],
         first_id=batch.first.id,
         process_id=process.current_id(),
@@ -239,7 +239,7 @@ def _record_batch(
         metrics.count_jobs(job.name, failures.record_failure(job, claimed.id, claimed.attempt, error))
     if results.uncalled:
         with db.unit_of_work(results.uncalled[0][0].tenant):
-            returned_ids = batches.give_back([claimed for claimed, _ in results.uncalled])
+            returned_ids = batches.requeue_uncalled([claimed for claimed, _ in results.uncalled])
             if unused := [prepared for claimed, prepared in results.uncalled if claimed.id in returned_ids]:
                 together.give_back(unused)
     return recorded
@@ -259,7 +259,7 @@ def _record_answers(
                 again = together.record([(prepared, answer) for _, prepared, answer in results.answered])
                 claimed_jobs = [claimed for claimed, _, _ in results.answered]
                 whys = [steps.why(prepared, answer) for _, prepared, answer in results.answered]
-                batches.stage_recorded(list(zip(claimed_jobs, again, whys, strict=True)))
+                batches.stage_call_outcomes(list(zip(claimed_jobs, again, whys, strict=True)))
             return recorded
         except Exception as error:
             _log.warning("job.not_recorded_together", error=type(error).__name__)

@@ -29,7 +29,7 @@ def record_failure(job: Job, job_id: int, attempt: int, error: Exception) -> str
     """Record why an attempt did not succeed, and return the name of the outcome."""
     if isinstance(error, TryAgain):
         with db.any_org_work():
-            rows.stage_again(job_id=job_id, attempt=attempt, at=error.at, why=error.why)
+            rows.stage_retry(job_id=job_id, attempt=attempt, at=error.at, why=error.why)
         return "again"
     if isinstance(error, NotReadable):
         return postpone(job_id, attempt, why=str(error))
@@ -46,8 +46,8 @@ def postpone(job_id: int, attempt: int, *, why: str = "") -> str:
     It uses no attempt. After an hour the job is a dead letter.
     """
     with db.any_org_work():
-        job = rows.any_org_put_off_unknown(
-            job_id=job_id, attempt=attempt, why=why, first_s=_FIRST_POSTPONE_S, longest_s=_MAX_POSTPONE_S
+        job = rows.any_org_postpone_unknown(
+            job_id=job_id, attempt=attempt, why=why, first_s=_FIRST_POSTPONE_S, max_s=_MAX_POSTPONE_S
         )
     if job is None:
         return "done"
@@ -66,7 +66,7 @@ def _record_error(job: Job, job_id: int, attempt: int, error: Exception) -> None
 def _fail(job_id: int, attempt: int, error: str, *, retry_in_s: int | None) -> None:
     storable = error[-_ERROR_CHARACTERS:].replace("\x00", "").encode("utf-8", "replace").decode()
     with db.any_org_work():
-        is_dead = rows.any_org_fail(job_id=job_id, attempt=attempt, error=storable, retry_in_s=retry_in_s)
+        is_dead = rows.any_org_record_failure(job_id=job_id, attempt=attempt, error=storable, retry_in_s=retry_in_s)
     if is_dead is not None:
         _log.error("job.failed", retry_in_s=None if is_dead else retry_in_s, is_dead=is_dead, error=_summary(error))
 

@@ -77,7 +77,7 @@ class Relay:
         which waits for no disk.
         """
         with db.read_only(), db.any_org_work():
-            queues = rows.any_org_queues(jobs.QUEUES)
+            queues = rows.any_org_queues_with_jobs(jobs.QUEUES)
         if not queues:
             return 0
         with db.any_org_work():
@@ -86,7 +86,7 @@ class Relay:
         return len(pointers)
 
     def _claim(self, queue: str) -> list[rows.Pointer]:
-        return rows.any_org_hand_out(
+        return rows.any_org_dispatch(
             queue=queue,
             per_thread=self._chosen.slots_per_thread(queue),
             share=SHARE.get(queue, _UNLIMITED),
@@ -101,7 +101,7 @@ class Relay:
             except (redis.RedisError, BrokerConnectionError):
                 # This one may have arrived nevertheless; its attempt number then no longer matches and it is dropped.
                 with db.any_org_work():
-                    rows.any_org_stage_not_pushed(pointers[pushed:])
+                    rows.any_org_stage_undo_dispatch(pointers[pushed:])
                 raise
             metrics.count_handed_out(pointer.queue)
 

@@ -33,17 +33,17 @@ def run(should_stop: Callable[[], bool]) -> None:
 def due_entries(entries: Sequence[ScheduledTick] = schedule.SCHEDULE) -> list[ScheduledTick]:
     """Return the entries of the schedule that have a tick to fire. Budget: 1 statement, and nothing to commit."""
     with db.read_only(), db.any_org_work():
-        last, now = ticks.last_of([entry.job.name for entry in entries])
+        last, now = ticks.find_latest_by_name([entry.job.name for entry in entries])
     return [entry for entry in entries if entry.due(last=last.get(entry.job.name), now=now)]
 
 
 def fire(entry: ScheduledTick) -> int:
     """Stage the jobs of every due tick that no other scheduler has fired, and return how many."""
     with db.any_org_work():
-        last, now = ticks.last_and_now(entry.job.name)
+        last, now = ticks.find_latest_and_now(entry.job.name)
         fired = 0
         for time_due in entry.due(last=last, now=now):
-            if ticks.fire(name=entry.job.name, scheduled_for=time_due):
+            if ticks.claim(name=entry.job.name, scheduled_for=time_due):
                 work.enqueue(entry.job, organization_id=None)
                 fired += 1
     return fired

@@ -12,7 +12,7 @@ import structlog
 
 from domain import jobs
 from models import db
-from models.jobs import processes, silence
+from models.jobs import processes, silent_processes
 from workers.carriers.pointer_carrier import PointerCarrier
 
 _log = structlog.get_logger(__name__)
@@ -37,7 +37,7 @@ class SilenceWatch:
         if time.monotonic() < self._looked_at + _LOOK_EVERY_S:
             return
         with db.read_only(), db.any_org_work():
-            silent_ids = processes.silent()
+            silent_ids = processes.list_silent()
         now = time.monotonic()
         if now > self._looked_at + _BLIND_AFTER_S:
             self._watching_since = now
@@ -53,9 +53,9 @@ class SilenceWatch:
         with db.any_org_work():
             if not processes.lock_silent(process_id):
                 return
-            still_held = silence.any_org_let_go(process_id=process_id, fetched=fetched, full_lease=_FULL_LEASE)
-            if not still_held:
-                processes.stage_forget(process_id)
+            held_jobs = silent_processes.any_org_release(process_id=process_id, fetched=fetched, full_lease=_FULL_LEASE)
+            if not held_jobs:
+                processes.stage_delete(process_id)
         for queue, pointers in messages.items():
             useless = [message for message, pointer in pointers.items() if pointer not in still_held]
             self._carrier.forget(process_id, queue, useless)

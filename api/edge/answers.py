@@ -164,7 +164,7 @@ def _claim(tenant: UUID | None, name: _Name, request_hash: bytes) -> bool:
             request_hash=request_hash,
             window_s=name.window_s,
         )
-    except stored_answers.StillRunning as error:
+    except stored_answers.RequestStillRunning as error:
         raise _Conflict(409, "idempotency_conflict", "The first request with this key is still running.") from error
 
 
@@ -190,7 +190,7 @@ class _Conflict(Refused):
 
 
 def _keep(tenant: UUID | None, name: _Name, answer: Response) -> None:
-    stored_answers.stage_keep(
+    stored_answers.stage_answer(
         organization_id=tenant,
         scope=name.scope,
         key=name.key,

@@ -16,7 +16,7 @@ from adapters.clock import gauge
 from api.edge.reading import figures
 from domain import jobs
 from models import db
-from models.jobs import desk, processes
+from models.jobs import admin_queries, processes
 from models.ledger import results
 from models.upkeep import connections, known_servers
 from pipelines import fx_intake, partitions
@@ -85,8 +85,8 @@ class _Queues:
         threads = GaugeMetricFamily("finderfee_worker_threads", "Live worker threads.", labels=["queue"])
         try:
             with db.any_org_work():
-                counts = {row[0]: row for row in desk.any_org_counts()}
-                live = processes.live_threads()
+                counts = {row[0]: row for row in admin_queries.any_org_count_by_queue()}
+                live = processes.count_live_threads()
         except db.UNAVAILABLE:
             return  # the counters matter most while the database is away
         for queue in jobs.QUEUES:

@@ -218,7 +218,7 @@ def _record_replaced(outcome: inviting.InvitesSent, now: datetime) -> None:
         _record_revoked(invite, now)
 
 
-def _record_revoked(invite: invites.NamedInvite, now: datetime) -> None:
+def _record_revoked(invite: invites.InviteWithProgram, now: datetime) -> None:
     before = invite_record(invite, now=now)
     after = before | {"state": InviteState.Revoked.value}
     audit.record("affiliate_invite.revoked", invite.id, before=before, after=after, now=now)

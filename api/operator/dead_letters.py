@@ -16,8 +16,8 @@ from api.edge.wake import wake_relay
 from api.operator.guarding import DECIDE, READ, WRITE
 from domain.refused import Refused
 from models import db
-from models.jobs import desk
-from models.jobs.desk import DeadFilters, JobRow
+from models.jobs import admin_queries
+from models.jobs.admin_queries import DeadFilters, JobRow
 from pipelines.operating import discarding, queue_desk
 from schemas.affiliates.affiliate import Nothing
 from schemas.operator.queues import (
@@ -58,7 +58,7 @@ def list_dead_letters() -> Mapping[str, object]:
     asked = paging.wanted(query)
     after = (asked.after[0], asked.after[1].int) if asked.after else None
     with db.any_org_work():
-        rows = desk.any_org_dead_page(_filters(query), after=after, limit=asked.limit)
+        rows = admin_queries.any_org_dead_page(_filters(query), after=after, limit=asked.limit)
     shown, has_more = rows[: asked.take], len(rows) > asked.take
     items = _RECORD.dump([_listed(row) for row in shown], many=True)
     return {"items": items, "nextCursor": _cursor(shown) if has_more else None, "hasMore": has_more}
@@ -69,7 +69,7 @@ def list_dead_letters() -> Mapping[str, object]:
 def count_dead_letters() -> Mapping[str, object]:
     """Count the dead letters of a queue, a kind of job, an organization or an error. Budget: 1 round trip."""
     with db.any_org_work():
-        return {"count": desk.any_org_count_dead(_filters(body.query()))}
+        return {"count": admin_queries.any_org_count_dead(_filters(body.query()))}
 
 
 @blueprint.get("/api/operator/dead-letters/kinds")

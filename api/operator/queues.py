@@ -8,7 +8,7 @@ from api.edge.operations import EMPTY, array, operation
 from api.edge.wake import wake_relay
 from api.operator.guarding import READ, WRITE
 from models import db
-from models.jobs import desk
+from models.jobs import admin_queries
 from pipelines.operating import queue_desk
 from schemas.affiliates.affiliate import Nothing
 from schemas.operator.queues import QueueRecord, WhyBody
@@ -37,7 +37,7 @@ def pause_queue(queue: str) -> Response:
     name, why = queue_desk.find_known(queue), body.load()["why"]
 
     def pause() -> answers.Answer:
-        desk.pause(name, why=why)
+        admin_queries.pause_queue(name, why=why)
         audit.record("queue.paused", name, after={"queue": name, "why": why}, now=clock.now())
         return 204, None
 
@@ -52,7 +52,7 @@ def resume_queue(queue: str) -> Response:
     body.load_optional()
 
     def resume() -> answers.Answer:
-        desk.resume(name)
+        admin_queries.resume_queue(name)
         audit.record("queue.resumed", name, after={"queue": name}, now=clock.now())
         return 204, None
 

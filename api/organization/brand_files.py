@@ -22,7 +22,7 @@ def get_brand_file(file_id: str) -> Response:
     """Show a logo or favicon. For anybody; a new image has a new address, so this one never changes."""
     wanted_id = path.uuid(file_id, "file")
     with db.any_org_work():
-        found = stored_files.any_org_public(wanted_id)
+        found = stored_files.any_org_find_public(wanted_id)
     if found is None:
         raise Refused(404, "not_found", "There is no such file.")
     answer = Response(found.content, content_type=found.content_type)

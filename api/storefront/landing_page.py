@@ -14,7 +14,7 @@ from domain.programs import terms_in_words
 from domain.programs.terms_in_words import WordedTerms
 from domain.refused import Refused
 from models import db
-from models.storefront import BrandPlace, Landing
+from models.storefront import BrandHost, Landing
 from pipelines.storefront import lookup
 from schemas.storefront.lookup import landing_record
 
@@ -98,7 +98,7 @@ def of(
     )
 
 
-def any_org_place() -> tuple[str, BrandPlace] | None:
+def any_org_place() -> tuple[str, BrandHost] | None:
     """Return the host that this request names and what it stands for; None where it is the service's own or nobody's.
 
     Whoever names hosts that are nobody's is not looked for any more after a while. Budget: 1 statement; none for the

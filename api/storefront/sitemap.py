@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import settings
 from models import db, storefront
-from models.storefront import BrandPlace
+from models.storefront import BrandHost
 
 #: The protocol's own limit of one sitemap.
 MOST = 50_000
@@ -22,7 +22,7 @@ class Listed(NamedTuple):
 def any_org_pages() -> int:
     """Return how many sitemaps there are: 1 at least. Budget: 1 statement."""
     with db.any_org_work():
-        number = storefront.any_org_discoverable_number()
+        number = storefront.any_org_count_discoverable()
     return max(1, -(-number // MOST))
 
 
@@ -32,15 +32,15 @@ def any_org_page(page: int) -> list[Listed]:
         return []
     base = settings.current().web.url
     with db.any_org_work():
-        found = storefront.any_org_discoverable(after=(page - 1) * MOST, limit=MOST)
+        found = storefront.any_org_list_discoverable(after=(page - 1) * MOST, limit=MOST)
     return [Listed(f"{base}/p/{one.handle}/{one.slug}", one.updated_at) for one in found]
 
 
-def any_org_listed_at(host: str, place: BrandPlace) -> list[Listed]:
+def any_org_listed_at(host: str, place: BrandHost) -> list[Listed]:
     """Return what a brand's host lists: its one campaign where it is a campaign's own, else all of the brand's.
 
     Budget: 1 statement.
     """
     with db.any_org_work():
-        found = storefront.any_org_discoverable_of_brand(handle=place.handle, slug=place.slug, limit=MOST)
+        found = storefront.any_org_list_discoverable_of_brand(handle=place.handle, slug=place.slug, limit=MOST)
     return [Listed(f"https://{host}/{'' if place.slug is not None else one.slug}", one.updated_at) for one in found]

@@ -128,7 +128,7 @@ def accept_with_jobs(cursor: Any, brand: Brand, count: int, *, prefix: str) -> N
         "of": len(brand.affiliate_ids),
         "count": count,
     }
-    cursor.execute(_ACCEPT_WITH_JOBS, facts | rows.kind(jobs.SALE_SETTLE))
+    cursor.execute(_ACCEPT_WITH_JOBS, facts | rows.kind_columns(jobs.SALE_SETTLE))
 
 
 def _program(organization_id: UUID, program_id: UUID, now: datetime) -> dict[str, object]:

@@ -11,9 +11,9 @@ from commands import output, trail
 from domain.jobs import QUEUES
 from domain.money import wording
 from domain.refused import Refused
-from models.jobs import desk
-from models.jobs.desk import DeadFilters, JobRow
-from models.jobs.losses import Leaves
+from models.jobs import admin_queries
+from models.jobs.admin_queries import DeadFilters, JobRow
+from models.jobs.losses import UnfinishedWork
 from pipelines.operating import discarding
 from pipelines.operating.discarding import DiscardedKind, leaves_json, summarize
 
@@ -45,7 +45,7 @@ def describe(job: JobRow) -> str:
     return describe_leaves(job.leaves)
 
 
-def describe_leaves(leaves: Leaves) -> str:
+def describe_leaves(leaves: UnfinishedWork) -> str:
     """Return what a job leaves undone and how to have it done after all, as a line for people."""
     about = [f"sale or event {output.clean_line(leaves.external_event_id)}"] if leaves.external_event_id else []
     if leaves.amount_cents is not None and leaves.currency:
@@ -76,8 +76,8 @@ def by_id(job_ids: Sequence[int], why: str, *, dry_run: bool, as_json: bool) -> 
 def by_filter(filters: DeadFilters, limit: int, why: str, *, dry_run: bool, is_confirmed: bool, as_json: bool) -> None:
     """Discard the dead letters of a filter once their count was confirmed; nothing where there are others by then."""
     with output.every_tenant():
-        planned = desk.any_org_lock_dead(filters, limit=limit)
-        more = desk.any_org_count_dead(filters) - len(planned)
+        planned = admin_queries.any_org_lock_dead(filters, limit=limit)
+        more = admin_queries.any_org_count_dead(filters) - len(planned)
     kinds = summarize(planned)
     if not as_json:
         _show(kinds)
@@ -88,7 +88,7 @@ def by_filter(filters: DeadFilters, limit: int, why: str, *, dry_run: bool, is_c
     if not dry_run and planned:
         _confirm(len(planned), is_confirmed)
         with output.every_tenant():
-            _check_same(planned, dead := desk.any_org_lock_dead(filters, limit=limit))
+            _check_same(planned, dead := admin_queries.any_org_lock_dead(filters, limit=limit))
             _discard(dead, why)
     ids = [job.id for job in planned]
 

@@ -12,8 +12,8 @@ from commands import output, trail
 from commands.service import discarding, losses
 from domain.jobs import QUEUES
 from domain.refused import Refused
-from models.jobs import desk
-from models.jobs.desk import DeadFilters, JobRow
+from models.jobs import admin_queries
+from models.jobs.admin_queries import DeadFilters, JobRow
 from pipelines.operating import queue_desk
 from pipelines.operating.discarding import leaves_json
 
@@ -43,7 +43,7 @@ def queues(as_json: bool) -> None:
 
 
 @group.command("list")
-@click.option("--state", type=click.Choice(desk.LIVING), help="Only these; without it all that are not dead.")
+@click.option("--state", type=click.Choice(admin_queries.LIVING), help="Only these; without it all that are not dead.")
 @click.option("--queue", type=click.Choice(QUEUES))
 @click.option("--org", "organization", type=click.UUID)
 @click.option("--name")
@@ -53,9 +53,11 @@ def living(
     *, state: str | None, queue: str | None, organization: UUID | None, name: str | None, limit: int, as_json: bool
 ) -> None:
     """List jobs that wait, come again or are with a worker, by when they are due, with their last error."""
-    states = (state,) if state else desk.LIVING
+    states = (state,) if state else admin_queries.LIVING
     with output.every_tenant():
-        listed = desk.any_org_living(states=states, queue=queue, organization_id=organization, name=name, limit=limit)
+        listed = admin_queries.any_org_list_living(
+            states=states, queue=queue, organization_id=organization, name=name, limit=limit
+        )
     output.show(
         [{**_as_json(job), "state": job.state} for job in listed],
         as_json=as_json,
@@ -85,7 +87,7 @@ def living(
 def dead(*, filters: DeadFilters, limit: int, as_json: bool) -> None:
     """List dead letters, oldest first."""
     with output.every_tenant():
-        listed = desk.any_org_dead(**asdict(filters), limit=limit)
+        listed = admin_queries.any_org_list_dead(**asdict(filters), limit=limit)
     output.show(
         [_as_json(job) for job in listed],
         as_json=as_json,
@@ -106,7 +108,7 @@ def dead(*, filters: DeadFilters, limit: int, as_json: bool) -> None:
 def show(job_id: int, as_json: bool) -> None:
     """Show one job: arguments, attempts, the error with its traceback."""
     with output.every_tenant():
-        job = desk.any_org_find(job_id)
+        job = admin_queries.any_org_find(job_id)
         if job is None:
             raise Refused(
                 404, "not_found", f"There is no job {job_id}: it is done, or was discarded. Next: flask jobs dead"
@@ -139,8 +141,8 @@ def replay(*, job_ids: tuple[int, ...], filters: DeadFilters, limit: int, dry_ru
     with output.every_tenant():
         wanted = list(job_ids)
         if not wanted:
-            wanted = [job.id for job in desk.any_org_dead(**asdict(filters), limit=limit)]
-        replayed = _dead_among(wanted) if dry_run else desk.any_org_replay(wanted)
+            wanted = [job.id for job in admin_queries.any_org_list_dead(**asdict(filters), limit=limit)]
+        replayed = _dead_among(wanted) if dry_run else admin_queries.any_org_replay(wanted)
         if replayed and not dry_run:
             trail.record("job.replayed", {"jobs": replayed}, about=replayed)
     untouched = sorted(set(wanted) - set(replayed))
@@ -196,7 +198,7 @@ def discard(
 def pause(queue: str, why: str, as_json: bool) -> None:
     """Hand nothing more out of a queue; what is out finishes, the rest waits."""
     with output.every_tenant():
-        desk.pause(queue, why=why)
+        admin_queries.pause_queue(queue, why=why)
         trail.record("queue.paused", {"queue": queue, "why": why}, about=queue)
     output.show(
         {"paused": queue},
@@ -211,13 +213,13 @@ def pause(queue: str, why: str, as_json: bool) -> None:
 def resume(queue: str, as_json: bool) -> None:
     """Hand out of a queue again."""
     with output.every_tenant():
-        desk.resume(queue)
+        admin_queries.resume_queue(queue)
         trail.record("queue.resumed", {"queue": queue}, about=queue)
     output.show({"resumed": queue}, as_json=as_json, person=lambda: click.echo(f"{queue} runs."))
 
 
 def _dead_among(job_ids: Sequence[int]) -> list[int]:
-    found = [desk.any_org_find(job_id) for job_id in job_ids]
+    found = [admin_queries.any_org_find(job_id) for job_id in job_ids]
     return [job.id for job in found if job is not None and job.failed_at is not None]
 
 

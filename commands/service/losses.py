@@ -6,8 +6,8 @@ import click
 
 from commands import output, trail
 from commands.service.discarding import describe_leaves
-from models.jobs import discarded
-from models.jobs.discarded import OpenLoss
+from models.jobs import discarded_jobs
+from models.jobs.discarded_jobs import OpenLoss
 from pipelines.operating import discarding
 
 
@@ -18,7 +18,7 @@ from pipelines.operating import discarding
 def losses(*, organization_id: UUID | None, limit: int, as_json: bool) -> None:
     """List discarded jobs of money whose work is still undone, with how to have it done after all."""
     with output.every_tenant():
-        listed = discarded.any_org_open(organization_id=organization_id, limit=limit)
+        listed = discarded_jobs.any_org_list_open_losses(organization_id=organization_id, limit=limit)
     output.show(
         [_as_json(loss) for loss in listed],
         as_json=as_json,

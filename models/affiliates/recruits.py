@@ -175,8 +175,8 @@ select w.id, s.currency, {_OWN}, {_SHARE}, {_OWN_HELD}, {_SHARE_HELD}
 from unnest(%(orgs)s::uuid[], %(recruiters)s::uuid[], %(ids)s::uuid[], %(homes)s::text[])
   as w (organization_id, recruiter_id, id, home)
 cross join lateral (
-  select c.currency, (c.occurred_at at time zone 'UTC')::date as day, {conditions.earned("c")} as own,
-    coalesce({conditions.earned("v")}, 0) as share
+  select c.currency, (c.occurred_at at time zone 'UTC')::date as day, {conditions.earned_cents("c")} as own,
+    coalesce({conditions.earned_cents("v")}, 0) as share
   from conversion c
   left join conversion v on v.organization_id = w.organization_id and v.parent_id = c.id
     and v.affiliate_id = w.recruiter_id

@@ -82,7 +82,7 @@ class Sale:
 
 _NAMES = tuple(field.name for field in fields(Sale))
 _NAMED = ", ".join(f"%({name})s" for name in _NAMES)
-_SETTLE = rows.kind(jobs.SALE_SETTLE)
+_SETTLE = rows.kind_columns(jobs.SALE_SETTLE)
 # A sale that names a customer has the ordinal 0 until the statement behind this one counts its payment.
 _ACCEPT = PreparedStatement(f"""
 with found as ({_REFERRAL}), accepted as (

@@ -85,9 +85,9 @@ def page(*, organization_id: UUID, filters: CodeFilters, after: Position | None,
 
 
 _EARNED = f"""
-select c.affiliate_coupon_id, c.currency, sum({conditions.earned("c")})::bigint from conversion c
+select c.affiliate_coupon_id, c.currency, sum({conditions.earned_cents("c")})::bigint from conversion c
 where c.organization_id = %s and c.affiliate_coupon_id = any(%s::uuid[]) and c.parent_id is null and not c.is_test
-group by 1, 2 having sum({conditions.earned("c")}) <> 0 order by 1, 2
+group by 1, 2 having sum({conditions.earned_cents("c")}) <> 0 order by 1, 2
 """
 
 

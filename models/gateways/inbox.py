@@ -121,7 +121,7 @@ def _taking(
     arrived: Sequence[Arrived], organization_id: UUID, connection_id: UUID, now: datetime
 ) -> Mapping[str, object]:
     return {
-        **rows.kind(jobs.GATEWAY_EVENT),
+        **rows.kind_columns(jobs.GATEWAY_EVENT),
         "org": organization_id,
         "connection": connection_id,
         "ids": [each.id for each in arrived],

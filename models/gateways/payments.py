@@ -310,7 +310,7 @@ def stage_reopening(buyers: Sequence[tuple[Payer, datetime]], *, organization_id
             "emails": [who.email_normalized for who, _ in known],
             "since": [since for _, since in known],
         }
-        db.stage(_REOPEN, sent | rows.kind(jobs.GATEWAY_EVENT))
+        db.stage(_REOPEN, sent | rows.kind_columns(jobs.GATEWAY_EVENT))
 
 
 _KNOWN_IDS = """

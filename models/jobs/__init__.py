@@ -1,1 +1,1 @@
-"""The job table: `rows` hands out and finishes, `desk` is what an operator sees, `silence` who died."""
+"""The job table: `rows` dispatches and finishes jobs, `admin_queries` is for operators, `processes` has the workers."""

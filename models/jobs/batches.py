@@ -1,8 +1,8 @@
-"""Jobs that a worker takes along with the one it was handed, because more of the same kind are due: a batch.
+"""Batches: a worker that was handed a job also does others of the same kind that are due.
 
-What is taken along was due and not handed out, of the same kind, organization and fair key, and never tried before:
-whatever failed, died or was put off once has a hand-out of its own, and so has what comes with nobody. Its queue is not
-paused. The rows are locked as the relay locks them, so neither it nor another worker has them at the same time.
+The others are due and not dispatched, of the same kind, organization and fair key, in a queue that is not paused, and
+were never tried before: a job that failed, died or was postponed once is dispatched by itself. The rows are locked as
+the relay locks them, so neither it nor another worker has them at the same time.
 """
 
 from collections.abc import Collection, Sequence
@@ -12,29 +12,29 @@ from uuid import UUID
 
 from domain.jobs import Job
 from models.db import db
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from models.prepared_statements import PreparedStatement
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Job rows locked by one worker, the one that it was handed first; the transaction belongs to their organization.
+    """Jobs locked by one worker, the dispatched one first; the transaction belongs to their organization.
 
-    `attempt` of each is the number of the attempt that this is.
+    `attempt` of each is the number of this attempt.
     """
 
-    jobs: Sequence[Claimed]
+    jobs: Sequence[ClaimedJob]
     fair_key: str
 
     @property
-    def first(self) -> Claimed:
-        """The job that was handed out."""
+    def first(self) -> ClaimedJob:
+        """The job that was dispatched."""
         return self.jobs[0]
 
 
-# What is due since the first or later stands behind it in the index, so nothing that was done before is passed over.
-# For the first it waits: a worker that was about to take it along when it was handed out has it locked until its own
-# transaction ends, though it goes without it. Nothing is held meanwhile.
+# Jobs that are due since the first one or later follow it in the index, so no finished row is read again.
+# The first is waited for: a worker that was about to batch it when it was dispatched has it locked until its own
+# transaction ends, though it goes on without it. No lock is held meanwhile.
 _LOCK = PreparedStatement("""
 with first as materialized (
   select * from job where id = %(id)s and attempt = %(attempt)s and run_at < deadline and failed_at is null
@@ -67,34 +67,34 @@ union all select id, organization_id, args, attempt + 1, max_attempts, fair_key,
 def lock(
     *, job: Job, job_id: int, attempt: int, alone: Collection[str], idle_timeout_s: int | None = None
 ) -> Batch | None:
-    """Lock a job as `rows.lock` does, and more that can be done with it, as many together as its kind says.
+    """Lock a job as `rows.lock` does, and others to do with it, up to the batch size of its kind.
 
-    Of the fair keys `alone` nothing is taken along, nor with a job that was tried before. Nothing is
-    counted: if the transaction fails, what was taken along is as due as it was.
+    Jobs of the fair keys `alone` are not batched, nor is a job that was tried before. No attempt of the others is
+    counted: if the transaction fails, they are as due as before.
     Budget: 1 round trip.
     """
     params = {"id": job_id, "attempt": attempt, "most": job.together, "alone": list(alone)}
-    found = db.run(_LOCK, params | {"idle_timeout_s": idle_timeout_s})
-    if not found:
+    rows = db.run(_LOCK, params | {"idle_timeout_s": idle_timeout_s})
+    if not rows:
         return None
     claimed = [
-        Claimed(id=id, organization_id=org, args=args, attempt=number, max_attempts=most_attempts)
-        for id, org, args, number, most_attempts, *_ in found
+        ClaimedJob(id=id, organization_id=org, args=args, attempt=number, max_attempts=max_attempts)
+        for id, org, args, number, max_attempts, *_ in rows
     ]
-    return Batch(claimed, fair_key=found[0][5])
+    return Batch(claimed, fair_key=rows[0][5])
 
 
-_DONE = PreparedStatement("delete from job where id = any(%s)")
+_DELETE = PreparedStatement("delete from job where id = any(%s)")
 
 
-def stage_done(jobs: Sequence[Claimed]) -> None:
-    """Delete rows in the transaction that locked them and did their work."""
+def stage_delete(jobs: Sequence[ClaimedJob]) -> None:
+    """Stage the delete of jobs, in the transaction that locked them and did their work."""
     if jobs:
-        db.stage(_DONE, ([job.id for job in jobs],))
+        db.stage(_DELETE, ([job.id for job in jobs],))
 
 
-# Those that were taken along have had no hand-out: it is made up for here, as the relay and `rows.stage_begun` have it.
-_BEGUN = PreparedStatement("""
+# The others of a batch were never dispatched: this is what the relay and `rows.stage_start` write for a dispatched job.
+_START = PreparedStatement("""
 update job set attempt = begun.attempt, process_id = %(process)s,
   taken_with = case when job.id <> %(first)s then %(first)s::bigint end,
   deadline = greatest(deadline, now() + make_interval(secs => coalesce(lease_s, %(lease_s)s))),
@@ -103,21 +103,21 @@ from unnest(%(ids)s::bigint[], %(attempts)s::int[]) as begun (id, attempt) where
 """)
 
 
-def stage_begun(jobs: Sequence[Claimed], *, first_id: int, process_id: UUID, lease_s: int) -> None:
-    """Count an attempt of what was taken along with `first_id`, and give each of these a lease that begins now.
+def stage_start(jobs: Sequence[ClaimedJob], *, first_id: int, process_id: UUID, lease_s: int) -> None:
+    """Stage that an attempt of the jobs in a batch with `first_id` is counted, with a lease that starts now.
 
-    From here on each is as one that was handed out and begun. `lease_s` is for kinds without a lease of their own.
+    Each is then like a job that was dispatched and started. `lease_s` is for kinds without a lease of their own.
     """
     params = {"process": process_id, "first": first_id, "lease_s": lease_s}
     if jobs:
-        db.stage(_BEGUN, params | _pointers(jobs))
+        db.stage(_START, params | _pointers(jobs))
 
 
-_RECORDED = PreparedStatement("""
+_DELETE_CALLED = PreparedStatement("""
 delete from job using unnest(%(ids)s::bigint[], %(attempts)s::int[]) as done (id, attempt)
 where job.id = done.id and job.attempt = done.attempt
 """)
-_AGAIN = PreparedStatement("""
+_RETRY = PreparedStatement("""
 update job set deadline = null, max_attempts = max_attempts + 1, run_at = again.at, waits_for = again.why
 from unnest(%(ids)s::bigint[], %(attempts)s::int[], %(at)s::timestamptz[], %(whys)s::text[])
   as again (id, attempt, at, why)
@@ -125,19 +125,19 @@ where job.id = again.id and job.attempt = again.attempt
 """)
 
 
-def stage_recorded(outcomes: Sequence[tuple[Claimed, datetime | None, str | None]]) -> None:
-    """Stage what became of calls: each is done (None), or waits until then with one attempt more to use, and why.
+def stage_call_outcomes(outcomes: Sequence[tuple[ClaimedJob, datetime | None, str | None]]) -> None:
+    """Stage the outcomes of calls: a job is done (None), or waits until a time, for a reason, with one attempt more.
 
-    One that has moved on to another attempt since stays as it is.
+    A job that has moved on to another attempt since stays as it is.
     """
     if done := [job for job, at, _ in outcomes if at is None]:
-        db.stage(_RECORDED, _pointers(done))
-    if again := [(job, at, why) for job, at, why in outcomes if at is not None]:
-        pointers = _pointers([job for job, *_ in again])
-        db.stage(_AGAIN, pointers | {"at": [at for _, at, _ in again], "whys": [why for *_, why in again]})
+        db.stage(_DELETE_CALLED, _pointers(done))
+    if retries := [(job, at, why) for job, at, why in outcomes if at is not None]:
+        pointers = _pointers([job for job, *_ in retries])
+        db.stage(_RETRY, pointers | {"at": [at for _, at, _ in retries], "whys": [why for *_, why in retries]})
 
 
-_GIVEN_BACK = PreparedStatement("""
+_REQUEUE_UNCALLED = PreparedStatement("""
 update job set deadline = null, max_attempts = max_attempts + 1, run_at = now()
 from unnest(%(ids)s::bigint[], %(attempts)s::int[]) as uncalled (id, attempt)
 where job.id = uncalled.id and job.attempt = uncalled.attempt
@@ -145,14 +145,13 @@ returning job.id
 """)
 
 
-def give_back(jobs: Sequence[Claimed]) -> set[int]:
-    """Make calls that were begun in name only due at once, with one attempt more to use.
+def requeue_uncalled(jobs: Sequence[ClaimedJob]) -> set[int]:
+    """Make jobs whose call was not made due at once, with one attempt more to use; return their ids, locked.
 
-    Returns the numbers of those, locked. One that has moved on to another attempt since stays as it is, and may have
-    been called by now.
+    A job that has moved on to another attempt since stays as it is: its call may have been made by now.
     """
-    return {number for (number,) in db.run(_GIVEN_BACK, _pointers(jobs))}
+    return {number for (number,) in db.run(_REQUEUE_UNCALLED, _pointers(jobs))}
 
 
-def _pointers(jobs: Sequence[Claimed]) -> dict[str, object]:
+def _pointers(jobs: Sequence[ClaimedJob]) -> dict[str, object]:
     return {"ids": [job.id for job in jobs], "attempts": [job.attempt for job in jobs]}

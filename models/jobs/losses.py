@@ -1,7 +1,7 @@
-"""The loss that a discard of a job is, for every kind: what stays undone, how to make up for it, and what notices it.
+"""What a discard of a job costs, for every kind: the undone work, its remedy, and the ledger rule that notices it.
 
-A rule test holds the table complete. Statements find what a job is about by its arguments; a job whose arguments are no
-ids of ours is about nothing known.
+A rule test holds the table complete. Statements find the row of a job by its arguments; a job whose arguments are not
+UUIDs has no known row.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from domain import jobs
 from domain.jobs import Job
 
-#: Rules of the ledger check about work that a job owes.
+#: Rules of the ledger check about work that a job has to do.
 UNSETTLED_SALE = "an accepted sale has its conversion, an uncredited row or a job that settles it"
 DISCARDED_WORK = "work on money whose job was discarded is done, asked for again or accepted as lost"
 UNCASCADED_REFUND = "a refund of a sale has reached its override, or a job takes it there"
@@ -22,12 +22,12 @@ _UNASKED_DEAL = "somebody asks about a charge or a refund that is on its way"
 class Loss:
     """What a discard of a kind of job costs.
 
-    `leaves` is what stays undone, `remedy` how to have it done after all, each for people. `is_kept`: a dead letter of
-    the kind never ends by age, since money or a promise would be lost without a decision. `rule` is the rule of the
-    ledger check that names what is left. `is_revived`: sending the same sale or event again has the work done. `facts`
-    selects external event id, amount in minor units and currency of what a job `j` is about, and no row where nothing
-    of it is left to do. `is_traced`: a discard keeps what names the work in `discarded_job`, so that the loss is listed
-    until it is made up for or accepted.
+    `leaves` is the undone work, `remedy` how to get it done after all, each for people. `is_kept`: a dead letter of the
+    kind is never deleted by age, since money or a promise would be lost without a decision. `rule` is the rule of the
+    ledger check that reports the undone work. `is_revived`: sending the same sale or event again gets it done. `facts`
+    selects external event id, amount in minor units and currency of the row of a job `j`, and no row if no work is
+    left. `is_traced`: a discard stores the arguments in `discarded_job`, so that the loss is listed until it is made up
+    for or accepted.
     """
 
     leaves: str
@@ -40,8 +40,8 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaves:
-    """What a discard of one job leaves undone. Money is minor units; None where the job is about no amount."""
+class UnfinishedWork:
+    """The work that a discard of one job leaves undone, with its amount in minor units (None: it has none)."""
 
     kind: str
     external_event_id: str | None
@@ -50,52 +50,56 @@ class Leaves:
 
     @property
     def text(self) -> str:
-        """What stays undone, for people."""
-        return of(self.kind).leaves
+        """The undone work, for people."""
+        return loss_of(self.kind).leaves
 
     @property
     def remedy(self) -> str:
-        """How to have it done after all, for people."""
-        return of(self.kind).remedy
+        """How to get it done after all, for people."""
+        return loss_of(self.kind).remedy
 
 
-def id_of(argument: str, job: str = "j") -> str:
+def uuid_argument(argument: str, job: str = "j") -> str:
     """Return the expression for an id among the arguments of a job, null unless it is a UUID."""
     value = f"{job}.args ->> '{argument}'"
     return f"(case when {value} ~ '^[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}$' then ({value})::uuid end)"
 
 
-def _of(table: str, alias: str, argument: str) -> str:
-    return f"from {table} {alias} where {alias}.organization_id = j.organization_id and {alias}.id = {id_of(argument)}"
+def _from_row(table: str, alias: str, argument: str) -> str:
+    id = uuid_argument(argument)
+    return f"from {table} {alias} where {alias}.organization_id = j.organization_id and {alias}.id = {id}"
 
 
-_SALE = f"select s.external_event_id, s.amount_cents, s.currency {_of('sale', 's', 'sale_id')} and s.settled_at is null"
+_SALE = f"""select s.external_event_id, s.amount_cents, s.currency {_from_row("sale", "s", "sale_id")}
+  and s.settled_at is null"""
 # Half to even, as the share itself is rounded (`domain.conversions.override`).
 _SHARE = f"""select p.external_event_id, (floor(share.exact) + case when share.exact - floor(share.exact) > 0.5
     or share.exact - floor(share.exact) = 0.5 and mod(floor(share.exact), 2) = 1 then 1 else 0 end)::bigint, p.currency
   from conversion p
   cross join lateral (select p.commission_cents * (j.args ->> 'percent')::numeric / 100 as exact) share
-  where p.organization_id = j.organization_id and p.id = {id_of("conversion_id")} and share.exact > 0.5
+  where p.organization_id = j.organization_id and p.id = {uuid_argument("conversion_id")} and share.exact > 0.5
   and not exists (
     select from conversion c where c.organization_id = p.organization_id and c.parent_id = p.id)"""
 _REFUNDS = f"""select p.external_event_id, (select sum(r.amount_cents)::bigint from refund r
     where r.organization_id = p.organization_id and r.conversion_id = p.id and not exists (
       select from reversal v join conversion c on c.organization_id = v.organization_id and c.id = v.conversion_id
       where v.organization_id = r.organization_id and v.refund_id = r.id and c.parent_id = p.id)), p.currency
-  {_of("conversion", "p", "conversion_id")}"""
+  {_from_row("conversion", "p", "conversion_id")}"""
 _EVENT = f"""select coalesce(e.gateway_event_id, e.event_key),
     (jsonb_path_query_first(e.facts::jsonb, '$[*].amount_cents ? (@.type() == "number")'))::bigint,
     jsonb_path_query_first(e.facts::jsonb, '$[*].currency') #>> '{{}}'
-  {_of("gateway_event", "e", "event_id")} and e.status not in ('Processed', 'Ignored')"""
+  {_from_row("gateway_event", "e", "event_id")} and e.status not in ('Processed', 'Ignored')"""
 _LOOKUP = f"""select p.external_id, p.paid_cents, p.currency from gateway_payment p
   where (p.organization_id, p.id) = (
-    select l.organization_id, l.payment_id {_of("platform_lookup", "l", "lookup_id")})"""
+    select l.organization_id, l.payment_id {_from_row("platform_lookup", "l", "lookup_id")})"""
 _UNSENT, _OPEN = "('Pending', 'Processing')", "('intent', 'unknown', 'accepted')"
-_PAYOUT = f"select null, p.amount_cents, 'USD' {_of('payout', 'p', 'payout_id')} and p.status in {_UNSENT}"
-_REQUEST = f"select null, r.amount_cents, r.currency {_of('deal_request', 'r', 'request_id')} and r.state in {_OPEN}"
+_PAYOUT = f"select null, p.amount_cents, 'USD' {_from_row('payout', 'p', 'payout_id')} and p.status in {_UNSENT}"
+_REQUEST = (
+    f"select null, r.amount_cents, r.currency {_from_row('deal_request', 'r', 'request_id')} and r.state in {_OPEN}"
+)
 _MILESTONE = f"""select null, m.amount_cents, d.currency from deal_milestone m
   join deal d on d.organization_id = m.organization_id and d.id = m.deal_id
-  where m.organization_id = j.organization_id and m.id = {id_of("milestone_id")}"""
+  where m.organization_id = j.organization_id and m.id = {uuid_argument("milestone_id")}"""
 # A click earns, or may, where the organization pays for clicks.
 _CLICK = """select null, null::bigint, null from (
     select from program p where p.organization_id = j.organization_id
@@ -245,7 +249,7 @@ LOSSES: Mapping[Job, Loss] = {
     jobs.FX_REFRESH: _tick("exchange rates of the day"),
 }
 
-#: The names of kinds whose dead letters end by age. One that this release does not know is kept.
+#: The names of kinds whose dead letters are deleted by age; not those that this release does not know.
 ENDING = tuple(job.name for job, loss in LOSSES.items() if not loss.is_kept)
 #: The same as a list of SQL.
 ENDING_NAMES = "({})".format(", ".join(f"'{name}'" for name in ENDING))
@@ -253,26 +257,26 @@ ENDING_NAMES = "({})".format(", ".join(f"'{name}'" for name in ENDING))
 ENDING_QUEUES = tuple(
     queue for queue in jobs.QUEUES if any(job.queue == queue and job.name in ENDING for job in LOSSES)
 )
-#: The names of kinds of which a discard keeps what names the work.
+#: The names of kinds whose arguments a discard stores.
 TRACED = tuple(job.name for job, loss in LOSSES.items() if loss.is_traced)
 _BY_NAME = {job.name: loss for job, loss in LOSSES.items()}
 _UNKNOWN = Loss("work of a kind that this release does not know", "Start a release that knows it before you discard.")
 
 
-def of(name: str) -> Loss:
+def loss_of(name: str) -> Loss:
     """Return what a discard of a job of this name costs."""
     return _BY_NAME.get(name, _UNKNOWN)
 
 
-def leaves(name: str, fact: tuple[bool | None, str | None, int | None, str | None]) -> Leaves | None:
-    """Return what a job of this name leaves undone, by its row of `FACTS`; None where its work is done or gone."""
+def unfinished_work(name: str, fact: tuple[bool | None, str | None, int | None, str | None]) -> UnfinishedWork | None:
+    """Return the work that a job of this name leaves undone, by its row of `FACTS`; None if it is done or gone."""
     is_found, external_event_id, amount_cents, currency = fact
-    if of(name).facts is not None and not is_found:
+    if loss_of(name).facts is not None and not is_found:
         return None
-    return Leaves(name, external_event_id, amount_cents, currency)
+    return UnfinishedWork(name, external_event_id, amount_cents, currency)
 
 
-#: Select list and the join behind `from … j`, jobs, of what `leaves` reads.
+#: The select list and the join, after `from … j` (jobs), that `unfinished_work` reads.
 FACT_COLUMNS = "fact.is_found, fact.external_event_id, fact.amount_cents, fact.currency"
 FACTS = """left join lateral (
   select true as is_found, * from (select null::text, null::bigint, null::text where false{})

@@ -1,6 +1,6 @@
-"""The job table: staging, handing out, locking and finishing. What an operator sees of it is in `models.jobs.desk`.
+"""The job table: staging, dispatching, locking and finishing jobs. Operators read it by `models.jobs.admin_queries`.
 
-Times are the database's clock throughout, so no process's own clock can hand work out early or twice.
+Times are the database's clock throughout, so no process's own clock can dispatch a job early or twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from models.prepared_statements import PreparedStatement
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """What goes to the broker: which row, which attempt, which actor; for which fair key, and under which span."""
+    """The message to the broker: a job's row, attempt, queue and name, its fair key and the span that it continues."""
 
     job_id: int
     attempt: int
@@ -28,7 +28,7 @@ class Pointer:
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ClaimedJob:
     """A job row locked by the worker that runs it; the transaction now belongs to its organization."""
 
     id: int
@@ -45,8 +45,8 @@ class Claimed:
         return self.organization_id
 
 
-def kind(job: Job) -> dict[str, object]:
-    """Return what every row of a kind of work has in common, by column."""
+def kind_columns(job: Job) -> dict[str, object]:
+    """Return the values that all rows of a kind of job share, by column."""
     return {"queue": job.queue, "name": job.name, "max_attempts": job.max_attempts, "lease_s": job.lease_s}
 
 
@@ -61,15 +61,15 @@ _STAGE = PreparedStatement(_INSERT)
 def stage(
     job: Job, *, organization_id: UUID | None, args: Mapping[str, str], fair_key: str, run_at: datetime | None
 ) -> None:
-    """Stage one waiting row; `run_at` None is now."""
-    which = {"org": organization_id, "args": Json(args), "fair_key": fair_key, "run_at": run_at}
-    db.stage(_STAGE, kind(job) | which)
+    """Stage one waiting job, due at `run_at` (None: now)."""
+    values = {"org": organization_id, "args": Json(args), "fair_key": fair_key, "run_at": run_at}
+    db.stage(_STAGE, kind_columns(job) | values)
 
 
 def insert(job: Job, *, organization_id: UUID, args: Mapping[str, str]) -> int:
-    """Insert one row of an organization that waits now, and return its number."""
-    which = {"org": organization_id, "args": Json(args), "fair_key": str(organization_id), "run_at": None}
-    row = db.row(f"{_INSERT} returning id", kind(job) | which)
+    """Insert one job of an organization, due now, and return its id."""
+    values = {"org": organization_id, "args": Json(args), "fair_key": str(organization_id), "run_at": None}
+    row = db.row(f"{_INSERT} returning id", kind_columns(job) | values)
     assert row is not None  # a statement that inserts nothing has raised
     return int(row[0])
 
@@ -85,9 +85,9 @@ from jsonb_array_elements(%(args)s) args
 def stage_all(
     job: Job, *, organization_id: UUID, args: Sequence[Mapping[str, str]], fair_key: str, run_at: datetime | None
 ) -> None:
-    """Stage one waiting row of an organization per element of `args`, as `stage` does one: one statement for all."""
-    which = {"org": organization_id, "args": Json(list(args)), "fair_key": fair_key, "run_at": run_at}
-    db.stage(_STAGE_ALL, kind(job) | which)
+    """Stage one waiting job of an organization per element of `args`, in one statement."""
+    values = {"org": organization_id, "args": Json(list(args)), "fair_key": fair_key, "run_at": run_at}
+    db.stage(_STAGE_ALL, kind_columns(job) | values)
 
 
 _STAGE_DEAD = """
@@ -97,39 +97,40 @@ select %(org)s, %(queue)s, %(name)s, %(args)s, %(fair_key)s, 1, 1, now(), %(erro
 """
 
 
-def stage_dead(job: Job, *, organization_id: UUID | None, args: Mapping[str, str], fair_key: str, error: str) -> None:
-    """Stage a row that is a dead letter from the start: something that could not be worked on at all.
+def stage_dead_letter(
+    job: Job, *, organization_id: UUID | None, args: Mapping[str, str], fair_key: str, error: str
+) -> None:
+    """Stage a job that is a dead letter from the start, for work that could not be started at all.
 
-    The same one again, which has the same arguments, changes nothing while it is there.
+    A dead letter of the same kind with the same arguments is not added again.
     """
-    which = {"org": organization_id, "args": Json(args), "fair_key": fair_key, "error": error}
-    db.stage(_STAGE_DEAD, kind(job) | which)
+    values = {"org": organization_id, "args": Json(args), "fair_key": fair_key, "error": error}
+    db.stage(_STAGE_DEAD, kind_columns(job) | values)
 
 
-def any_org_is_waiting(*, queue: str, fair_key: str) -> bool:
-    """Say whether any job of a fair key waits or is out."""
+def any_org_has_jobs(*, queue: str, fair_key: str) -> bool:
+    """Return whether any job of a fair key waits or is dispatched."""
     return bool(
         db.run("select from job where queue = %s and fair_key = %s and failed_at is null limit 1", (queue, fair_key))
     )
 
 
-def any_org_queues(queues: Sequence[str]) -> list[str]:
-    """Return which of the queues have a job that waits, for now or for later, or is out; in the order given."""
-    asked = (
+def any_org_queues_with_jobs(queues: Sequence[str]) -> list[str]:
+    """Return those of the queues that have a job that waits, is due later or is dispatched, in the given order."""
+    sql = (
         "select queue from unnest(%s::text[]) with ordinality as asked (queue, number)"
         " where exists (select from job where job.queue = asked.queue and failed_at is null) order by number"
     )
-    return [queue for (queue,) in db.run(asked, (list(queues),))]
+    return [queue for (queue,) in db.run(sql, (list(queues),))]
 
 
-# $live are the processes that take jobs of the queue, with the threads that these may hold. A call that somebody else
-# began, who died or is about to end, takes no room of theirs; nobody knows who holds a job that is not begun. What was
-# taken along with another is the work of that one's thread.
-# $keys walks the distinct fair keys that have something waiting, one index probe per key, however long the
-# backlog of one of them is. Each key offers at most its share; offers are taken round by round (every key's
-# oldest first), so a key with 50,000 rows and a key with one both move. Keys of one server (`domain.thread_slots`) have
-# one share together.
-_HAND_OUT = PreparedStatement("""
+# $live are the processes that take jobs of the queue, with the threads that its jobs may hold. A call that a process
+# started which died or is about to end takes no room of theirs; the holder of a job that has not started is unknown. A
+# job in a batch of another runs in that one's thread.
+# $keys walks the distinct fair keys that have a waiting job, one index probe per key, however long the backlog of one
+# of them is. Each key offers at most its share; offers are taken round by round (every key's oldest first), so a key
+# with 50,000 rows and a key with one both move. Keys of one server (`domain.thread_slots`) have one share together.
+_DISPATCH = PreparedStatement("""
 with recursive live as (
   select id, case when %(is_long)s and cardinality(queues) > 1 then greatest(threads / 2, 1) else threads end as threads
   from worker_process
@@ -183,19 +184,19 @@ returning id, attempt, queue, name, failed_at, trace, fair_key
 """)
 
 
-def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int, is_long: bool = False) -> list[Pointer]:
+def any_org_dispatch(*, queue: str, per_thread: int, share: int, lease_s: int, is_long: bool = False) -> list[Pointer]:
     """Count an attempt and set a deadline on as many due jobs of `queue` as live workers have room for.
 
-    At most `per_thread` jobs per live worker thread are out at once, and at most `share` per fair key. Where jobs
+    At most `per_thread` jobs per live worker thread are dispatched at once, and at most `share` per fair key. If jobs
     hold a thread for long (`is_long`), a process that serves other queues as well counts with half of its threads, and
-    one fair key has at most half of what may be out. A job whose attempts are used up without a result (it kills its
-    worker) becomes a dead letter here. The commit need not wait for the disk: losing it in a crash only hands the same
-    attempt out again.
+    one fair key has at most half of the jobs that may be dispatched. A job whose attempts are used up without a result
+    (it kills its worker) becomes a dead letter here. The commit need not wait for the disk: if a crash loses it, the
+    same attempt is dispatched again.
     """
     db.stage("set local synchronous_commit = off")
     advisory_locks.any_org_stage_dispatch_lock()
-    wanted = {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s, "is_long": is_long}
-    rows = db.run(_HAND_OUT, wanted | {"silent_after_s": processes.SILENT_AFTER_S})
+    params = {"queue": queue, "per_thread": per_thread, "share": share, "lease_s": lease_s, "is_long": is_long}
+    rows = db.run(_DISPATCH, params | {"silent_after_s": processes.SILENT_AFTER_S})
     return [
         Pointer(job_id=job_id, attempt=attempt, queue=queue_name, name=name, trace=trace, fair_key=fair_key)
         for job_id, attempt, queue_name, name, failed_at, trace, fair_key in rows
@@ -203,8 +204,8 @@ def any_org_hand_out(*, queue: str, per_thread: int, share: int, lease_s: int, i
     ]
 
 
-def any_org_stage_not_pushed(pointers: Sequence[Pointer]) -> None:
-    """Stage that a hand-out never reached the broker: the row waits again, with one attempt more to use."""
+def any_org_stage_undo_dispatch(pointers: Sequence[Pointer]) -> None:
+    """Stage that pointers never reached the broker: their jobs wait again, with one attempt more to use."""
     db.stage(
         "update job set deadline = null, max_attempts = max_attempts + 1"
         " from unnest(%s::bigint[], %s::int[]) as lost (id, attempt)"
@@ -224,7 +225,7 @@ _LOCK = PreparedStatement(
 )
 
 
-def lock(*, job_id: int, attempt: int, idle_timeout_s: int | None = None) -> Claimed | None:
+def lock(*, job_id: int, attempt: int, idle_timeout_s: int | None = None) -> ClaimedJob | None:
     """Lock the row if this attempt is still the current one, and make the transaction its organization's.
 
     The server ends this transaction if it sends no statement for `idle_timeout_s` seconds (None: as every other one).
@@ -233,38 +234,38 @@ def lock(*, job_id: int, attempt: int, idle_timeout_s: int | None = None) -> Cla
     row = db.row(_LOCK, (idle_timeout_s, job_id, attempt))
     if row is None:
         return None
-    return Claimed(id=row[3], organization_id=row[4], args=row[5], attempt=row[6], max_attempts=row[7])
+    return ClaimedJob(id=row[3], organization_id=row[4], args=row[5], attempt=row[6], max_attempts=row[7])
 
 
-# A lease of its own begins with the call: a pointer that was taken late must not be asked for again in mid-call.
-_BEGUN = PreparedStatement("""
+# A lease of its own starts with the call: a job whose pointer arrived late must not be dispatched again in mid-call.
+_START = PreparedStatement("""
 update job set run_at = greatest(deadline, now() + make_interval(secs => coalesce(lease_s, 0))),
   deadline = greatest(deadline, now() + make_interval(secs => coalesce(lease_s, 0))), process_id = %s
 where id = %s and attempt = %s
 """)
 
 
-def stage_begun(*, job_id: int, attempt: int, process_id: UUID) -> None:
-    """Keep a second copy of this attempt's pointer from beginning it, after the row's lock is given up.
+def stage_start(*, job_id: int, attempt: int, process_id: UUID) -> None:
+    """Stage that a process has started this attempt, so that a second copy of its pointer does not start it again.
 
-    A job with a lease of its own has all of it from now on. It is due again when its lease ends, as every row that was
-    handed out, or when its process is silent.
+    A job with a lease of its own has all of it from now on. It is due again when its lease ends, like every dispatched
+    job, or when its process is silent.
     """
-    db.stage(_BEGUN, (process_id, job_id, attempt))
+    db.stage(_START, (process_id, job_id, attempt))
 
 
-_DONE = PreparedStatement("delete from job where id = %s and attempt = %s")
+_DELETE = PreparedStatement("delete from job where id = %s and attempt = %s")
 
 
-def stage_done(*, job_id: int, attempt: int) -> None:
-    """Delete the row in the transaction of the work that it asked for."""
-    db.stage(_DONE, (job_id, attempt))
+def stage_delete(*, job_id: int, attempt: int) -> None:
+    """Stage the delete of a job, in the transaction of the work that it did."""
+    db.stage(_DELETE, (job_id, attempt))
 
 
-def any_org_fail(*, job_id: int, attempt: int, error: str, retry_in_s: int | None) -> bool | None:
-    """Record a failed attempt: wait `retry_in_s`, or become a dead letter when it is None or was the last attempt.
+def any_org_record_failure(*, job_id: int, attempt: int, error: str, retry_in_s: int | None) -> bool | None:
+    """Record a failed attempt: the job waits `retry_in_s`, or is a dead letter if that is None or no attempt is left.
 
-    Returns whether it is a dead letter now; None when the attempt was no longer the current one.
+    Returns whether it is a dead letter now; None if the attempt was no longer the current one.
     """
     row = db.row(
         "update job set deadline = null, last_error = %s, waits_for = null,"
@@ -276,28 +277,28 @@ def any_org_fail(*, job_id: int, attempt: int, error: str, retry_in_s: int | Non
     return row[0] if row else None
 
 
-_AGAIN = PreparedStatement("""
+_RETRY = PreparedStatement("""
 update job set deadline = null, max_attempts = max_attempts + 1, run_at = %s, waits_for = %s
 where id = %s and attempt = %s
 """)
 
 
-def stage_again(*, job_id: int, attempt: int, at: datetime, why: str | None) -> None:
-    """Put the row back to wait until `at`, with one attempt more to use; `why` tells operators what it waits for.
+def stage_retry(*, job_id: int, attempt: int, at: datetime, why: str | None) -> None:
+    """Stage that a job waits until `at`, with one attempt more to use; `why` tells operators what it waits for.
 
-    The number of an attempt is never used twice: it is what tells a late worker that the row has moved on.
+    The number of an attempt is never used twice: by it a late worker sees that the job has moved on.
     """
-    db.stage(_AGAIN, (at, why, job_id, attempt))
+    db.stage(_RETRY, (at, why, job_id, attempt))
 
 
-# An hour is far longer than a release takes to reach every fleet. Only what a worker waited to be asked again counts:
-# neither a pause of the queue nor a time without workers.
+# An hour is far longer than a release takes to reach every fleet. Only the waits between two attempts count, neither a
+# pause of the queue nor a time without workers.
 _UNKNOWN_FOR_S = 3600
 _UNKNOWN = f"""
 update job set
   deadline = null, max_attempts = max_attempts + 1,
-  unknown_s = unknown_s + least(greatest(unknown_s, %(first_s)s), %(longest_s)s),
-  run_at = now() + make_interval(secs => least(greatest(unknown_s, %(first_s)s), %(longest_s)s)),
+  unknown_s = unknown_s + least(greatest(unknown_s, %(first_s)s), %(max_s)s),
+  run_at = now() + make_interval(secs => least(greatest(unknown_s, %(first_s)s), %(max_s)s)),
   failed_at = case when unknown_s >= {_UNKNOWN_FOR_S} then now() end,
   last_error = format(case when unknown_s >= {_UNKNOWN_FOR_S}
     then 'No worker knew this kind of work, %%s, for an hour. Start workers of a release that does, then:'
@@ -309,19 +310,19 @@ returning name, failed_at is not null
 """
 
 
-def any_org_put_off_unknown(
-    *, job_id: int, attempt: int, why: str, first_s: int, longest_s: int
+def any_org_postpone_unknown(
+    *, job_id: int, attempt: int, why: str, first_s: int, max_s: int
 ) -> tuple[str, bool] | None:
-    """Put a job back whose kind this release does not know, or which it cannot read, with one attempt more to use.
+    """Postpone a job of a kind that this release does not know or cannot read, with one attempt more to use.
 
-    It waits `first_s` seconds, then twice as long each time up to `longest_s`; after an hour it becomes a dead letter.
-    Returns its kind and whether it is dead now; None when the attempt was no longer the current one.
+    It waits `first_s` seconds, then twice as long each time up to `max_s`; after an hour it becomes a dead letter.
+    Returns its kind and whether it is dead now; None if the attempt was no longer the current one.
     """
-    row = db.row(_UNKNOWN, {"id": job_id, "attempt": attempt, "why": why, "first_s": first_s, "longest_s": longest_s})
+    row = db.row(_UNKNOWN, {"id": job_id, "attempt": attempt, "why": why, "first_s": first_s, "max_s": max_s})
     return (row[0], row[1]) if row else None
 
 
-# A dead letter that is played again may be tried as often as most jobs are from the start.
+# A dead letter that is replayed gets as many attempts as most jobs have from the start.
 _FRESH_ATTEMPTS = 20
 REPLAY = (
     "update job set failed_at = null, deadline = null, unknown_s = 0, waits_for = null, run_at = now(),"

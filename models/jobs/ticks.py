@@ -1,4 +1,4 @@
-"""The ticks of the schedule: each is a row, so that no two schedulers fire the same one."""
+"""The ticks of the schedule: each is a row, so that no two schedulers run the same one."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,8 +6,8 @@ from datetime import datetime
 from models.db import db
 
 
-def fire(*, name: str, scheduled_for: datetime) -> bool:
-    """Claim a tick of the schedule; False when another scheduler has fired it."""
+def claim(*, name: str, scheduled_for: datetime) -> bool:
+    """Claim a tick of the schedule; return False if another scheduler has claimed it."""
     rows = db.run(
         "insert into tick (name, scheduled_for) values (%s, %s) on conflict do nothing returning name",
         (name, scheduled_for),
@@ -15,15 +15,15 @@ def fire(*, name: str, scheduled_for: datetime) -> bool:
     return bool(rows)
 
 
-def last_and_now(name: str) -> tuple[datetime | None, datetime]:
-    """Return the latest tick of `name` that was fired, and the database's time."""
+def find_latest_and_now(name: str) -> tuple[datetime | None, datetime]:
+    """Return the latest claimed tick of `name`, and the database's time."""
     row = db.row("select max(scheduled_for), now() from tick where name = %s", (name,))
     assert row is not None
     return row[0], row[1]
 
 
-def last_of(names: Sequence[str]) -> tuple[dict[str, datetime], datetime]:
-    """Return the latest tick that was fired of each of these names that has one, and the database's time."""
+def find_latest_by_name(names: Sequence[str]) -> tuple[dict[str, datetime], datetime]:
+    """Return the latest claimed tick of each of these names that has one, and the database's time."""
     rows = db.run(
         "select name, (select max(scheduled_for) from tick where tick.name = asked.name), now()"
         " from unnest(%s::text[]) as asked (name)",
@@ -32,16 +32,16 @@ def last_of(names: Sequence[str]) -> tuple[dict[str, datetime], datetime]:
     return {name: last for name, last, _ in rows if last is not None}, rows[0][2]
 
 
-def last_of_all() -> tuple[dict[str, datetime], datetime]:
-    """Return the latest tick of every name that was fired, and the database's time."""
+def find_all_latest() -> tuple[dict[str, datetime], datetime]:
+    """Return the latest claimed tick of every name, and the database's time."""
     rows = db.run("select name, max(scheduled_for), now() from tick group by name union all select null, null, now()")
     return {name: last for name, last, _ in rows if name is not None}, rows[0][2]
 
 
-def stage_forget_old() -> None:
-    """Drop ticks older than 30 days, but a name's latest.
+def stage_delete_old() -> None:
+    """Stage the delete of ticks older than 30 days, except each name's latest.
 
-    Without it a monthly line of the schedule would look as if it had never been fired.
+    Without its latest tick a monthly line of the schedule would look as if it had never run.
     """
     db.stage(
         "delete from tick where scheduled_for < now() - interval '30 days' and exists"

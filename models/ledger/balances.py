@@ -18,7 +18,7 @@ _OF_CONVERSION = "on c.organization_id = mine.organization_id and c.affiliate_id
 _FREE = """not exists (select from payout_line l
     where l.organization_id = c.organization_id and l.conversion_id = c.id and l.is_open)"""
 _UNPAID = f"c.status in {conditions.UNPAID} and not c.payout_locked and not c.is_test"
-_LEFT = f"{conditions.earned('c')} - c.paid_cents"
+_LEFT = f"{conditions.earned_cents('c')} - c.paid_cents"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ _STATEMENT_TIMEOUT = "10min"
 # What several rules say, by the name that stands for it in them.
 _PIECES = {
     "earns_nothing": conditions.EARNS_NOTHING,
-    "earned": conditions.earned("c"),
+    "earned": conditions.earned_cents("c"),
     # Minor units of a percentage, half to even; written out again, so that the service's own rounding is checked too.
     "share": """
 cross join lateral (select p.commission_cents * c.rate_value / 100 as exact) x

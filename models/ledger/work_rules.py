@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from models.jobs import discarded
+from models.jobs import discarded_jobs
 from models.jobs.losses import DISCARDED_WORK, UNCASCADED_REFUND, UNSETTLED_SALE
 
-_SALE_ACCEPTED = discarded.is_accepted("sale.settle", "sale_id", of="s", since="s.accepted_at")
-_REFUND_ACCEPTED = discarded.is_accepted("refund.cascade", "conversion_id", of="p", since="r.created_at")
+_SALE_ACCEPTED = discarded_jobs.accepted_condition("sale.settle", "sale_id", of="s", since="s.accepted_at")
+_REFUND_ACCEPTED = discarded_jobs.accepted_condition("refund.cascade", "conversion_id", of="p", since="r.created_at")
 
 # An override that was paid for gives nothing back, and may be owed more later: only one that never was is looked at.
 #: What was accepted and is booked later.
@@ -19,7 +19,7 @@ and not exists (select from uncredited_conversion u where u.organization_id = s.
   and u.source = 's2s' and u.external_event_id = s.external_event_id)
 and not exists (select from job j where j.organization_id = s.organization_id and j.name = 'sale.settle'
   and j.args ->> 'sale_id' = s.id::text) and not {_SALE_ACCEPTED}""",
-    DISCARDED_WORK: discarded.DISCARDED,
+    DISCARDED_WORK: discarded_jobs.DISCARDED,
     UNCASCADED_REFUND: f"""
 select format('sale %s: refund of %s %s is not taken from its override %s. Send it again, or: flask jobs losses',
   p.external_event_id, r.amount_cents, p.currency, c.id)

@@ -33,7 +33,7 @@ _WHICH = {
 }
 _FREE = """not exists (
     select from payout_line l where l.organization_id = c.organization_id and l.conversion_id = c.id and l.is_open)"""
-_EARNED = conditions.earned("c")
+_EARNED = conditions.earned_cents("c")
 _DUE = f"""
 select c.affiliate_id, c.currency, c.id, c.occurred_at,
   c.commission_cents - c.reversed_cents - c.paid_cents as cents
@@ -233,7 +233,7 @@ _PAYEE = {
   exists (select from tax_form t where t.organization_id = a.organization_id and t.affiliate_id = a.id)""",
     "has_restored_debt": f"""
   exists (select from conversion c where c.organization_id = a.organization_id and c.affiliate_id = a.id
-    and {conditions.restored_debt("c")})""",
+    and {conditions.is_restored_debt("c")})""",
     "minimum_cents": "case when p.min_payout_cents is not null then p.min_payout_cents else o.min_payout_cents end",
     "minimum_currency": """
   case when p.min_payout_cents is not null then p.min_payout_currency else o.min_payout_currency end""",

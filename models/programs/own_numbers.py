@@ -31,7 +31,7 @@ from (
   select {{conversion_key}}, c.currency, 0,
     count(*) filter (where c.type = 'LeadReward' and c.parent_id is null),
     count(*) filter (where c.type in ('OneTime', 'Recurring') and c.parent_id is null),
-    sum({conditions.earned("c")})
+    sum({conditions.earned_cents("c")})
   from mine join conversion c on c.organization_id = mine.organization_id and c.affiliate_id = mine.id
   where c.created_at >= %(since)s and c.occurred_at >= %(since)s and c.occurred_at < %(until)s
     and not c.is_test and c.status not in {conditions.EARNS_NOTHING} group by 1, 2

@@ -89,7 +89,7 @@ def stage_insert(payout: ForgottenPayout, sums: Sequence[NativeSum]) -> None:
 
 _OUTSTANDING = f"""
 select distinct c.affiliate_id from conversion c
-where c.organization_id = %s and c.affiliate_id = any(%s::uuid[]) and {conditions.restored_debt("c")}
+where c.organization_id = %s and c.affiliate_id = any(%s::uuid[]) and {conditions.is_restored_debt("c")}
 """
 
 

@@ -53,7 +53,7 @@ class Database:
     ) -> None:
         """Set where this process connects to; opens nothing.
 
-        `replica_dsn` is a replica for reads (None: there is none). `pooled_settings` are the statements that each
+        `replica_dsn` is a replica for reads (None: no replica). `pooled_settings` are the statements that each
         transaction begins with if its connection comes from a pool of transactions (None: it is the thread's own).
         """
         self.drop_connection()
@@ -87,7 +87,7 @@ class Database:
         """Execute the single statement of a unit of work and return its rows, committed in its round trip.
 
         It is committed so if the unit of work `is_single` and has sent nothing before, and commits are not recorded;
-        otherwise this is `run`. What follows in the same unit of work is another transaction.
+        otherwise this is `run`. Later statements of the same unit of work are another transaction.
         Like every first statement, it is sent again if the connection was lost before the answer, possibly after it was
         committed: it must do nothing the second time.
         """
@@ -156,7 +156,7 @@ class Database:
             self._threads.current = outer
 
     def connection(self) -> Any:
-        """Return the driver's connection of this thread, opened if there is none."""
+        """Return the driver's connection of this thread, opened if needed."""
         return self._connection.driver()
 
     def drop_connection(self) -> None:

@@ -1,8 +1,8 @@
-"""The database's clock as this process knows it: read from time to time, carried on by the machine's count of seconds.
+"""The database's clock in this process: read from time to time, and advanced by the machine's monotonic clock.
 
-Every connection reads it when it is opened, and every half minute the first transaction to begin reads it again. What
-the machine believes the time of day to be decides nothing from the first reading on: a clock that is hours off, or is
-put right while the process runs, changes no time that is written or compared. Decision 62 says why.
+Every connection reads it when it is opened, and every half minute the next transaction reads it again. After the first
+reading the machine's time of day has no effect: a clock that is hours off, or is corrected while the process runs,
+changes no time that is written or compared. Decision 62 says why.
 """
 
 import time
@@ -10,32 +10,32 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-# Counts on while the machine sleeps, where a system has such a count.
+# Continues while the machine sleeps, if the system has such a clock.
 _COUNT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 _NS = 1_000_000_000
 _EVERY_NS = 30 * _NS
-# The pause before another transaction tries to read it, where a reading failed or was never made.
+# The pause before another transaction tries to read it if a reading failed or never happened.
 _RETRY_NS = _NS
 _READ = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint"
 
 
 class DatabaseClock:
-    """What the database's clock says, and how far this machine's clock is ahead of it.
+    """The database's time, and how far this machine's clock is ahead of it.
 
-    Threads share one. A reading that two of them make at the same time does no harm.
+    Threads share one. Two readings at the same time do no harm.
     """
 
     def __init__(self) -> None:
         self._offset_ns: int | None = None
         self._due_ns = 0
-        #: Called once by the first who wants the time before it was ever read; None: they get the machine's.
-        self.first_look: Callable[[], None] | None = None
+        #: Called once if the time is needed before the clock was ever read; None: the machine's time is used then.
+        self.read_first: Callable[[], None] | None = None
         #: Called after each reading with how many seconds the machine's clock is ahead.
         self.hooks: list[Callable[[float], None]] = []
 
     @property
     def is_known(self) -> bool:
-        """Whether it was ever read; before that it says what the machine's clock says."""
+        """Whether it was ever read; before that it returns the machine's time."""
         return self._offset_ns is not None
 
     def now(self) -> datetime:
@@ -44,14 +44,14 @@ class DatabaseClock:
 
     def now_ns(self) -> int:
         """Return the nanoseconds since 1970 by the database's clock."""
-        if self._offset_ns is None and self.first_look is not None:
-            look, self.first_look = self.first_look, None
-            look()
+        if self._offset_ns is None and self.read_first is not None:
+            read, self.read_first = self.read_first, None
+            read()
         offset_ns = self._offset_ns
         return time.time_ns() if offset_ns is None else time.clock_gettime_ns(_COUNT) + offset_ns
 
     def is_due(self) -> bool:
-        """Return whether it is time for another reading, and leave it to the caller for the next second."""
+        """Return whether another reading is due; the caller makes it, and no other is due for a second."""
         now_ns = time.clock_gettime_ns(_COUNT)
         if now_ns < self._due_ns:
             return False
@@ -59,15 +59,15 @@ class DatabaseClock:
         return True
 
     def read(self, connection: Any) -> None:
-        """Read the clock on a connection that is in no transaction: one round trip. Raises what psycopg2 raises."""
+        """Read the clock on a connection that is in no transaction, in one round trip. Raises psycopg2's errors."""
         sent_ns = time.clock_gettime_ns(_COUNT)
         with connection.cursor() as cursor:
             cursor.execute(_READ)
             ((microseconds,),) = cursor.fetchall()
-        self._note(microseconds * 1_000, sent_ns, time.clock_gettime_ns(_COUNT))
+        self._apply(microseconds * 1_000, sent_ns, time.clock_gettime_ns(_COUNT))
 
-    def _note(self, database_ns: int, sent_ns: int, received_ns: int) -> None:
-        """Take over a reading, unless what is known lies within its uncertainty: then nothing would be gained."""
+    def _apply(self, database_ns: int, sent_ns: int, received_ns: int) -> None:
+        """Apply a reading, unless the known offset lies within its uncertainty, so that it adds nothing."""
         uncertainty_ns = (received_ns - sent_ns) // 2
         offset_ns = database_ns - (sent_ns + uncertainty_ns)
         if self._offset_ns is None or abs(offset_ns - self._offset_ns) > uncertainty_ns:

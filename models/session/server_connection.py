@@ -1,4 +1,7 @@
-"""One thread's connection to one server. This module alone uses the driver, and a name that peewee keeps private."""
+"""One thread's connection to one server, with the driver's errors raised as peewee's.
+
+This module alone uses a name that peewee keeps private (tests/models/test_peewee.py).
+"""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -52,7 +55,7 @@ class ServerConnection:
         return not self.is_lost and self._driver.get_transaction_status() == _IN_ERROR
 
     def driver(self) -> Any:
-        """Return the driver's connection, opened if there is none."""
+        """Return the driver's connection, opened if needed."""
         if self._driver is None:
             self.reopen()
         return self._driver

@@ -16,7 +16,7 @@ PRIMARY_POSITION = "select pg_current_wal_insert_lsn() - '0/0'::pg_lsn"
 
 @dataclass(slots=True)
 class CommitRecord:
-    """What a thread has committed since recording started: up to which position, and for which tenants."""
+    """The commits of a thread since recording started: the last position, and the tenants that were written to."""
 
     position: int = 0
     tenants: set[UUID] = field(default_factory=set)

@@ -1,26 +1,28 @@
 """The modes of a transaction: what PostgreSQL is sent and when, on which server, in how many round trips.
 
-                      read-write            single statement       read-only             read-only at a replica
-    opened by         db.unit_of_work       the same, `is_single`  db.read_only()        db.read_only(position)
-    server            primary               primary                primary               replica
-    at begin          nothing               nothing                nothing               nothing
-    with the first    begin, prelude,       prelude,               read only, prelude,   read only, prelude,
-      statement         staged ones           staged ones            itself                position check, itself
-    with the others   staged ones           as read-write          as with the first     as with the first
-    at commit         commit, staged ones   nothing                nothing               nothing
-    round trips       n + 1 for n; 1 if     1                      n for n               n for n
-                        only staged; 0 for 0
+                   read-write              single statement      read-only             read-only at a replica
+    opened by      unit_of_work(org)       unit_of_work(org,     unit_of_work in       unit_of_work in
+                                           is_single=True)       read_only()           read_only(position)
+    server         primary                 primary               primary               replica
+    at begin       nothing                 nothing               nothing               nothing
+    with the       begin, prelude,         prelude, staged ones, "read only", prelude, "read only", prelude, position
+      first one    staged ones, itself     itself                itself                check, itself
+    with others    staged ones, itself     as read-write         as the first one      as the first one
+    at commit      staged ones, commit     nothing               nothing               nothing
+    round trips    n + 1 for n statements, 1                     n for n statements    n for n statements
+                   1 if all are staged,
+                   0 without any
 
-PostgreSQL runs a message without `begin` as one transaction, durable before it is answered. Three modes rely on that:
-nothing of them is open between two messages.
+PostgreSQL runs a message without `begin` as one transaction, durable before it is answered. All modes but read-write
+rely on that: nothing of them is open between two messages.
 
-The prelude is the tenant and the request or job that the transaction works for. Behind a pool of transactions, which
-lends any of its connections to each, it starts with the session settings, and `keep_prepared` goes ahead of each
-prepared statement. On a connection of the thread's own, the settings come with the connection, and the first use of a
-prepared statement costs one round trip (`begin` may go with it, staged statements never do).
+The prelude sets the tenant and the request or job that the transaction works for. On a connection of the thread's own,
+the session settings come with the connection, and the first use of a prepared statement costs one more round trip
+(`begin` may go with it, staged statements never do). Behind a pool of transactions, which lends each of them any of its
+connections, the prelude starts with the session settings, and `keep_prepared` goes ahead of each prepared statement.
 
-A staged statement returns nothing: its errors show up in the round trip in which it travels. While commits are
-recorded (`thread_mode.recording_commits`), the position of the log comes back with `commit`, in its round trip, and
+A staged statement returns nothing; its error is raised by the round trip in which it travels. While commits are
+recorded (`thread_mode.recording_commits`), the position of the log is read with `commit`, in its round trip, and
 `is_single` has no effect.
 """
 

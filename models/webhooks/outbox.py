@@ -13,7 +13,7 @@ from models.jobs import rows
 from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
-_DELIVER = rows.kind(jobs.WEBHOOK_DELIVER)
+_DELIVER = rows.kind_columns(jobs.WEBHOOK_DELIVER)
 
 _STAGE_EVENT = PreparedStatement("""
 with happened as (

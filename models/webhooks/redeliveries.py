@@ -108,7 +108,7 @@ def reopen(
             "limit": limit,
             "gap": gap,
             "now": now,
-            **rows.kind(jobs.WEBHOOK_DELIVER),
+            **rows.kind_columns(jobs.WEBHOOK_DELIVER),
         },
     )
 

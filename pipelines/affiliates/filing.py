@@ -46,7 +46,7 @@ def signed_url(form: TaxForm, *, now: datetime) -> str:
 
 def any_org_open(file_id: UUID) -> OpenedForm:
     """Return a form's file; whether the link to it is good is the caller's to ask. Raises Refused 404."""
-    file = stored_files.any_org_tax_form(file_id)
+    file = stored_files.any_org_find_tax_form(file_id)
     if file is None:
         raise Refused(404)
     # Not through the cache of sealed secrets: a form is opened rarely and is not to stay in memory.

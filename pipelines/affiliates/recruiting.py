@@ -76,7 +76,7 @@ def invitation(*, organization_id: UUID, affiliate_id: UUID) -> Invitation:
     was set for the brand, else the campaign's verified domain, else the brand's subdomain of PORTAL_DOMAIN.
     Raises Refused: 400 sub_affiliate_recruiting_disabled; 409 portal_not_configured.
     """
-    facts = storefront.portal(organization_id=organization_id, affiliate_id=affiliate_id)
+    facts = storefront.find_portal(organization_id=organization_id, affiliate_id=affiliate_id)
     if not facts.is_recruiting:
         raise Refused(400, "sub_affiliate_recruiting_disabled", "This program does not pay for recruiting.")
     host = facts.portal_host or facts.custom_domain or _branded_host(facts.subdomain)

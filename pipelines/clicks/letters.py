@@ -19,7 +19,7 @@ _ERROR_CHARACTERS = 2_000
 
 def bury(sent: bytes, *, entry_id: str, organization_id: UUID | None, why: str) -> None:
     """Stage the dead letter of one entry, once. `organization_id` None: nobody knows whose it is."""
-    rows.stage_dead(
+    rows.stage_dead_letter(
         jobs.CLICK_UNREADABLE,
         organization_id=organization_id,
         args={"entry_id": entry_id, "entry": _storable(sent[:_KEPT_BYTES].decode("utf-8", "replace"))},

@@ -16,7 +16,7 @@ from domain.refused import Refused
 from models import ids
 from models.conversions import sales
 from models.conversions.sales import Sale, SaleReferral
-from models.jobs import reviving
+from models.jobs import sale_jobs
 from pipelines.conversions import credit
 
 #: The source of signed sales.
@@ -39,7 +39,7 @@ def sale(*, organization_id: UUID, posted: Mapping[str, Any], is_test: bool, now
 
     `posted` is `schemas.conversions.sale.SaleBody` loaded. Idempotent per organization and external event id, for ever;
     a known sale is recognised before anything about its affiliate is asked, so a retry never turns into an error. What
-    a known sale still waits for is asked for again if its job died or was discarded (`models.jobs.reviving`).
+    a known sale still waits for is asked for again if its job died or was discarded (`models.jobs.sale_jobs`).
     An affiliate who is not Approved: the receipt has the refusal 400 affiliate_not_active, and what was written (a row
     that lists the sale as uncredited) is to be committed.
     Raises Refused: 400 affiliate_not_found, no_active_program, not_a_sale_campaign; 503 where campaign or affiliate
@@ -60,7 +60,7 @@ def sale(*, organization_id: UUID, posted: Mapping[str, Any], is_test: bool, now
         if referral.known_sale_id == accepted.id:  # its answer was lost with the connection, and it came again
             return SaleReceipt(conversion_id=accepted.id)
         if referral.known_sale_id is not None:
-            reviving.stage_of_sale(organization_id=organization_id, sale_id=referral.known_sale_id)
+            sale_jobs.stage_requeue(organization_id=organization_id, sale_id=referral.known_sale_id)
             return SaleReceipt()
         _refuse_what_cannot_sell(referral)
         if referral.affiliate_status != statuses.AffiliateStatus.Approved:

@@ -226,7 +226,7 @@ def _give_up(prepared: PreparedEvent, reason: str | None, error: str, now: datet
     """Let the event be Failed and a dead letter, its raw bytes kept: playing it again after a mend works."""
     event = prepared.event
     inbox.stage_result(event, status=EventStatus.Failed.value, reason=reason, error=error, now=now)
-    rows.stage_dead(
+    rows.stage_dead_letter(
         jobs.GATEWAY_EVENT,
         organization_id=event.organization_id,
         args={"event_id": str(event.id)},

@@ -14,7 +14,7 @@ from domain.refused import Refused
 from models import advisory_locks, invites
 from models.affiliates import affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate
-from models.invites import NamedInvite
+from models.invites import InviteWithProgram
 from models.organization import organizations
 from models.programs import programs
 from pipelines.affiliates import joining
@@ -52,14 +52,14 @@ class OpenedInvite:
 class AcceptedInvite:
     """An accepted invite with where that leads; `before` is the invite as it was, None when it was accepted already."""
 
-    invite: NamedInvite
+    invite: InviteWithProgram
     standing: Acceptance
-    before: NamedInvite | None
+    before: InviteWithProgram | None
 
 
 def any_org_organization(token_hash: bytes) -> UUID:
     """Return whose invite a token opens. Raises Refused 404 not_found, alike for every token that opens none."""
-    organization_id = invites.any_org_owner(token_hash)
+    organization_id = invites.any_org_find_organization(token_hash)
     if organization_id is None:
         raise unknown_invite()
     return organization_id
@@ -107,7 +107,7 @@ def unknown_invite() -> Refused:
     return Refused(404, "not_found", "There is no such invite.")
 
 
-def _check_good(invite: NamedInvite, now: datetime) -> InviteState:
+def _check_good(invite: InviteWithProgram, now: datetime) -> InviteState:
     state = state_at(invite.state, expires_at=invite.expires_at, now=now)
     if state == InviteState.Expired:
         raise Refused(410, "invite_expired", "This invite has expired. Ask the brand to send it again.")
@@ -116,7 +116,7 @@ def _check_good(invite: NamedInvite, now: datetime) -> InviteState:
     return state
 
 
-def _joined(invite: NamedInvite, program: programs.Program, now: datetime) -> tuple[UUID, str | None]:
+def _joined(invite: InviteWithProgram, program: programs.Program, now: datetime) -> tuple[UUID, str | None]:
     """Return the affiliate's id and what they were given of the slug that the invite promised."""
     organization_id = invite.organization_id
     advisory_locks.stage_person_lock(organization_id=organization_id, email=invite.email)
@@ -128,23 +128,23 @@ def _joined(invite: NamedInvite, program: programs.Program, now: datetime) -> tu
     return joined.affiliate.id, kept_slug
 
 
-def _slug_of(known: Affiliate, invite: NamedInvite) -> str | None:
+def _slug_of(known: Affiliate, invite: InviteWithProgram) -> str | None:
     has_it = invite.slug is not None and invites.has_link(
         organization_id=known.organization_id, affiliate_id=known.id, slug=invite.slug
     )
     return invite.slug if has_it else None
 
 
-def _free(invite: NamedInvite) -> str | None:
+def _free(invite: InviteWithProgram) -> str | None:
     """Hold the promised slug for this person and return it; None when somebody else has it or it cannot be one."""
     slug = invite.slug
     if slug is None or not slugs.is_valid_strict(slug) or slugs.is_reserved(slug):
         return None
     advisory_locks.take_slug_lock(organization_id=invite.organization_id, slug=slug)
-    return None if invites.is_slug_of_somebody_else(slug=slug, email=invite.email) else slug
+    return None if invites.lock_slug_and_check_taken(slug=slug, email=invite.email) else slug
 
 
-def _columns(invite: NamedInvite) -> dict[str, Any]:
+def _columns(invite: InviteWithProgram) -> dict[str, Any]:
     status = statuses.AffiliateStatus.Approved if invite.auto_approve else statuses.AffiliateStatus.Pending
     return {
         "organization_id": invite.organization_id,
@@ -160,10 +160,10 @@ def _columns(invite: NamedInvite) -> dict[str, Any]:
     }
 
 
-def _standing(invite: NamedInvite) -> Acceptance:
+def _standing(invite: InviteWithProgram) -> Acceptance:
     affiliate_id = invite.affiliate_id
     assert affiliate_id is not None  # the table holds that for an accepted one
-    found = invites.outcome(organization_id=invite.organization_id, affiliate_id=affiliate_id)
+    found = invites.find_invited_affiliate(organization_id=invite.organization_id, affiliate_id=affiliate_id)
     slug = invite.kept_slug or found.slug
     held = tracking_links.of_affiliates(organization_id=invite.organization_id, affiliate_ids=[affiliate_id])
     was_promised = invite.slug is not None and invite.kept_slug is None

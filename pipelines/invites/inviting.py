@@ -17,7 +17,7 @@ from domain.programs import terms
 from domain.refused import Refused, not_found
 from models import advisory_locks, invites
 from models.affiliates import affiliates, sets
-from models.invites import NamedInvite
+from models.invites import InviteWithProgram
 from models.programs import programs
 from pipelines.affiliates import joining
 from pipelines.invites import sending
@@ -30,7 +30,7 @@ class InvitesSent:
     """What was sent, and which pending invites of the same people it took the place of."""
 
     sent: list[SentInvite]
-    replaced: list[NamedInvite]
+    replaced: list[InviteWithProgram]
     skipped: int = 0
     conflicts: list[Conflict] = field(default_factory=list)
 
@@ -52,7 +52,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter
     if sets.emails_in(organization_id=organization_id, program_id=program.id, emails=[email]):
         raise Refused(409, "affiliate_already_exists", "The program has an affiliate with this email.", field="email")
     replaced = _close(earlier, now)
-    if slug and invites.slugs_of_others(organization_id=organization_id, wanted=[(slug, email)], now=now):
+    if slug and invites.find_taken_slugs(organization_id=organization_id, requested=[(slug, email)], now=now):
         raise Refused(409, "slug_already_taken", "Somebody else has this slug.", field="slug")
     sent = sending.write(program=program, wanted=[invitation], inviter=inviter, now=now)
     return InvitesSent(sent=sent, replaced=replaced)
@@ -106,13 +106,13 @@ def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> InvitesS
     return InvitesSent(sent=sending.write_again(program=program, invite=invite, now=now), replaced=replaced)
 
 
-def revoke(*, organization_id: UUID, invite_id: UUID, now: datetime) -> NamedInvite:
+def revoke(*, organization_id: UUID, invite_id: UUID, now: datetime) -> InviteWithProgram:
     """Take an invite back; its link is dead. Returns it as it was before, locked.
 
     Raises Refused: 404 not_found; 409 invite_not_pending.
     """
     invite = _lock_unanswered(organization_id, invite_id, now)
-    invites.stage_revoked(invite)
+    invites.stage_revoke(invite)
     return invite
 
 
@@ -136,7 +136,7 @@ def open_program(organization_id: UUID, program_id: UUID) -> programs.Program:
     return program
 
 
-def _check_kept_rate(program: programs.Program, invite: NamedInvite) -> None:
+def _check_kept_rate(program: programs.Program, invite: InviteWithProgram) -> None:
     type, value = invite.custom_commission_type, invite.custom_commission_value
     if type is None or value is None:
         return
@@ -150,16 +150,16 @@ def _check_kept_rate(program: programs.Program, invite: NamedInvite) -> None:
     )
 
 
-def _turn(program: programs.Program, emails: Sequence[str] | Mapping[str, object]) -> list[NamedInvite]:
+def _turn(program: programs.Program, emails: Sequence[str] | Mapping[str, object]) -> list[InviteWithProgram]:
     # One that is just being accepted is waited for here, and its affiliate is then seen.
     advisory_locks.stage_invites_lock(program.organization_id)
     return invites.lock_pending(organization_id=program.organization_id, program_id=program.id, emails=emails)
 
 
-def _close(pending: Sequence[NamedInvite], now: datetime) -> list[NamedInvite]:
+def _close(pending: Sequence[InviteWithProgram], now: datetime) -> list[InviteWithProgram]:
     """Stage the end of locked invites that others replace; returns those that were still good, as they were."""
     if pending:
-        invites.stage_closed(
+        invites.stage_close(
             organization_id=pending[0].organization_id, invite_ids=[invite.id for invite in pending], now=now
         )
     return [invite for invite in pending if _state(invite, now) == InviteState.Pending]
@@ -170,11 +170,11 @@ def _granted(
 ) -> tuple[dict[str, str | None], list[Conflict]]:
     wishes = [Wish(email=person["email"], slug=person["slug"]) for person in people]
     pairs = [(wish.slug, wish.email) for wish in wishes if wish.slug and slugs.is_valid_strict(wish.slug)]
-    of_others = invites.slugs_of_others(organization_id=organization_id, wanted=pairs, now=now)
+    of_others = invites.find_taken_slugs(organization_id=organization_id, requested=pairs, now=now)
     return grant(wishes, of_others=of_others)
 
 
-def _lock_unanswered(organization_id: UUID, invite_id: UUID, now: datetime) -> NamedInvite:
+def _lock_unanswered(organization_id: UUID, invite_id: UUID, now: datetime) -> InviteWithProgram:
     invite = invites.lock(organization_id=organization_id, invite_id=invite_id)
     if invite is None:
         raise not_found("invite", invite_id)
@@ -184,5 +184,5 @@ def _lock_unanswered(organization_id: UUID, invite_id: UUID, now: datetime) -> N
     return invite
 
 
-def _state(invite: NamedInvite, now: datetime) -> InviteState:
+def _state(invite: InviteWithProgram, now: datetime) -> InviteState:
     return state_at(invite.state, expires_at=invite.expires_at, now=now)

@@ -13,7 +13,7 @@ from adapters.mail import html, letters
 from domain.mail import merge_tags
 from domain.programs import terms
 from domain.text import one_line
-from models.invites import NamedInvite
+from models.invites import InviteWithProgram
 from models.organization.organizations import Organization
 from models.programs.programs import Program
 from pipelines import mail
@@ -28,7 +28,7 @@ class Occasion:
 
     organization: Organization
     program: Program
-    invite: NamedInvite
+    invite: InviteWithProgram
 
     @property
     def brand(self) -> str:

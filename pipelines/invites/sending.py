@@ -17,7 +17,7 @@ from adapters.mail import html
 from domain.invites import LIFETIME, MOST_PENDING, InviteState
 from domain.refused import Refused
 from models import ids, invites
-from models.invites import NamedInvite
+from models.invites import InviteWithProgram
 from models.organization import organizations
 from models.programs import programs
 from pipelines.invites import letter
@@ -37,7 +37,7 @@ class Inviter:
 class SentInvite:
     """An invite that was just sent, with the link that opens it."""
 
-    invite: NamedInvite
+    invite: InviteWithProgram
     accept_url: str
 
 
@@ -58,12 +58,12 @@ def write(
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         row = _row(program, invitation, inviter, token, now)
         rows.append(row)
-        written.append((NamedInvite(**row, program_name=program.name), token))
+        written.append((InviteWithProgram(**row, program_name=program.name), token))
     invites.stage(rows)
     return _mail(program, written, now)
 
 
-def write_again(*, program: programs.Program, invite: NamedInvite, now: datetime) -> list[SentInvite]:
+def write_again(*, program: programs.Program, invite: InviteWithProgram, now: datetime) -> list[SentInvite]:
     """Give a locked invite a new token and a new end, and mail its link."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     renewed = invites.renew(invite, token_hash=token_hash(token), now=now, until=now + LIFETIME)
@@ -106,7 +106,9 @@ def _row(
     }
 
 
-def _mail(program: programs.Program, written: Sequence[tuple[NamedInvite, str]], now: datetime) -> list[SentInvite]:
+def _mail(
+    program: programs.Program, written: Sequence[tuple[InviteWithProgram, str]], now: datetime
+) -> list[SentInvite]:
     organization = organizations.find(program.organization_id)
     assert organization is not None  # the program is its
     sent = []

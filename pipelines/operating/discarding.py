@@ -7,10 +7,10 @@ from uuid import UUID
 from domain import jobs
 from domain.refused import Refused
 from models.gateways import discarded_events
-from models.jobs import desk, discarded, losses
-from models.jobs.desk import DeadFilters, JobRow
-from models.jobs.discarded import OpenLoss
-from models.jobs.losses import Leaves
+from models.jobs import admin_queries, discarded_jobs, losses
+from models.jobs.admin_queries import DeadFilters, JobRow
+from models.jobs.discarded_jobs import OpenLoss
+from models.jobs.losses import UnfinishedWork
 from models.webhooks import given_up
 from pipelines.leads import captured
 from pipelines.operating import queue_desk
@@ -37,7 +37,7 @@ class DiscardedKind:
 
 def any_org_summarize(filters: DeadFilters) -> list[DiscardedKind]:
     """Return what a discard of the dead letters of a filter leaves undone, kind by kind. Budget: 1 round trip."""
-    return _kinds(desk.any_org_sum_dead(filters))
+    return _kinds(admin_queries.any_org_sum_dead(filters))
 
 
 def summarize(dead: Sequence[JobRow]) -> list[DiscardedKind]:
@@ -52,7 +52,7 @@ def summarize(dead: Sequence[JobRow]) -> list[DiscardedKind]:
 
 def any_org_find_dead(job_id: int) -> JobRow:
     """Lock a dead letter and return it with what it leaves. Raises Refused 404 not_found."""
-    job = next((job for job in desk.any_org_lock([job_id]) if job.failed_at is not None), None)
+    job = next((job for job in admin_queries.any_org_lock([job_id]) if job.failed_at is not None), None)
     if job is None:
         raise queue_desk.not_dead(job_id)
     return job
@@ -70,7 +70,7 @@ def any_org_discard_all(filters: DeadFilters, *, confirmed: int) -> Sequence[Job
 
     Raises Refused 409 count_mismatch, with the `count` that there is, where there are not as many as were confirmed.
     """
-    dead = desk.any_org_lock_dead(filters)
+    dead = admin_queries.any_org_lock_dead(filters)
     queue_desk.check_count(len(dead), confirmed, undone="discarded")
     any_org_discard(dead)
     return dead
@@ -83,7 +83,7 @@ def any_org_discard(dead: Sequence[JobRow]) -> None:
     until it is made up for or accepted.
     """
     owners = {job.id: owner for job in dead if (owner := _any_org_owner(job)) is not None}
-    discarded.any_org_discard([job.id for job in dead], owners=owners)
+    discarded_jobs.any_org_discard([job.id for job in dead], owners=owners)
     deliveries = [job for job in dead if job.name == jobs.WEBHOOK_DELIVER.name and _id_of(job, "delivery_id")]
     given_up.any_org_stage_by_jobs(
         [{"name": job.name, "organization_id": job.organization_id, "args": dict(job.args)} for job in deliveries]
@@ -108,10 +108,10 @@ def _id_of(job: JobRow, argument: str) -> UUID | None:
 def any_org_accept_losses(job_ids: Sequence[int], *, why: str, is_dry: bool = False) -> Sequence[OpenLoss]:
     """Mark the losses of discarded jobs as accepted and return them. Raises Refused 404 not_found, and accepts none."""
     ids = sorted(set(job_ids))
-    open_losses = discarded.any_org_open(job_ids=ids)
+    open_losses = discarded_jobs.any_org_list_open_losses(job_ids=ids)
     accepted = [loss.id for loss in open_losses]
     if accepted == ids and not is_dry:
-        accepted = discarded.any_org_accept(ids, why=why)
+        accepted = discarded_jobs.any_org_accept_losses(ids, why=why)
     if missing := ", ".join(str(job_id) for job_id in ids if job_id not in accepted):
         message = f"Job {missing} has no open loss: it was made up for or accepted. Next: flask jobs losses"
         raise Refused(404, "not_found", message)
@@ -134,7 +134,7 @@ def audited(job: JobRow) -> dict[str, object]:
     }
 
 
-def leaves_json(leaves: Leaves | None) -> dict[str, object] | None:
+def leaves_json(leaves: UnfinishedWork | None) -> dict[str, object] | None:
     """Return what a job leaves undone under the keys of the wire; None for nothing."""
     if leaves is None:
         return None
@@ -151,8 +151,8 @@ def _kinds(sums: Sequence[tuple[str, str | None, int, int | None]]) -> list[Disc
         DiscardedKind(
             name=name,
             count=sum(count for kind, _, count, _ in sums if kind == name),
-            leaves=losses.of(name).leaves,
-            remedy=losses.of(name).remedy,
+            leaves=losses.loss_of(name).leaves,
+            remedy=losses.loss_of(name).remedy,
             sums=[
                 DiscardedSum(currency, cents or 0)
                 for currency, kind, cents in sorted((row[1] or "", row[0], row[3]) for row in sums)

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from domain import jobs
 from domain.refused import Refused
-from models.jobs import desk, processes
-from models.jobs.desk import DeadFilters, JobRow
+from models.jobs import admin_queries, processes
+from models.jobs.admin_queries import DeadFilters, JobRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,12 @@ def any_org_standing() -> list[QueueStanding]:
 
     Budget: 4 statements.
     """
-    counts = {row[0]: row[1:] for row in desk.any_org_counts()}
-    live, done, paused = processes.live_threads(), processes.done_last_minute(), desk.paused()
+    counts = {row[0]: row[1:] for row in admin_queries.any_org_count_by_queue()}
+    live, done, paused = (
+        processes.count_live_threads(),
+        processes.count_done_last_minute(),
+        admin_queries.list_paused_queues(),
+    )
     standing = []
     for queue in sorted({*jobs.QUEUES, *counts}):
         waiting, retrying, out, dead, oldest_s, waits_for, waits_until, held_up = counts.get(
@@ -76,7 +80,7 @@ def find_known(queue: str) -> str:
 
 def any_org_find_dead(job_id: int) -> JobRow:
     """Return a dead letter. Raises Refused 404 not_found."""
-    job = desk.any_org_find(job_id)
+    job = admin_queries.any_org_find(job_id)
     if job is None or job.failed_at is None:
         raise not_dead(job_id)
     return job
@@ -84,14 +88,14 @@ def any_org_find_dead(job_id: int) -> JobRow:
 
 def any_org_moves_money(job_id: int) -> bool:
     """Say whether a job asks somebody to move money, or decides that it is moved; of one that is gone, no."""
-    job = desk.any_org_find(job_id)
+    job = admin_queries.any_org_find(job_id)
     return job is not None and job.queue == jobs.PAYOUT_TRANSFER.queue
 
 
 def any_org_replay_one(job_id: int) -> JobRow:
     """Make a dead letter wait again and return it as it was. Raises Refused 404 not_found."""
     job = any_org_find_dead(job_id)
-    if not desk.any_org_replay([job_id]):
+    if not admin_queries.any_org_replay([job_id]):
         raise not_dead(job_id)
     return job
 
@@ -101,9 +105,9 @@ def any_org_replay_all(filters: DeadFilters, *, confirmed: int) -> Sequence[int]
 
     Raises Refused 409 count_mismatch, with the `count` that there is, where there are not as many as were confirmed.
     """
-    found = desk.any_org_lock_dead_ids(filters)
+    found = admin_queries.any_org_lock_dead_ids(filters)
     check_count(len(found), confirmed, undone="replayed")
-    return desk.any_org_replay(found)
+    return admin_queries.any_org_replay(found)
 
 
 def check_count(count: int, confirmed: int, *, undone: str) -> None:

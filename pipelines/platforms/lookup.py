@@ -151,7 +151,7 @@ def _end(pending: PendingLookup, said: Sequence[PlatformSaid]) -> None:
     if not away:
         lookups.stage_end(pending)
         return
-    rows.stage_dead(
+    rows.stage_dead_letter(
         jobs.PLATFORM_LOOKUP,
         organization_id=pending.organization_id,
         args={"lookup_id": str(pending.id)},

@@ -19,7 +19,7 @@ from models.affiliates.affiliates import Affiliate
 from models.affiliates.tracking_links import ShownLink
 from models.organization import organizations
 from models.programs import programs
-from models.storefront import Desk
+from models.storefront import ApplicationFacts
 from pipelines.affiliates import joining, letters, recruiting
 from pipelines.organization import capacity
 from pipelines.storefront import second_step
@@ -115,7 +115,7 @@ def _not_open() -> Refused:
     return Refused(404, "not_found", "There is no such program, or it takes no applications.")
 
 
-def _desk(program: programs.Program, *, email: str, alias: str | None) -> tuple[Desk, str]:
+def _desk(program: programs.Program, *, email: str, alias: str | None) -> tuple[ApplicationFacts, str]:
     """Take this person's turn and the alias's; return the facts and the slug that an affiliate of theirs would get."""
     organization_id = program.organization_id
     advisory_locks.stage_person_lock(organization_id=organization_id, email=email)
@@ -123,7 +123,7 @@ def _desk(program: programs.Program, *, email: str, alias: str | None) -> tuple[
         advisory_locks.take_slug_lock(organization_id=organization_id, slug=alias)
     for _ in range(_SLUG_TRIES):
         spare = joining.random_slug()
-        found = storefront.desk(
+        found = storefront.read_application_facts(
             organization_id=organization_id, program_id=program.id, email=email, alias=alias, spare=spare
         )
         if not found.is_spare_taken:

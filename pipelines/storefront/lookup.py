@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from domain.refused import Refused
 from models import storefront
-from models.storefront import Address, BrandPlace, Landing
+from models.storefront import Address, BrandHost, Landing
 
 _LABEL = re.compile(r"\A[a-z0-9-]{1,64}\Z")
 _HOST = re.compile(r"\A([a-z0-9.-]{1,253}?)\.?(?::[0-9]{0,5})?\Z")
@@ -31,7 +31,7 @@ def any_org_landing(*, handle: str, campaign: str | None) -> Found:
     known_handle, slug = _label(handle), _label(campaign) if campaign is not None else None
     if known_handle is None or (campaign is not None and slug is None):
         raise _nothing()
-    landing = storefront.any_org_landing(handle=known_handle, slug=slug)
+    landing = storefront.any_org_find_landing(handle=known_handle, slug=slug)
     if landing is None:
         raise _nothing()
     return Found(landing, is_renamed=slug is not None and slug != landing.slug)
@@ -43,19 +43,19 @@ def any_org_domain(host: str) -> Address:
     Raises Refused 404 not_found. Budget: 1 statement.
     """
     named = host_name(host)
-    found = storefront.any_org_domain(named) if named else None
+    found = storefront.any_org_find_by_domain(named) if named else None
     if found is None:
         raise Refused(404, "not_found", "This is not a verified custom domain.")
     return found
 
 
-def any_org_place(host: str, *, portal_domain: str | None) -> BrandPlace | None:
+def any_org_place(host: str, *, portal_domain: str | None) -> BrandHost | None:
     """Return what a host stands for, None for one that is no brand's; `host` is as `host_name` gives it.
 
     `portal_domain` is the domain whose subdomains are the brands'. Budget: 1 statement.
     """
     handle = host.removesuffix(f".{portal_domain}") if portal_domain else host
-    return storefront.any_org_place(host=host, handle=_label(handle) if handle != host else None)
+    return storefront.any_org_find_by_host(host=host, handle=_label(handle) if handle != host else None)
 
 
 def host_name(sent: str) -> str | None:

@@ -312,7 +312,7 @@ def test_delivering_an_event(shop, receiver):
     drain_all()
     _settle(shop, _accept(shop, "order-a"))
     with db.any_org_work():
-        (pointer,) = rows.any_org_hand_out(queue=jobs.WEBHOOK_DELIVER.queue, per_thread=16, share=1_000, lease_s=30)
+        (pointer,) = rows.any_org_dispatch(queue=jobs.WEBHOOK_DELIVER.queue, per_thread=16, share=1_000, lease_s=30)
 
     with _counting() as counted:
         run(pointer)

@@ -86,7 +86,7 @@ def test_two_schedulers_that_race_for_a_tick_fire_it_once(machine: Machine) -> N
 
 
 def _hand_out() -> list[rows.Pointer]:
-    return rows.any_org_hand_out(queue="webhooks", per_thread=4, share=4, lease_s=3600)
+    return rows.any_org_dispatch(queue="webhooks", per_thread=4, share=4, lease_s=3600)
 
 
 def _in_own_transaction(ask: Callable[[], list[rows.Pointer]]) -> list[rows.Pointer]:

@@ -40,7 +40,7 @@ def _database_time() -> datetime:
     return now  # type: ignore[no-any-return]  # the driver has no types
 
 
-def test_connecting_reads_the_databases_clock(fresh: DatabaseClock, shift_ns: int) -> None:
+def test_new_connection_reads_the_databases_clock(fresh: DatabaseClock, shift_ns: int) -> None:
     db.db.drop_connection()
 
     true = _database_time()
@@ -48,7 +48,7 @@ def test_connecting_reads_the_databases_clock(fresh: DatabaseClock, shift_ns: in
     assert abs(fresh.now() - true) < _NEAR
 
 
-def test_a_transaction_reads_the_clock_before_its_first_statement(fresh: DatabaseClock, shift_ns: int) -> None:
+def test_transaction_reads_the_clock_before_its_first_statement(fresh: DatabaseClock, shift_ns: int) -> None:
     with db.any_org_work():
         assert fresh.is_known
 
@@ -59,7 +59,7 @@ def test_ids_carry_the_databases_time(fresh: DatabaseClock, shift_ns: int) -> No
     assert abs(ids.new_id().int >> 80) / 1000 == pytest.approx(true.timestamp(), abs=_NEAR.total_seconds())
 
 
-def test_a_clock_that_is_put_right_changes_nothing(fresh: DatabaseClock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_corrected_machine_clock_changes_no_time(fresh: DatabaseClock, monkeypatch: pytest.MonkeyPatch) -> None:
     true, true_ns = _database_time(), time.time_ns
 
     monkeypatch.setattr(time, "time_ns", lambda: true_ns() + _HOUR_NS)
@@ -67,7 +67,7 @@ def test_a_clock_that_is_put_right_changes_nothing(fresh: DatabaseClock, monkeyp
     assert abs(fresh.now() - true) < _NEAR
 
 
-def test_a_database_whose_clock_is_put_right_is_followed(fresh: DatabaseClock) -> None:
+def test_corrected_database_clock_is_followed(fresh: DatabaseClock) -> None:
     true = _database_time()
     assert fresh._offset_ns is not None
     fresh._offset_ns += _HOUR_NS  # as it was known before the database's clock went back
@@ -85,12 +85,12 @@ def test_readings_that_agree_do_not_move_the_time(fresh: DatabaseClock) -> None:
     assert offset_ns is not None
 
     counted_ns = fresh.now_ns() - offset_ns
-    fresh._note(fresh.now_ns(), counted_ns - 2 * _HOUR_NS, counted_ns + 2 * _HOUR_NS)  # good for two hours either way
+    fresh._apply(fresh.now_ns(), counted_ns - 2 * _HOUR_NS, counted_ns + 2 * _HOUR_NS)  # good for two hours either way
 
     assert fresh._offset_ns == offset_ns
 
 
-def test_transactions_read_the_clock_only_when_that_is_due(fresh: DatabaseClock) -> None:
+def test_transactions_read_the_clock_only_when_due(fresh: DatabaseClock) -> None:
     readings: list[float] = []
     fresh.hooks.append(readings.append)
     _database_time()
@@ -123,15 +123,15 @@ def test_the_machines_time_counts_until_the_clock_was_read(shift_ns: int) -> Non
 def test_first_use_of_an_unread_clock_reads_it(fresh: DatabaseClock, shift_ns: int) -> None:
     true = _database_time()
     fresh.__init__()  # type: ignore[misc]  # as in a command that has just started
-    fresh.first_look = db.read_clock
+    fresh.read_first = db.read_clock
 
     assert abs(fresh.now() - true) < _NEAR
 
 
-def test_a_database_that_is_away_leaves_the_machines_time(fresh: DatabaseClock, shift_ns: int, tmp_path: Path) -> None:
+def test_unreachable_database_leaves_the_machines_time(fresh: DatabaseClock, shift_ns: int, tmp_path: Path) -> None:
     db.db.drop_connection()
     db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
-    fresh.first_look = db.read_clock
+    fresh.read_first = db.read_clock
     try:
         assert abs(fresh.now_ns() - time.time_ns()) < _HOUR_NS // 10
         assert not fresh.is_known

@@ -1,4 +1,4 @@
-"""The unit of work on a real server: what travels together, what is undone, and what a lost connection may not do."""
+"""The unit of work on a real server: staged and prepared statements, rollbacks and savepoints."""
 
 import contextlib
 import threading
@@ -40,7 +40,7 @@ def test_staged_statements_travel_with_the_next_one():
     assert sent[1] == b"commit"
 
 
-def test_an_exception_before_the_first_statement_costs_nothing():
+def test_exception_before_the_first_statement_sends_nothing():
     with trips() as sent:
         _roll_back(lambda: _add("one"))
 
@@ -48,7 +48,7 @@ def test_an_exception_before_the_first_statement_costs_nothing():
 
 
 @pytest.mark.parametrize("send", [db.db.stage, db.db.run, db.db.row])
-def test_there_is_no_statement_outside_of_a_unit_of_work(send):
+def test_statement_outside_of_a_unit_of_work_raises(send):
     with pytest.raises(RuntimeError, match="needs a unit of work"):
         send(_ADD, ("one", ""))
 
@@ -56,7 +56,7 @@ def test_there_is_no_statement_outside_of_a_unit_of_work(send):
 
 
 @pytest.mark.parametrize("ends_with_a_query", [True, False])
-def test_an_error_in_a_staged_statement_rolls_everything_back(ends_with_a_query):
+def test_error_in_a_staged_statement_rolls_everything_back(ends_with_a_query):
     def work():
         with db.any_org_work():
             db.db.run(PAUSED)
@@ -71,7 +71,7 @@ def test_an_error_in_a_staged_statement_rolls_everything_back(ends_with_a_query)
     assert paused_queues() == []
 
 
-def test_work_that_goes_on_after_a_failed_statement_is_not_taken_for_done():
+def test_commit_after_a_swallowed_error_raises():
     def work():
         with db.any_org_work():
             _add("one")
@@ -84,7 +84,7 @@ def test_work_that_goes_on_after_a_failed_statement_is_not_taken_for_done():
     assert paused_queues() == []
 
 
-def test_a_savepoint_fails_alone():
+def test_failed_savepoint_leaves_the_rest_of_the_transaction():
     with db.any_org_work():
         _add("one")
         with contextlib.suppress(peewee.IntegrityError), db.savepoint():
@@ -94,7 +94,7 @@ def test_a_savepoint_fails_alone():
     assert paused_queues() == ["one", "two"]
 
 
-def test_units_of_work_do_not_nest():
+def test_nested_unit_of_work_raises():
     with db.any_org_work():
         _add("one")
         with pytest.raises(RuntimeError, match="open already"), db.any_org_work():
@@ -104,7 +104,7 @@ def test_units_of_work_do_not_nest():
 
 
 @pytest.mark.parametrize("value", ["50 % off", "a;b", "-- no", "'; drop table job; --", 'say "x"', "\\", "%s", "é\n\t"])
-def test_values_travel_unharmed(value):
+def test_values_arrive_unchanged(value):
     with db.any_org_work():
         _add("staged", value)
         staged = db.db.row("select why from queue_pause where queue = %s", ("staged",))
@@ -115,12 +115,12 @@ def test_values_travel_unharmed(value):
     assert [staged, prepared, kept] == [(value,), (value,), (value,)]
 
 
-def test_a_statement_without_parameters_may_hold_a_percent_sign():
+def test_statement_without_parameters_may_contain_a_percent_sign():
     with db.any_org_work():
         assert db.db.row("select 'a' like '%a%', 7 % 4") == (True, 3)
 
 
-def test_a_prepared_statement_is_planned_once():
+def test_prepared_statement_is_prepared_once_per_connection():
     with db.any_org_work():
         db.db.run(_TEXT, ("first",))
     with trips() as sent, db.any_org_work():
@@ -150,7 +150,7 @@ def test_preparing_a_statement_sends_no_staged_write(is_begun, is_staged):
     assert paused_queues() == ["one", "two"]
 
 
-def test_a_statement_that_cannot_be_prepared_fails_with_its_savepoint_alone():
+def test_failed_prepare_rolls_back_to_its_savepoint_only():
     with db.any_org_work():
         _add("one")
         with contextlib.suppress(peewee.ProgrammingError), db.savepoint():
@@ -161,14 +161,14 @@ def test_a_statement_that_cannot_be_prepared_fails_with_its_savepoint_alone():
     assert paused_queues() == ["one", "two"]
 
 
-def test_a_prepared_statement_survives_a_rollback():
+def test_prepared_statement_is_usable_after_a_rollback():
     _roll_back(lambda: db.db.run(_TEXT, ("x",)))
 
     with db.any_org_work():
         assert db.db.row(_TEXT, ("y",)) == ("y",)
 
 
-def test_a_statement_that_cannot_be_prepared_leaves_a_usable_state():
+def test_failed_prepare_leaves_the_connection_usable():
     wrong = PreparedStatement("select nothing from nowhere where id = %s")
 
     def work():

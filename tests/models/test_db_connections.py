@@ -1,4 +1,4 @@
-"""The unit of work when its connection dies, its server is away, or its thread was interrupted."""
+"""The unit of work when its connection is lost, its server is unreachable, or its thread was interrupted."""
 
 import contextlib
 import os
@@ -54,18 +54,18 @@ def _staged_and_prepared():
 
 
 @pytest.mark.parametrize("work", [_plain, _prepared, _staged_and_prepared])
-def test_a_dead_idle_connection_is_replaced_before_anybody_notices(work):
+def test_dead_idle_connection_is_replaced(work):
     _roll_back(work)  # this connection knows it now, where it is prepared
     _terminate_backend()
 
     with db.any_org_work():
-        found = work()
+        row = work()
 
-    assert found == ("x",)
+    assert row == ("x",)
     assert _stored() == (["one"] if work is _staged_and_prepared else [])
 
 
-def test_a_statement_is_prepared_for_the_first_time_on_a_connection_that_died():
+def test_first_prepare_on_a_dead_connection_replaces_it():
     _stored()
     _terminate_backend()
 
@@ -74,7 +74,7 @@ def test_a_statement_is_prepared_for_the_first_time_on_a_connection_that_died():
 
 
 @pytest.mark.parametrize("swallows", [False, True])
-def test_a_connection_that_dies_amidst_a_transaction_is_never_replaced(swallows):
+def test_connection_lost_in_mid_transaction_raises(swallows):
     def work():
         with db.any_org_work():
             db.db.run(_ADD, ("before", ""))
@@ -88,7 +88,7 @@ def test_a_connection_that_dies_amidst_a_transaction_is_never_replaced(swallows)
     assert _stored() == []
 
 
-def test_a_commit_on_a_dead_connection_raises():
+def test_commit_on_a_dead_connection_raises():
     def work():
         with db.any_org_work():
             db.db.run(_ADD, ("before", ""))
@@ -101,7 +101,7 @@ def test_a_commit_on_a_dead_connection_raises():
     assert _stored() == []
 
 
-def test_what_an_interrupt_left_open_is_not_committed_by_the_next_unit_of_work():
+def test_transaction_left_open_by_an_interrupt_is_not_committed():
     db.db.connection().cursor().execute("begin; insert into queue_pause (queue) values ('left over')")
 
     with db.any_org_work():
@@ -110,7 +110,7 @@ def test_what_an_interrupt_left_open_is_not_committed_by_the_next_unit_of_work()
     assert _stored() == ["mine"]
 
 
-def test_a_server_that_cannot_be_reached_leaves_the_state_usable(tmp_path):
+def test_unreachable_server_leaves_no_transaction_open(tmp_path):
     db.db.drop_connection()
     db.connect_to(f"postgresql://finderfee@/finderfee?host={tmp_path}")
     try:
@@ -124,7 +124,7 @@ def test_a_server_that_cannot_be_reached_leaves_the_state_usable(tmp_path):
     assert _stored() == []
 
 
-def test_threads_do_not_queue_up_for_a_server_that_does_not_answer():
+def test_threads_connect_to_a_silent_server_at_the_same_time():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(_PATIENCE_S)
         dead = Database(f"postgresql://127.0.0.1:{silent.getsockname()[1]}/x", connect_timeout=2 * _PATIENCE_S)

@@ -1,4 +1,4 @@
-"""Ids sort by time and are never dealt out twice."""
+"""Ids sort by time and are never used twice."""
 
 import os
 import threading
@@ -7,7 +7,7 @@ from models.ids import new_id
 from models.session.database_clock import database_clock
 
 
-def test_an_id_is_a_version_7_uuid_of_this_moment():
+def test_id_is_a_version_7_uuid_of_the_current_time():
     before_ms = database_clock.now_ns() // 1_000_000
 
     made = new_id()
@@ -28,7 +28,7 @@ def test_ids_of_many_threads_are_all_different():
     assert len(set(made)) == 16_000
 
 
-def test_a_forked_process_does_not_repeat_its_parents_chance():
+def test_forked_process_does_not_repeat_its_parents_random_bytes():
     new_id()
     reading, writing = os.pipe()
     child = os.fork()

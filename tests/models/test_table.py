@@ -71,19 +71,19 @@ def _values(brand, name: str) -> dict[str, object]:
     }
 
 
-def test_a_select_list_has_the_fields_in_order_under_an_alias_and_as_they_are_said_instead():
+def test_select_list_has_the_fields_in_order_with_alias_or_expression():
     assert columns(Group) == "id, name, commission_type"
     assert columns(Group, "g", name="upper(g.name)") == "g.id, upper(g.name), g.commission_type"
     assert columns(Light) == "name, number"
     assert columns(Named, kind="k.kind::text", alias="k.alias") == "k.kind::text, k.alias"
 
 
-def test_an_expression_for_a_field_that_the_class_does_not_have_is_an_error():
+def test_expression_for_an_unknown_field_raises():
     with pytest.raises(TypeError, match="nmae"):
         columns(Group, nmae="upper(name)")
 
 
-def test_a_row_within_a_row_must_be_selected_by_a_list_of_its_own():
+def test_nested_row_without_its_own_select_list_raises():
     with pytest.raises(TypeError, match="home"):
         columns(Person, work="w.city, w.number")
 
@@ -98,13 +98,13 @@ def test_rows_are_read_with_rows_arrays_and_bytes_within(app, work, expected):
     assert found == Person("Ann", Place("Bonn", 1), expected, ("a", "b"), b"\x00\xff")
 
 
-def test_light_rows_are_read_too_and_nothing_found_is_none(app):
+def test_named_tuples_are_read_and_no_row_is_none(app):
     with db.any_org_work():
         assert Rows(Light).all("values ('a', 1), ('b', 2)") == [Light("a", 1), Light("b", 2)]
         assert Rows(Light).first("select 'a', 1 where false") is None
 
 
-def test_a_row_is_inserted_once_and_changed_in_one_statement_that_returns_it(brand):
+def test_row_is_inserted_once_and_updated_by_one_statement_that_returns_it(brand):
     values = _values(brand, "Gold")
     key = {"organization_id": brand.id, "id": values["id"]}
     with db.unit_of_work(brand.id):
@@ -118,14 +118,14 @@ def test_a_row_is_inserted_once_and_changed_in_one_statement_that_returns_it(bra
         assert GROUPS.first(f"select {GROUPS.columns} from partner_group where id = %s", (values["id"],)) == changed
 
 
-def test_what_is_created_is_returned_as_it_is_and_a_twin_is_not(brand):
+def test_insert_returning_returns_the_row_and_none_for_a_duplicate(brand):
     values = _values(brand, "Gold")
     with db.unit_of_work(brand.id):
         assert GROUPS.insert_returning(values) == Group(values["id"], "Gold", "Percentage")
         assert GROUPS.insert_returning({**values, "id": uuid4()}, conflict="organization_id, program_id, name") is None
 
 
-def test_of_a_row_in_the_hand_what_differs_is_changed_and_nothing_is_asked_when_nothing_does(brand):
+def test_update_locked_writes_differing_columns_and_sends_nothing_without_any(brand):
     values = _values(brand, "Gold")
     with db.unit_of_work(brand.id):
         group = WHOLE_GROUPS.insert_returning(values)
@@ -135,7 +135,7 @@ def test_of_a_row_in_the_hand_what_differs_is_changed_and_nothing_is_asked_when_
     assert WHOLE_GROUPS.update_locked(changed, {"name": "Silver"}) is changed
 
 
-def test_many_rows_are_inserted_in_one_statement(brand):
+def test_stage_inserts_sends_one_statement_for_many_rows(brand):
     values = _values(brand, "Gold")
     with db.unit_of_work(brand.id):
         WHOLE_GROUPS.stage_inserts([{**values, "id": uuid4(), "name": name} for name in ("Silver", "Lead")])
@@ -146,7 +146,7 @@ def test_many_rows_are_inserted_in_one_statement(brand):
     ]
 
 
-def test_a_twin_by_another_index_than_the_one_named_is_an_error(brand):
+def test_duplicate_by_another_index_raises(brand):
     values = _values(brand, "Gold")
     with db.unit_of_work(brand.id):
         GROUPS.insert(values)

@@ -40,7 +40,7 @@ def settings(request):
     db.connect_to(url)
 
 
-def _sent(modes, *statements, **options) -> list[list[str]]:
+def _record(modes, *statements, **options) -> list[list[str]]:
     """Return which parts are in each message of a unit of work with these statements, in their order."""
     with contextlib.ExitStack() as stack:
         for mode in modes:
@@ -50,41 +50,41 @@ def _sent(modes, *statements, **options) -> list[list[str]]:
         with db.unit_of_work(_ORG, **options):
             for send, sql in statements:
                 send(sql)
-    places = [{name: re.search(part, sent.decode()) for name, part in _PARTS.items()} for sent in messages]
-    return [sorted((name for name in found if found[name]), key=lambda name: found[name].start()) for found in places]
+    matches = [{name: re.search(part, sql.decode()) for name, part in _PARTS.items()} for sql in messages]
+    return [sorted((name for name in match if match[name]), key=lambda name: match[name].start()) for match in matches]
 
 
 def test_read_write_sends_begin_with_the_first_statement_and_commit_at_the_end(settings):
     run, stage = (db.db.run, "select 1"), (db.db.stage, _INSERT)
     opening = ["begin", *settings, "tenant"]
 
-    assert _sent([]) == []
-    assert _sent([], run, run) == [[*opening, "select"], ["select"], ["commit"]]
-    assert _sent([], stage) == [[*opening, "insert", "commit"]]
+    assert _record([]) == []
+    assert _record([], run, run) == [[*opening, "select"], ["select"], ["commit"]]
+    assert _record([], stage) == [[*opening, "insert", "commit"]]
     with db.any_org_work():
         db.db.stage("delete from queue_pause")
-    assert _sent([], run, stage) == [[*opening, "select"], ["insert", "commit"]]
+    assert _record([], run, stage) == [[*opening, "select"], ["insert", "commit"]]
 
 
 def test_recorded_commits_return_the_position_with_the_commit(settings):
     opening = ["begin", *settings, "tenant"]
 
-    sent = _sent([thread_mode.recording_commits()], (db.db.run_single, "select 1"), is_single=True)
+    messages = _record([thread_mode.recording_commits()], (db.db.run_single, "select 1"), is_single=True)
 
-    assert sent == [[*opening, "select"], ["commit", "position"]]
+    assert messages == [[*opening, "select"], ["commit", "position"]]
 
 
 def test_single_statement_is_one_message_without_begin_and_commit(settings):
-    assert _sent([], (db.db.run_single, "select 1"), is_single=True) == [[*settings, "tenant", "select"]]
+    assert _record([], (db.db.run_single, "select 1"), is_single=True) == [[*settings, "tenant", "select"]]
 
 
 def test_read_only_sends_each_statement_as_a_whole_transaction(settings):
     run = (db.db.run, "select 1")
 
-    assert _sent([db.read_only()], run, run) == [["read only", *settings, "tenant", "select"]] * 2
+    assert _record([db.read_only()], run, run) == [["read only", *settings, "tenant", "select"]] * 2
 
 
 def test_read_at_a_replica_checks_its_position_with_each_statement(settings):
-    sent = _sent([db.read_only(0)], (db.db.run, "select 1"))
+    messages = _record([db.read_only(0)], (db.db.run, "select 1"))
 
-    assert sent == [["read only", *settings, "tenant", "position check", "select"]]
+    assert messages == [["read only", *settings, "tenant", "position check", "select"]]

@@ -8,7 +8,7 @@ import pytest
 
 from domain import jobs, thread_slots
 from models import db
-from models.jobs import desk, processes
+from models.jobs import admin_queries, processes
 from models.jobs import rows as job_rows
 from pipelines import work
 from workers.procfile.supervisor import parse
@@ -102,7 +102,7 @@ def _announce(threads: int, queues=("sales",)):
 def _hand_out(**options):
     defaults = {"queue": "sales", "per_thread": 1, "share": 1_000, "lease_s": 30}
     with db.any_org_work():
-        return job_rows.any_org_hand_out(**(defaults | options))
+        return job_rows.any_org_dispatch(**(defaults | options))
 
 
 def _stage(brand, number: int, **options):
@@ -152,11 +152,11 @@ def test_a_paused_queue_hands_nothing_out(brand):
     _stage(brand, 3)
     _announce(4)
     with db.any_org_work():
-        desk.pause("sales", why="test")
+        admin_queries.pause_queue("sales", why="test")
 
     paused = _hand_out()
     with db.any_org_work():
-        desk.resume("sales")
+        admin_queries.resume_queue("sales")
     resumed = _hand_out()
 
     assert paused == []
@@ -190,7 +190,7 @@ def test_a_job_that_never_comes_back_becomes_a_dead_letter(brand):
 
     handed_out = _hand_out(lease_s=0)
     with db.any_org_work():
-        dead = desk.any_org_dead(queue="sales", organization_id=None, name=None, limit=10)
+        dead = admin_queries.any_org_list_dead(queue="sales", organization_id=None, name=None, limit=10)
 
     assert handed_out == []
     assert [job.attempt for job in dead] == [20]
@@ -246,8 +246,8 @@ def test_a_job_that_keeps_failing_ends_as_a_dead_letter_and_can_be_replayed(bran
 
     _announce(4)
     with db.any_org_work():
-        dead = desk.any_org_dead(queue="sales", organization_id=brand.id, name=None, limit=10)
-        replayed = desk.any_org_replay([dead[0].id])
+        dead = admin_queries.any_org_list_dead(queue="sales", organization_id=brand.id, name=None, limit=10)
+        replayed = admin_queries.any_org_replay([dead[0].id])
     again = _hand_out()
 
     assert "LookupError" in dead[0].last_error

@@ -43,7 +43,7 @@ def test_what_only_stages_in_models_is_named_so():
 
 
 def test_the_calls_are_seen():
-    assert _effects("models.stored_answers.stage_keep") == {"stages"}
+    assert _effects("models.stored_answers.stage_answer") == {"stages"}
     assert _effects("models.stored_answers.find") == {"sends"}
     assert _effects("models.programs.budgets.lock") == {"stages", "sends"}
     assert _effects("pipelines.webhooks.deliver.record") == {"stages"}

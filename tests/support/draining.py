@@ -39,7 +39,7 @@ def hand_out(queues: Sequence[str]) -> list[rows.Pointer]:
         return [
             pointer
             for queue in queues
-            for pointer in rows.any_org_hand_out(queue=queue, per_thread=16, share=1_000, lease_s=30)
+            for pointer in rows.any_org_dispatch(queue=queue, per_thread=16, share=1_000, lease_s=30)
         ]
 
 

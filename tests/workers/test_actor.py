@@ -9,7 +9,7 @@ import pytest
 
 from domain.jobs import Job
 from models import db, ids
-from models.jobs import desk, processes, rows
+from models.jobs import admin_queries, processes, rows
 from pipelines import work
 from pipelines.work import GiveUp, TryAgain
 from tests.support.draining import run, waits_after
@@ -46,7 +46,7 @@ def _hand_out() -> rows.Pointer:
     with db.any_org_work():
         processes.announce(process_id=_PROCESS, queues=["upkeep"], threads=1)
         db.db.stage("update job set deadline = null, run_at = now()")
-        return rows.any_org_hand_out(queue="upkeep", per_thread=1, share=9, lease_s=30)[0]
+        return rows.any_org_dispatch(queue="upkeep", per_thread=1, share=9, lease_s=30)[0]
 
 
 def _row():
@@ -61,7 +61,7 @@ def _pause(queue: str):
 
 def _paused() -> list[str]:
     with db.any_org_work():
-        return sorted(desk.paused())
+        return sorted(admin_queries.list_paused_queues())
 
 
 def _raising(error: BaseException):
@@ -263,7 +263,7 @@ def test_replayed_unknown_job_has_another_hour(newer, brand):
     _ask_for_newer(66)
     ((job_id,),) = brand.rows("select id from job")
     with db.any_org_work():
-        desk.any_org_replay([job_id])
+        admin_queries.any_org_replay([job_id])
 
     ((_, is_dead, _, least_s, most_s),) = _ask_for_newer()
 

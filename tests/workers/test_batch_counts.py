@@ -54,7 +54,7 @@ def test_unrecordable_answer_counts_as_failed_and_not_as_done(brand, declared):
             work.enqueue(_JOB, organization_id=brand.id, place=place, run_at=due)
     with db.any_org_work():
         processes.announce(process_id=process.current_id(), queues=["upkeep"], threads=1)
-        (pointer,) = rows.any_org_hand_out(queue="upkeep", per_thread=1, share=99, lease_s=30)
+        (pointer,) = rows.any_org_dispatch(queue="upkeep", per_thread=1, share=99, lease_s=30)
 
     run(pointer)
 

@@ -9,7 +9,7 @@ import pytest
 from adapters import clock
 from domain.jobs import Job
 from models import db
-from models.jobs import desk, processes, rows
+from models.jobs import admin_queries, processes, rows
 from models.session.database import Database
 from pipelines import work
 from pipelines.work import GiveUp
@@ -45,7 +45,7 @@ def _hand_out(number: int = 1) -> list[rows.Pointer]:
     """Hand out for a process with so many threads, of which those may be busy that have a job already."""
     with db.any_org_work():
         processes.announce(process_id=process.current_id(), queues=["upkeep"], threads=1)
-        return rows.any_org_hand_out(queue="upkeep", per_thread=number, share=99, lease_s=30)
+        return rows.any_org_dispatch(queue="upkeep", per_thread=number, share=99, lease_s=30)
 
 
 def _job_states() -> list[tuple[int, int, bool, bool]]:
@@ -133,7 +133,7 @@ def test_jobs_of_paused_queue_are_not_batched(brand):
     _stage(brand, 2)
     pointers = _hand_out()
     with db.any_org_work():
-        desk.pause("upkeep", why="a try")
+        admin_queries.pause_queue("upkeep", why="a try")
 
     run(pointers[0])
 
@@ -182,7 +182,7 @@ def test_failed_batch_is_rolled_back_and_dispatched_job_runs_alone(brand):
     assert done == [[0]]
     assert _job_states() == [(1, 0, False, False), (2, 0, False, False), (3, 0, False, False)]
     with db.any_org_work():
-        assert sorted(desk.paused()) == ["done [0]"]
+        assert sorted(admin_queries.list_paused_queues()) == ["done [0]"]
 
 
 def test_only_the_faulty_job_of_a_batch_fails(brand):

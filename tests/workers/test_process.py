@@ -60,7 +60,7 @@ def _comes_true(condition: Callable[[], bool]) -> bool:
 
 def _live() -> dict[str, int]:
     with db.any_org_work():
-        return processes.live_threads()
+        return processes.count_live_threads()
 
 
 def test_worker_announces_its_queues_and_threads(worker):
@@ -164,7 +164,7 @@ def test_worker_runs_dispatched_jobs(worker, brand):
         work.enqueue(jobs.FORGET, organization_id=None)
         processes.announce(process_id=ids.new_id(), queues=["upkeep"], threads=1)
     with db.any_org_work():
-        (pointer,) = rows.any_org_hand_out(queue="upkeep", per_thread=1, share=1, lease_s=30)
+        (pointer,) = rows.any_org_dispatch(queue="upkeep", per_thread=1, share=1, lease_s=30)
     arguments = {"job_id": pointer.job_id, "attempt": pointer.attempt}
     dramatiq.get_broker().enqueue(dramatiq.Message(pointer.queue, pointer.name, (), arguments, {}))
 

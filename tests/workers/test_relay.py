@@ -87,8 +87,8 @@ def test_queues_with_only_dead_letters_are_not_due(brand):
     _stage(brand, 1, jobs.WEBHOOK_DELIVER)
     with db.any_org_work():
         db.db.stage("update job set failed_at = now() where queue = 'webhooks'")
-        assert rows.any_org_queues(jobs.QUEUES) == ["sales"]
-        assert rows.any_org_queues(["webhooks", "mail"]) == []
+        assert rows.any_org_queues_with_jobs(jobs.QUEUES) == ["sales"]
+        assert rows.any_org_queues_with_jobs(["webhooks", "mail"]) == []
 
 
 def test_leased_job_is_not_dispatched_again(relay, brand):
@@ -133,10 +133,10 @@ def test_returned_claim_leaves_newer_attempt_unchanged(brand, app):
     _stage(brand, 1)
     _announce()
     with db.any_org_work():
-        pointers = rows.any_org_hand_out(queue="sales", per_thread=1, share=9, lease_s=30)
+        pointers = rows.any_org_dispatch(queue="sales", per_thread=1, share=9, lease_s=30)
         db.db.stage("update job set attempt = 2")
     with db.any_org_work():
-        rows.any_org_stage_not_pushed(pointers)
+        rows.any_org_stage_undo_dispatch(pointers)
 
     assert _rows() == [(2, True)]
 

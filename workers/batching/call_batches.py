@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from uuid import UUID
 
 from models import db
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 
 # The calls of one batch may take this long together; the rest is then given back. The last may have begun just before.
 _CALLS_S = 5.0
@@ -31,7 +31,7 @@ class CallBatch(Generic[Prepared, Answer]):
     `give_back` (in a transaction that holds their rows) undoes what `prepare` wrote for the calls that were not made.
     """
 
-    prepare: Callable[[Sequence[Claimed]], Sequence[Prepared | None]]
+    prepare: Callable[[Sequence[ClaimedJob]], Sequence[Prepared | None]]
     may_continue: Callable[[Prepared, Answer, Prepared], bool]
     record: Callable[[Sequence[tuple[Prepared, Answer]]], Sequence[datetime | None]]
     give_back: Callable[[Sequence[Prepared]], None]
@@ -41,9 +41,9 @@ class CallBatch(Generic[Prepared, Answer]):
 class CallResults(Generic[Prepared, Answer]):
     """The results of a batch of calls: the answers, the call that raised, and the calls that were not made."""
 
-    answered: list[tuple[Claimed, Prepared, Answer]] = field(default_factory=list)
-    raised: tuple[Claimed, Exception] | None = None
-    uncalled: Sequence[tuple[Claimed, Prepared]] = ()
+    answered: list[tuple[ClaimedJob, Prepared, Answer]] = field(default_factory=list)
+    raised: tuple[ClaimedJob, Exception] | None = None
+    uncalled: Sequence[tuple[ClaimedJob, Prepared]] = ()
 
     @property
     def is_mostly_uncalled(self) -> bool:
@@ -64,7 +64,7 @@ def is_still_true(organization_id: UUID, check: Callable[[], bool]) -> bool:
 
 
 def make_calls(
-    prepared_jobs: Sequence[tuple[Claimed, Prepared]],
+    prepared_jobs: Sequence[tuple[ClaimedJob, Prepared]],
     call: Callable[[Prepared], Answer],
     batch: CallBatch[Prepared, Answer],
 ) -> CallResults[Prepared, Answer]:

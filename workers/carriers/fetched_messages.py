@@ -12,7 +12,7 @@ from dramatiq.common import q_name
 
 from adapters import broker
 from domain.jobs import QUEUES
-from models.jobs.silence import Held
+from models.jobs.silent_processes import HeldJob
 
 _NAMESPACE = "finderfee"
 
@@ -41,7 +41,7 @@ def list_key(client: redis.Redis, queue: str) -> str:
     return f"{namespace(client, queue)}:{queue}"
 
 
-def read(client: redis.Redis, process_id: UUID) -> dict[str, dict[_Bytes, Held | None]]:
+def read(client: redis.Redis, process_id: UUID) -> dict[str, dict[_Bytes, HeldJob | None]]:
     """Return per queue the messages that a process has fetched, and the job of each; None if it has no content."""
     messages = {}
     for queue in QUEUES:
@@ -62,7 +62,7 @@ def _messages_key(client: redis.Redis, queue: str) -> str:
     return f"{namespace(client, queue)}:{queue}.msgs"
 
 
-def _pointer(message: _Bytes | None) -> Held | None:
+def _pointer(message: _Bytes | None) -> HeldJob | None:
     if message is None:
         return None
     assert isinstance(message, bytes)

@@ -9,7 +9,7 @@ import dramatiq
 from dramatiq.broker import Broker, Consumer, MessageProxy
 from dramatiq.errors import ActorNotFound
 
-from models.jobs.silence import Held
+from models.jobs.silent_processes import HeldJob
 from workers import unknown_jobs
 
 # Between two fetches threads run the messages that a consumer fetched; jobs of a few milliseconds need more of them.
@@ -40,7 +40,7 @@ class PointerCarrier(Broker):
     def get_declared_delay_queues(self) -> set[str]:
         return set()  # the job table delays jobs, so no consumer has to look for delayed messages
 
-    def fetched_by(self, process_id: UUID) -> dict[str, dict[Any, Held | None]]:
+    def fetched_by(self, process_id: UUID) -> dict[str, dict[Any, HeldJob | None]]:
         """Return per queue the messages that a process has fetched, and the job of each; None if it has no content."""
         return {}
 

@@ -10,7 +10,7 @@ from dramatiq.broker import Consumer
 from dramatiq.brokers.redis import RedisBroker
 
 from adapters import broker, clock
-from models.jobs.silence import Held
+from models.jobs.silent_processes import HeldJob
 from workers.carriers import fetched_messages
 from workers.carriers.consumer import QueueConsumer
 from workers.carriers.pointer_carrier import PointerCarrier, prefetch_factor
@@ -36,7 +36,7 @@ class ValkeyCarrier(PointerCarrier, RedisBroker):
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
         return QueueConsumer(self, queue_name, prefetch * prefetch_factor(queue_name))
 
-    def fetched_by(self, process_id: UUID) -> dict[str, dict[Any, Held | None]]:
+    def fetched_by(self, process_id: UUID) -> dict[str, dict[Any, HeldJob | None]]:
         return fetched_messages.read(self.client, process_id)
 
     def forget(self, process_id: UUID, queue: str, messages: Collection[Any]) -> None:

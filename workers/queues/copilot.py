@@ -6,13 +6,13 @@ from adapters import clock
 from domain import jobs
 from domain.copilot.replies import ModelReply
 from domain.copilot.states import CopilotFailure
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from pipelines.copilot import answering
 from pipelines.copilot.answering import PreparedPrompt
 from workers.actor import register_calling_job
 
 
-def _prepare(job: Claimed) -> PreparedPrompt | None:
+def _prepare(job: ClaimedJob) -> PreparedPrompt | None:
     return answering.prepare(
         organization_id=job.tenant,
         conversation_id=UUID(job.args["conversation_id"]),

@@ -9,7 +9,7 @@ from uuid import UUID
 from adapters import clock
 from domain import jobs
 from models.gateways.connections import GatewayConnection
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from pipelines.coupons import ending, families, minting, places
 from pipelines.coupons.calls import Made
 from pipelines.gateways import check, process, web_pixel
@@ -19,7 +19,7 @@ from workers.batching import call_slots
 _AWAY = "the gateway is away, or refuses our credentials"
 
 
-def _prepare(job: Claimed) -> process.PreparedEvent | None:
+def _prepare(job: ClaimedJob) -> process.PreparedEvent | None:
     return process.prepare(organization_id=job.tenant, event_id=UUID(job.args["event_id"]), now=clock.now())
 
 
@@ -45,7 +45,7 @@ register_calling_job(
 )
 
 
-def _prepare_check(job: Claimed) -> GatewayConnection | None:
+def _prepare_check(job: ClaimedJob) -> GatewayConnection | None:
     return check.prepare(organization_id=job.tenant, connection_id=UUID(job.args["connection_id"]))
 
 
@@ -61,7 +61,7 @@ def _record_check(connection: GatewayConnection, result: check.Look) -> None:
 register_calling_job(jobs.GATEWAY_CHECK, prepare=_prepare_check, call=_check, record=_record_check)
 
 
-def _prepare_pixel(job: Claimed) -> web_pixel.BegunPixel | None:
+def _prepare_pixel(job: ClaimedJob) -> web_pixel.BegunPixel | None:
     connection_id = UUID(job.args["connection_id"])
     return web_pixel.prepare(organization_id=job.tenant, connection_id=connection_id, now=clock.now())
 
@@ -83,7 +83,7 @@ def _why_unclear(begun: object, result: Made) -> str:
     return f"the gateway gave no clear answer: {result.words}" if result.words else _AWAY
 
 
-def _prepare_family(job: Claimed) -> families.BegunFamily | None:
+def _prepare_family(job: ClaimedJob) -> families.BegunFamily | None:
     return families.resume(organization_id=job.tenant, coupon_id=UUID(job.args["coupon_id"]), now=clock.now())
 
 
@@ -100,7 +100,7 @@ def _why_away(prepared: object, result: object) -> str:
     return _AWAY
 
 
-def _prepare_deletion(job: Claimed) -> families.DoomedCoupon | None:
+def _prepare_deletion(job: ClaimedJob) -> families.DoomedCoupon | None:
     return families.prepare_delete(
         organization_id=job.tenant,
         connection_id=UUID(job.args["connection_id"]),
@@ -119,7 +119,7 @@ register_calling_job(
 )
 
 
-def _prepare_code(job: Claimed) -> minting.BegunCode | None:
+def _prepare_code(job: ClaimedJob) -> minting.BegunCode | None:
     return minting.resume(organization_id=job.tenant, code_id=UUID(job.args["code_id"]), now=clock.now())
 
 
@@ -130,7 +130,7 @@ def _record_code(begun: minting.BegunCode, result: Made) -> datetime | None:
 register_calling_job(jobs.CODE_MINT, prepare=_prepare_code, call=minting.mint, record=_record_code, why=_why_unclear)
 
 
-def _prepare_switch_off(job: Claimed) -> ending.EndingCode | None:
+def _prepare_switch_off(job: ClaimedJob) -> ending.EndingCode | None:
     return ending.prepare(organization_id=job.tenant, code_id=UUID(job.args["code_id"]), now=clock.now())
 
 

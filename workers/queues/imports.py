@@ -6,14 +6,14 @@ from uuid import UUID
 from adapters import clock
 from domain import jobs
 from models import db
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from pipelines.gateways import reconcile
 from pipelines.imports import letter
 from workers.actor import database_job, register_calling_job
 
 
 @database_job(jobs.IMPORT_NOTIFY)
-def notify(job: Claimed) -> None:
+def notify(job: ClaimedJob) -> None:
     """Send emails to the next affiliates of an import."""
     letter.write(
         organization_id=job.tenant,
@@ -25,7 +25,7 @@ def notify(job: Claimed) -> None:
     )
 
 
-def _begin(job: Claimed) -> reconcile.ReconcileRun | None:
+def _begin(job: ClaimedJob) -> reconcile.ReconcileRun | None:
     since = job.args.get("since")
     return reconcile.prepare(
         organization_id=job.tenant,

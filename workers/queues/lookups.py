@@ -6,12 +6,12 @@ from uuid import UUID
 
 from adapters import clock
 from domain import jobs
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from pipelines.platforms import lookup
 from workers.actor import register_calling_job
 
 
-def _prepare(job: Claimed) -> lookup.PreparedLookup | None:
+def _prepare(job: ClaimedJob) -> lookup.PreparedLookup | None:
     return lookup.prepare(organization_id=job.tenant, lookup_id=UUID(job.args["lookup_id"]))
 
 

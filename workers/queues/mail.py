@@ -7,7 +7,7 @@ from adapters import clock
 from adapters.mail.smtp import MailUnreachable
 from domain import jobs
 from models import db
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from pipelines import mail
 from pipelines.organization import mailed_links
 from pipelines.storefront import second_step
@@ -16,7 +16,7 @@ from workers.actor import database_job, register_calling_job
 _PACED = "emails are sent at the pace of MAIL_PER_MINUTE"
 
 
-def _prepare(job: Claimed) -> mail.PreparedMail | None:
+def _prepare(job: ClaimedJob) -> mail.PreparedMail | None:
     return mail.prepare(organization_id=job.tenant, message_id=UUID(job.args["message_id"]))
 
 
@@ -38,13 +38,13 @@ register_calling_job(jobs.MAIL_SEND, prepare=_prepare, call=_send, record=_recor
 
 
 @database_job(jobs.SIGN_IN_LETTER)
-def send_sign_in_email(job: Claimed) -> None:
+def send_sign_in_email(job: ClaimedJob) -> None:
     """Email a sign-in link to an address, if it is an affiliate's."""
     mailed_links.any_org_write(sealed=job.args["sealed"], now=clock.now())
 
 
 @database_job(jobs.APPLICATION_LETTER)
-def send_application_email(job: Claimed) -> None:
+def send_application_email(job: ClaimedJob) -> None:
     """Email an applicant the link to the remaining questions, if they have not answered them."""
     affiliate_id = UUID(job.args["affiliate_id"])
     second_step.write_letter(organization_id=job.tenant, affiliate_id=affiliate_id, now=clock.now())

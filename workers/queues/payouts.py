@@ -11,14 +11,14 @@ from adapters import clock
 from adapters.rails.base import RailMisconfigured
 from domain import jobs
 from domain.payouts.transfers import Accepted, Answer, Paid, Rejected, why_again
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from pipelines.deals import ask, release
 from pipelines.payouts import propose, transfer
 from workers.actor import database_job, register_calling_job
 from workers.batching.call_batches import CallBatch, is_still_true
 
 
-def _prepare(claimed: Sequence[Claimed]) -> list[transfer.PreparedTransfer | None]:
+def _prepare(claimed: Sequence[ClaimedJob]) -> list[transfer.PreparedTransfer | None]:
     payout_ids = [UUID(job.args["payout_id"]) for job in claimed]
     return transfer.prepare(organization_id=claimed[0].tenant, payout_ids=payout_ids, now=clock.now())
 
@@ -52,18 +52,18 @@ register_calling_job(
 
 
 @database_job(jobs.PAYOUT_CADENCE)
-def start_due_cadences(job: Claimed) -> None:
+def start_due_cadences(job: ClaimedJob) -> None:
     """Enqueue the automatic payouts of every organization whose cadence is due."""
     propose.any_org_look(now=clock.now())
 
 
 @database_job(jobs.PAYOUT_PROPOSE)
-def propose_payouts(job: Claimed) -> None:
+def propose_payouts(job: ClaimedJob) -> None:
     """Propose an organization's automatic payouts to its Owners."""
     propose.make(organization_id=job.tenant, now=clock.now())
 
 
-def _prepare_question(job: Claimed) -> ask.PreparedQuestion | None:
+def _prepare_question(job: ClaimedJob) -> ask.PreparedQuestion | None:
     return ask.prepare(organization_id=job.tenant, request_id=UUID(job.args["request_id"]), now=clock.now())
 
 
@@ -81,14 +81,14 @@ register_calling_job(
 
 
 @database_job(jobs.DEALS_RELEASE)
-def start_due_milestones(job: Claimed) -> None:
+def start_due_milestones(job: ClaimedJob) -> None:
     """Enqueue the release of every milestone that is due."""
     after = UUID(job.args["after"]) if "after" in job.args else release.FIRST
     release.any_org_start(after=after, now=clock.now())
 
 
 @database_job(jobs.DEAL_RELEASE)
-def release_milestone(job: Claimed) -> None:
+def release_milestone(job: ClaimedJob) -> None:
     """Pay one milestone that is due."""
     release.due(
         organization_id=job.tenant,

@@ -6,22 +6,22 @@ from uuid import UUID
 
 from adapters import clock
 from domain import jobs
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from pipelines.conversions import override, settle
 from pipelines.conversions.override import OwedShare
 from workers.actor import database_job
 
 
-def _settle(claimed: Sequence[Claimed]) -> None:
+def _settle(claimed: Sequence[ClaimedJob]) -> None:
     sale_ids = [UUID(job.args["sale_id"]) for job in claimed]
     settle.several(organization_id=claimed[0].tenant, sale_ids=sale_ids, now=clock.now())
 
 
-def _write_overrides(claimed: Sequence[Claimed]) -> None:
+def _write_overrides(claimed: Sequence[ClaimedJob]) -> None:
     override.write(organization_id=claimed[0].tenant, owed=[_owed(job) for job in claimed], now=clock.now())
 
 
-def _owed(job: Claimed) -> OwedShare:
+def _owed(job: ClaimedJob) -> OwedShare:
     return OwedShare(
         conversion_id=UUID(job.args["conversion_id"]),
         recruiter_id=UUID(job.args["recruiter_id"]),
@@ -30,12 +30,12 @@ def _owed(job: Claimed) -> OwedShare:
 
 
 @database_job(jobs.SALE_SETTLE, together=_settle)
-def settle_sale(job: Claimed) -> None:
+def settle_sale(job: ClaimedJob) -> None:
     """Settle one accepted sale."""
     _settle([job])
 
 
 @database_job(jobs.OVERRIDE_WRITE, together=_write_overrides)
-def write_override(job: Claimed) -> None:
+def write_override(job: ClaimedJob) -> None:
     """Write the override of one settled sale."""
     _write_overrides([job])

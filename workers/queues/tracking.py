@@ -7,7 +7,7 @@ from uuid import UUID
 from adapters import clock
 from domain import jobs
 from domain.fraud import Verdict
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from pipelines.clicks import letters, scores
 from pipelines.leads import captured
 from pipelines.leads.captured import CapturedLead
@@ -18,13 +18,13 @@ _SCORER_AWAY = "the fraud scorer (FRAUD_SCORER_URL) does not answer"
 
 
 @database_job(jobs.LEAD_CAPTURE)
-def capture_lead(job: Claimed) -> None:
+def capture_lead(job: ClaimedJob) -> None:
     """Find the organization of a lead that a page sent."""
     captured.any_org_forward(sealed=job.args["sealed"], at=job.args["at"])
 
 
 @database_job(jobs.LEAD_RECORD)
-def record_lead(job: Claimed) -> None:
+def record_lead(job: ClaimedJob) -> None:
     """Record a lead that a page sent."""
     lead = CapturedLead(
         program_id=UUID(job.args["program_id"]),
@@ -37,18 +37,18 @@ def record_lead(job: Claimed) -> None:
 
 
 @database_job(jobs.CLICK_LATE)
-def write_late_click(job: Claimed) -> None:
+def write_late_click(job: ClaimedJob) -> None:
     """Write a click that could be written neither to the stream nor at once."""
     letters.write_late(job.args, now=clock.now())
 
 
 @database_job(jobs.CLICK_UNREADABLE)
-def read_click_again(job: Claimed) -> None:
+def read_click_again(job: ClaimedJob) -> None:
     """Write a click that an operator replays after it could not be written."""
     letters.write_again(job.args, now=clock.now())
 
 
-def _prepare_scores(job: Claimed) -> scores.WaitingClicks | None:
+def _prepare_scores(job: ClaimedJob) -> scores.WaitingClicks | None:
     return scores.waiting(organization_id=job.tenant, asked=job.args["clicks"])
 
 

@@ -7,7 +7,7 @@ from adapters import clock
 from domain import jobs
 from domain.host_proofs.records import DnsReading
 from domain.money.fx_files import RateFile
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from pipelines import fx_intake, ledger_check, partitions, reckoning, retention, upkeep
 from pipelines.conversions import release, renewal
 from pipelines.gateways import check, reconcile
@@ -20,24 +20,24 @@ from workers.actor import database_job, register_calling_job
 
 
 @database_job(jobs.FORGET)
-def forget(job: Claimed) -> None:
+def forget(job: ClaimedJob) -> None:
     """Delete expired rows."""
     upkeep.forget()
 
 
 @database_job(jobs.WEBHOOKS_FAILING)
-def notify_of_failing_webhooks(job: Claimed) -> None:
+def notify_of_failing_webhooks(job: ClaimedJob) -> None:
     """Email the Owners of endpoints that no delivery has reached for a day."""
     letters.any_org_tell(now=clock.now())
 
 
 @database_job(jobs.DOMAINS_CHECK)
-def check_domains(job: Claimed) -> None:
+def check_domains(job: ClaimedJob) -> None:
     """Enqueue a check of every domain that is due."""
     ticking.any_org_start(now=clock.now())
 
 
-def _prepare_domain(job: Claimed) -> HeldHost | None:
+def _prepare_domain(job: ClaimedJob) -> HeldHost | None:
     return ticking.prepare(ticking.AskedName(job.tenant, UUID(job.args["holder_id"]), job.args["name"]))
 
 
@@ -49,91 +49,91 @@ register_calling_job(jobs.DOMAIN_CHECK, prepare=_prepare_domain, call=ticking.lo
 
 
 @database_job(jobs.INVITES_EXPIRE)
-def expire_invites(job: Claimed) -> None:
+def expire_invites(job: ClaimedJob) -> None:
     """Mark the expired invites of every organization."""
     inviting.any_org_expire(now=clock.now())
 
 
 @database_job(jobs.HOLDS_RENEW)
-def renew_holds(job: Claimed) -> None:
+def renew_holds(job: ClaimedJob) -> None:
     """Recompute the holds of an organization's next Pending conversions."""
     renewal.renew(job.tenant, after=UUID(job.args["after"]))
 
 
 @database_job(jobs.HOLD_RELEASE)
-def release_holds(job: Claimed) -> None:
+def release_holds(job: ClaimedJob) -> None:
     """Approve the conversions of every organization whose hold is over."""
     release.any_org_release(now=clock.now())
 
 
 @database_job(jobs.LEADS_EXPIRE)
-def expire_leads(job: Claimed) -> None:
+def expire_leads(job: ClaimedJob) -> None:
     """Expire the leads of every organization that did not convert in time."""
     lifecycle.any_org_expire(now=clock.now())
 
 
 @database_job(jobs.CLICKS_FORGET)
-def forget_click_hashes(job: Claimed) -> None:
+def forget_click_hashes(job: ClaimedJob) -> None:
     """Delete the visitor hashes of old clicks of every organization."""
     upkeep.forget_click_hashes(now=clock.now())
 
 
 @database_job(jobs.RETENTION)
-def start_retention(job: Claimed) -> None:
+def start_retention(job: ClaimedJob) -> None:
     """Enqueue the retention of every kind of rows."""
     retention.any_org_start(now=clock.now())
 
 
 @database_job(jobs.RETENTION_SLICE)
-def end_slice(job: Claimed) -> None:
+def end_slice(job: ClaimedJob) -> None:
     """Delete the next expired rows of a kind."""
     retention.any_org_go_on(job.args["kind"], now=clock.now())
 
 
 @database_job(jobs.PARTITIONS)
-def keep_partitions(job: Claimed) -> None:
+def keep_partitions(job: ClaimedJob) -> None:
     """Create the partitions of coming months, and drop those that retention has emptied."""
     partitions.any_org_keep(now=clock.now())
 
 
 @database_job(jobs.GATEWAYS_RECONCILE)
-def reconcile_gateways(job: Claimed) -> None:
+def reconcile_gateways(job: ClaimedJob) -> None:
     """Enqueue a reconciliation of every native connection."""
     reconcile.any_org_start(only_polled=False)
 
 
 @database_job(jobs.GATEWAYS_POLL)
-def poll_gateways(job: Claimed) -> None:
+def poll_gateways(job: ClaimedJob) -> None:
     """Enqueue a reconciliation of the connections whose gateway does not send every event."""
     reconcile.any_org_start(only_polled=True)
 
 
 @database_job(jobs.GATEWAYS_CHECK)
-def check_gateways(job: Claimed) -> None:
+def check_gateways(job: ClaimedJob) -> None:
     """Enqueue a check of every native connection in doubt."""
     check.any_org_start()
 
 
 @database_job(jobs.LEDGER_CHECK)
-def start_ledger_checks(job: Claimed) -> None:
+def start_ledger_checks(job: ClaimedJob) -> None:
     """Enqueue the ledger checks of the next organizations."""
     ledger_check.any_org_start(after=UUID(job.args.get("after", str(ledger_check.FIRST))))
 
 
 @database_job(jobs.LEDGER_CHECK_ONE)
-def check_ledger(job: Claimed) -> None:
+def check_ledger(job: ClaimedJob) -> None:
     """Check whether an organization's money adds up."""
     ledger_check.run(job.tenant, now=clock.now())
 
 
 @database_job(jobs.DAYS_FOLD)
-def fold_days(job: Claimed) -> None:
+def fold_days(job: ClaimedJob) -> None:
     """Fold recent changes into the daily totals of every organization."""
     upkeep.any_org_fold_days()
 
 
 @database_job(jobs.DAYS_RECKON)
-def start_day_totals(job: Claimed) -> None:
+def start_day_totals(job: ClaimedJob) -> None:
     """Enqueue the daily owed totals of the next organizations."""
     since = job.args["since"]
     after = UUID(job.args.get("after", str(reckoning.FIRST)))
@@ -141,12 +141,12 @@ def start_day_totals(job: Claimed) -> None:
 
 
 @database_job(jobs.DAYS_RECKON_ONE)
-def compute_day_totals(job: Claimed) -> None:
+def compute_day_totals(job: ClaimedJob) -> None:
     """Recompute an organization's daily owed totals for the days that changed."""
     reckoning.reckon(job.tenant)
 
 
-def _prepare_rates(job: Claimed) -> str | None:
+def _prepare_rates(job: ClaimedJob) -> str | None:
     return fx_intake.feed_url()
 
 

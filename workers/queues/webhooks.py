@@ -9,7 +9,7 @@ import structlog
 from adapters import clock
 from domain import jobs
 from domain.webhooks import delivery
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from pipelines.webhooks import deliver
 from workers import metrics
 from workers.actor import register_calling_job
@@ -22,7 +22,7 @@ _log = structlog.get_logger(__name__)
 _MAX_AGE = timedelta(milliseconds=250)
 
 
-def _prepare(claimed: Sequence[Claimed]) -> list[deliver.PreparedDelivery | None]:
+def _prepare(claimed: Sequence[ClaimedJob]) -> list[deliver.PreparedDelivery | None]:
     attempts = [_attempt_from_args(job.args) for job in claimed]
     return deliver.prepare(organization_id=claimed[0].tenant, wanted=attempts, now=clock.now())
 

@@ -8,7 +8,7 @@ from domain.money.valuation import Factors
 from models import conditions
 from models.money import fx_sums
 
-_EARNED = conditions.earned("c")
+_EARNED = conditions.earned_cents("c")
 
 #: The minor units that a conversion `c` is due.
 CENTS = f"{_EARNED} - c.paid_cents"

@@ -86,7 +86,7 @@ def test_workers_at_once_book_each_event_once(shop):
     while True:
         with db.any_org_work():
             processes.announce(process_id=process.current_id(), queues=["gateways"], threads=3)
-            pointers = rows.any_org_hand_out(queue="gateways", per_thread=1, share=3, lease_s=30)
+            pointers = rows.any_org_dispatch(queue="gateways", per_thread=1, share=3, lease_s=30)
         if not pointers:
             break
         at_once(*[lambda pointer=pointer: run(pointer) for pointer in pointers])

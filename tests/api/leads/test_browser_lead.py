@@ -41,7 +41,7 @@ def _run_next():
     with db.any_org_work():
         processes.announce(process_id=ids.new_id(), queues=["tracking"], threads=1)
     with db.any_org_work():
-        (pointer,) = rows.any_org_hand_out(queue="tracking", per_thread=1, share=1, lease_s=30)
+        (pointer,) = rows.any_org_dispatch(queue="tracking", per_thread=1, share=1, lease_s=30)
     run(pointer)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from adapters import clock
 from models import db
-from models.jobs import desk
+from models.jobs import admin_queries
 from pipelines.conversions import override
 from pipelines.conversions.override import OwedShare
 from tests.support.recruits import Recruits
@@ -282,8 +282,8 @@ def test_an_override_that_failed_for_good_is_written_when_an_operator_replays_it
     assert pair.overrides("id") == []
 
     with db.any_org_work():
-        dead = desk.any_org_dead(queue="sales", organization_id=brand.id, name="override.write", limit=9)
-        assert desk.any_org_replay([row.id for row in dead]) != []
+        dead = admin_queries.any_org_list_dead(queue="sales", organization_id=brand.id, name="override.write", limit=9)
+        assert admin_queries.any_org_replay([row.id for row in dead]) != []
     drain()
 
     assert pair.overrides("commission_cents") == [(200,)]

@@ -7,7 +7,7 @@ import pytest
 from domain.refused import Refused
 from models import db, ids
 from models import mail as messages
-from models.jobs import desk
+from models.jobs import admin_queries
 from pipelines import mail, upkeep
 from tests.support.databases import alter_any
 from tests.support.outside.post_office import hurry, jobs_of, message, stage, waits_of
@@ -80,7 +80,7 @@ def test_another_tenant_sees_no_message(office, brand, rival):
 
     assert rival.rows("select count(*) from mail_message") == [(0,)]
     with db.unit_of_work(rival.id):
-        found = messages.lock_waiting(organization_id=rival.id, message_id=ids.new_id())
+        found = messages.lock_queued(organization_id=rival.id, message_id=ids.new_id())
     assert found is None
 
 
@@ -171,8 +171,8 @@ def test_the_waits_grow_and_after_eight_attempts_it_is_a_dead_letter_that_can_be
 
     office.sink.scripts = []
     with db.any_org_work():
-        letters = desk.any_org_dead(queue="mail", organization_id=brand.id, name=None, limit=9)
-        desk.any_org_replay([job.id for job in letters])
+        letters = admin_queries.any_org_list_dead(queue="mail", organization_id=brand.id, name=None, limit=9)
+        admin_queries.any_org_replay([job.id for job in letters])
     drain()
 
     assert waits[:7] == pytest.approx([60, 300, 900, 3600, 3600, 3600, 3600], abs=30)

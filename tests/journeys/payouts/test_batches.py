@@ -55,7 +55,7 @@ def asked(monkeypatch):
 
 def _run_one_pointer():
     with db.any_org_work():
-        (pointer,) = rows.any_org_hand_out(queue=jobs.PAYOUT_TRANSFER.queue, per_thread=1, share=1, lease_s=30)
+        (pointer,) = rows.any_org_dispatch(queue=jobs.PAYOUT_TRANSFER.queue, per_thread=1, share=1, lease_s=30)
     run(pointer)
 
 

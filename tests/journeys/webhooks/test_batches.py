@@ -37,7 +37,7 @@ def takes_long(monkeypatch):
 
 def _run_one_pointer():
     with db.any_org_work():
-        (pointer,) = rows.any_org_hand_out(queue=jobs.WEBHOOK_DELIVER.queue, per_thread=1, share=1, lease_s=30)
+        (pointer,) = rows.any_org_dispatch(queue=jobs.WEBHOOK_DELIVER.queue, per_thread=1, share=1, lease_s=30)
     run(pointer)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from domain import jobs
 from models import db
-from models.jobs import desk, losses, rows
+from models.jobs import admin_queries, losses, rows
 from models.ledger import rules
 from pipelines import schedule
 
@@ -41,7 +41,7 @@ def test_kinds_that_come_round_by_themselves_are_on_the_schedule_or_begun_by_it(
 
 
 def test_unknown_kind_is_kept_and_says_so():
-    assert losses.of("of.the_next_release").is_kept
+    assert losses.loss_of("of.the_next_release").is_kept
 
 
 @pytest.mark.parametrize("job", jobs.ALL, ids=lambda job: job.name)
@@ -52,6 +52,6 @@ def test_job_about_nothing_known_can_be_looked_at(brand, job, value):
     with db.unit_of_work(brand.id):
         job_id = rows.insert(job, organization_id=brand.id, args=args)
     with db.any_org_work():
-        (row,) = desk.any_org_lock([job_id])
+        (row,) = admin_queries.any_org_lock([job_id])
 
     assert (row.leaves is None) == (losses.LOSSES[job].facts is not None)

@@ -6,7 +6,7 @@ import pytest
 
 from models import db
 from models.schema import distribution, owners
-from tests.models.keys import hot_statements
+from tests.models.keys import prepared_plans
 from tests.support import databases
 
 # Operators and people look these up by their id alone, or a conflict names a key without the organization. Lines are to
@@ -90,7 +90,7 @@ def test_what_is_referred_to_is_placed_first(plans):
 def test_a_hot_statement_asks_for_one_organizations_rows(alone, plans):
     distributed = {plan.table for plan in plans if plan.placement == "distributed"}
     with db.any_org_work():
-        looks = {name: hot_statements.looks(statement) for name, statement in hot_statements.every().items()}
+        looks = {name: prepared_plans.looks(statement) for name, statement in prepared_plans.every().items()}
     crossing = {
         name
         for name, seen in looks.items()

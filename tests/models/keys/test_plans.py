@@ -3,7 +3,7 @@
 import pytest
 
 from models import db
-from tests.models.keys import hot_statements
+from tests.models.keys import prepared_plans
 
 # Tables whose primary key is (organization_id, id), and that nothing else knows by the id.
 _KEYED = (
@@ -24,7 +24,7 @@ _PAGES = {"payouts.lists._LINES", "payouts.lists._FIRST_LINES", "payouts.lists._
 @pytest.fixture
 def plans(alone):
     with db.any_org_work():
-        return {name: hot_statements.looks(statement) for name, statement in hot_statements.every().items()}
+        return {name: prepared_plans.looks(statement) for name, statement in prepared_plans.every().items()}
 
 
 def test_what_is_known_by_its_key_is_found_by_the_whole_key(plans):

@@ -13,7 +13,7 @@ from tests.support.outside.console import audited
 from tests.support.recruits import Recruits
 from tests.support.rows.leads import browser, slug_of
 
-_TRACED = [job for job in jobs.ALL if losses.of(job.name).is_traced]
+_TRACED = [job for job in jobs.ALL if losses.loss_of(job.name).is_traced]
 _MONEY_QUEUES = ("sales", "refunds", "payouts", "gateways", "lookups", "tracking")
 # Why a kind of these queues is not named by the ledger check.
 _UNNAMED = {
@@ -42,7 +42,7 @@ def _losses(flask, brand):
 
 def _bury(brand, job, args, *, organization_id):
     with db.any_org_work():
-        rows.stage_dead(
+        rows.stage_dead_letter(
             job, organization_id=organization_id, args=args, fair_key=str(brand.id), error="ValueError: odd"
         )
         ((job_id,),) = db.db.run("select id from job where name = %s and failed_at is not null", (job.name,))
@@ -127,7 +127,7 @@ def test_discarded_work_is_named_until_its_loss_is_accepted(buried, brand, rival
     accepted = flask.json("jobs", "accept-loss", str(job_id), "--why", "a test shop")
 
     assert before == []
-    assert rule == losses.of(job.name).rule
+    assert rule == losses.loss_of(job.name).rule
     assert named in exception
     assert (listed["id"], listed["leaves"]["kind"]) == (job_id, job.name)
     assert accepted == {"accepted": [listed]}
@@ -153,7 +153,7 @@ def test_every_kind_of_money_is_named_by_a_rule_or_listed_with_a_reason():
     named = {job.name for job, loss in losses.LOSSES.items() if loss.rule}
 
     assert of_money - named == set(_UNNAMED)
-    assert {losses.of(job.name).rule for job in _TRACED} <= set(rules.RULES)
+    assert {losses.loss_of(job.name).rule for job in _TRACED} <= set(rules.RULES)
 
 
 def test_accepted_loss_is_made_up_for_when_the_sale_is_sent_again(pair, brand, drain, flask):

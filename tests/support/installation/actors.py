@@ -10,7 +10,7 @@ import threading
 import structlog
 
 from domain.jobs import Job
-from models.jobs.rows import Claimed
+from models.jobs.rows import ClaimedJob
 from workers.actor import database_job
 
 NEWER = Job("sale.newer", queue="sales")
@@ -19,18 +19,18 @@ ENDLESS = Job("sale.endless", queue="sales")
 
 
 @database_job(NEWER)
-def newer(job: Claimed) -> None:
+def newer(job: ClaimedJob) -> None:
     """Do what an older fleet cannot; that its row goes is all there is to see."""
 
 
 @database_job(POISON)
-def poison(job: Claimed) -> None:
+def poison(job: ClaimedJob) -> None:
     """Take the whole process along, as running out of memory does."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 @database_job(ENDLESS)
-def endless(job: Claimed) -> None:
+def endless(job: ClaimedJob) -> None:
     """Say that it begins."""
     structlog.get_logger(__name__).error("endless.begins")
     threading.Event().wait()

@@ -106,7 +106,7 @@ def test_old_dead_letters_end_only_where_their_loss_is_neither_money_nor_a_promi
     end("dead_letters")
 
     names = {name for (name,) in brand.rows("select name from job where failed_at < %s", ago(days=50))}
-    assert names == {job.name for job in jobs.ALL if losses.of(job.name).is_kept} | {"of.the_next_release"}
+    assert names == {job.name for job in jobs.ALL if losses.loss_of(job.name).is_kept} | {"of.the_next_release"}
     assert {"sale.settle", "gateway.event", "gateway.reconcile", "lead.capture", "lead.record", "click.late"} <= names
     assert count(brand, "job", "failed_at > now() - interval '50 days'") == len(jobs.ALL)
     assert {"payout.transfer", "payout.prepare", "deal.ask", "platform.lookup", "clicks.rescore"} <= names

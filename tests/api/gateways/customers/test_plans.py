@@ -6,14 +6,14 @@ import pytest
 
 from models import db
 from models.gateways import creditable, payments
-from tests.models.keys import hot_statements
+from tests.models.keys import prepared_plans
 
 _FUNCTION = "select prosrc from pg_proc where proname = 'customer_payments'"
 _PLACES = {"org": "$1", "program": "$2", "name": "$3", "email_name": "$4", "by_email.joined_to": "$5"}
 
 
 def _taken(hot, table):
-    return [(look.index, look.taken) for look in hot_statements.looks(hot) if look.table == table]
+    return [(look.index, look.taken) for look in prepared_plans.looks(hot) if look.table == table]
 
 
 @pytest.mark.usefixtures("alone")

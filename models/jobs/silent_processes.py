@@ -1,4 +1,4 @@
-"""What becomes of the jobs that a silent worker process holds."""
+"""The jobs that a silent worker process holds, and their release."""
 
 from collections.abc import Collection, Sequence
 from uuid import UUID
@@ -6,10 +6,10 @@ from uuid import UUID
 from models.db import db
 
 #: A job's id and the number of an attempt.
-Held = tuple[int, int]
+HeldJob = tuple[int, int]
 
-# A row that is locked is in the middle of a transaction: of a process that froze, or of somebody who has it by now.
-_LET_GO = """
+# A locked row is in the middle of a transaction: of a process that froze, or of another worker that has it by now.
+_RELEASE = """
 with held as (
   select id, attempt from unnest(%(ids)s::bigint[], %(attempts)s::int[]) as fetched (id, attempt)
   union
@@ -29,18 +29,18 @@ where failed_at is null and deadline > now() and (run_at < deadline or name <> a
 """
 
 
-def any_org_let_go(*, process_id: UUID, fetched: Collection[Held], full_lease: Sequence[str]) -> set[Held]:
-    """Make due at once what a silent process holds: what it `fetched` from the broker, and the calls that it began.
+def any_org_release(*, process_id: UUID, fetched: Collection[HeldJob], full_lease: Sequence[str]) -> set[HeldJob]:
+    """Make the jobs of a silent process due at once: those it `fetched` from the broker, and the calls that it started.
 
-    Calls of the kinds `full_lease` that were begun stay its own until their lease ends. Returns what of `fetched` it
-    still holds: the rows that are locked.
+    Started calls of the kinds `full_lease` stay its own until their lease ends. Returns those of `fetched` that it
+    still holds: their rows are locked.
     """
-    held = sorted(fetched)
+    jobs = sorted(fetched)
     params = {
         "process": process_id,
-        "ids": [job_id for job_id, _ in held],
-        "attempts": [attempt for _, attempt in held],
+        "ids": [job_id for job_id, _ in jobs],
+        "attempts": [attempt for _, attempt in jobs],
         "full_lease": list(full_lease),
     }
-    db.stage(_LET_GO, params)
+    db.stage(_RELEASE, params)
     return {(job_id, attempt) for job_id, attempt in db.run(_STILL_HELD, params)}

@@ -10,15 +10,15 @@ from domain.jobs import GATEWAY_EVENT, WEBHOOK_DELIVER
 from models.db import db
 from models.jobs import losses
 from models.jobs.error_line import error_line
-from models.jobs.losses import Leaves
+from models.jobs.losses import UnfinishedWork
 from models.jobs.rows import REPLAY
 
 _IS_HELD_UP = "failed_at is null and deadline is null and waits_for is not null and run_at > now()"
 
 
-def any_org_counts() -> list[tuple[Any, ...]]:
-    """Return per queue: queue, waiting, retrying, out, dead, age of the oldest due row in seconds; why the next of
-    those waits that a server outside or a setting holds up, until when, and how many such there are.
+def any_org_count_by_queue() -> list[tuple[Any, ...]]:
+    """Return per queue: queue, waiting, retrying, out, dead, age of the oldest due row in seconds; of jobs that wait
+    for an external server or a setting: why and until when the next one waits, and how many there are.
     """
     return db.run(
         "select queue,"
@@ -36,10 +36,10 @@ def any_org_counts() -> list[tuple[Any, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """A job as an operator sees it. `asked_by` is the request or the job in whose transaction it was asked for.
+    """A job as an operator sees it. `asked_by` is the request or the job in whose transaction it was staged.
 
-    `waits_for` is why it waits, where nothing failed: a server that is away, a paused queue. `leaves` is what a discard
-    would leave undone, where that was read.
+    `waits_for` is why it waits although nothing failed: an unreachable server, a paused queue. `leaves` is what a
+    discard would leave undone, if that was read.
     """
 
     id: int
@@ -56,7 +56,7 @@ class JobRow:
     created_at: datetime
     asked_by: str | None
     waits_for: str | None
-    leaves: Leaves | None = None
+    leaves: UnfinishedWork | None = None
 
     @property
     def error_line(self) -> str | None:
@@ -73,7 +73,7 @@ class JobRow:
         return "retrying" if self.attempt else "waiting"
 
 
-#: What a job that is not a dead letter can be: not begun, to be begun anew, with a worker.
+#: The states of a job that is not a dead letter: not started, to be started again, dispatched.
 LIVING = ("waiting", "retrying", "out")
 _IS = {
     "waiting": "deadline is null and attempt = 0",
@@ -82,15 +82,15 @@ _IS = {
 }
 
 _STORED = [field.name for field in fields(JobRow) if field.name != "leaves"]
-# A delivery goes on after a failed attempt without being a failed job: its own record says what came back. What an
-# attempt that failed since is tried again for is its error.
+# A delivery goes on after a failed attempt without being a failed job: its own record has the response, which is the
+# error of a job that has none.
 _COLUMNS = ", ".join(_STORED).replace(
     "waits_for",
     "case when failed_at is null and deadline is null then coalesce((select 'the queue is paused'"
     " || case when why = '' then '' else ': ' || why end from queue_pause where queue_pause.queue = job.queue),"
     " waits_for, (select 'it waits for the payment or refund that it names: ' || e.reason from gateway_event e"
     f" where job.name = '{GATEWAY_EVENT.name}' and e.status = 'Parked' and e.organization_id = job.organization_id"
-    f" and e.id = {losses.id_of('event_id', 'job')})) end as waits_for",
+    f" and e.id = {losses.uuid_argument('event_id', 'job')})) end as waits_for",
 )
 _LISTED = _COLUMNS.replace(
     "last_error",
@@ -100,10 +100,10 @@ _LISTED = _COLUMNS.replace(
 )
 
 
-def any_org_living(
+def any_org_list_living(
     *, states: Sequence[str], queue: str | None, organization_id: UUID | None, name: str | None, limit: int
 ) -> list[JobRow]:
-    """Return jobs in any of these states, by when they are due, narrowed by what is given."""
+    """Return jobs in any of these states that match the filters (None: any), by when they are due."""
     rows = db.run(
         f"select {_LISTED} from job where failed_at is null and ({' or '.join(_IS[state] for state in states)})"
         " and (%s::text is null or queue = %s) and (%s::uuid is null or organization_id = %s)"
@@ -115,7 +115,7 @@ def any_org_living(
 
 @dataclass(frozen=True, slots=True)
 class DeadFilters:
-    """Which dead letters: None leaves a column alone. `error` is a part of their error, in any case."""
+    """Filters of dead letters; None applies no filter. `error` is a part of their error, in any case."""
 
     queue: str | None = None
     name: str | None = None
@@ -132,10 +132,10 @@ and (%(error)s::text is null or strpos(lower(last_error), lower(%(error)s)) > 0)
 _DEAD = f"select {_COLUMNS} from job where {_MATCHING} order by failed_at, id limit %(limit)s"
 
 
-def any_org_dead(
+def any_org_list_dead(
     *, queue: str | None, organization_id: UUID | None, name: str | None, limit: int, error: str | None = None
 ) -> list[JobRow]:
-    """Return dead letters, oldest first, narrowed by what is given."""
+    """Return dead letters that match the filters, oldest first."""
     filters = DeadFilters(queue, name, organization_id, error)
     return [JobRow(*row) for row in db.run(_DEAD, {**asdict(filters), "limit": limit})]
 
@@ -155,7 +155,7 @@ order by {_NEWEST}
 
 
 def any_org_dead_page(filters: DeadFilters, *, after: tuple[datetime, int] | None, limit: int) -> list[JobRow]:
-    """Return dead letters, the newest first, from a position in that order on, each with what it leaves."""
+    """Return dead letters after a position, newest first, each with the work that it leaves."""
     at, id = after or (None, None)
     return _with_leaves(_DEAD_PAGE, {**asdict(filters), "at": at, "id": id, "limit": limit})
 
@@ -174,7 +174,7 @@ select j.name, fact.currency, count(*), sum(fact.amount_cents)::bigint from (sel
 
 
 def any_org_sum_dead(filters: DeadFilters) -> list[tuple[str, str | None, int, int | None]]:
-    """Return (kind, currency, how many, minor units they are about) of dead letters."""
+    """Return (kind, currency, number, amount in minor units) of dead letters."""
     return db.run(_SUMS, asdict(filters))
 
 
@@ -195,7 +195,7 @@ order by id
 
 
 def any_org_lock_dead(filters: DeadFilters, *, limit: int | None = None) -> list[JobRow]:
-    """Lock dead letters and return them by id without their errors, each with what it leaves; None is all."""
+    """Lock and return dead letters by id without their errors, each with what it leaves; `limit` None: all."""
     return _with_leaves(_LOCK_DEAD, {**asdict(filters), "limit": limit})
 
 
@@ -205,7 +205,7 @@ _LOCK_SOME = f"""
 
 
 def any_org_lock(job_ids: Sequence[int]) -> list[JobRow]:
-    """Lock jobs of any organization, dead or alive, and return them by id, each with what it leaves."""
+    """Lock jobs of any organization, dead or alive, and return them by id, each with the work that it leaves."""
     return _with_leaves(_LOCK_SOME, {"ids": list(job_ids)})
 
 
@@ -213,33 +213,35 @@ _FIND = _with_facts(f"select {_LISTED} from job where id = %(id)s")
 
 
 def any_org_find(job_id: int) -> JobRow | None:
-    """Return one job of any organization, dead or alive, with what it leaves."""
+    """Return one job of any organization, dead or alive, with the work that it leaves."""
     return next(iter(_with_leaves(_FIND, {"id": job_id})), None)
 
 
 def _with_leaves(sql: str, params: Mapping[str, object]) -> list[JobRow]:
-    return [replace(JobRow(*row[:-4]), leaves=losses.leaves(row[_NAME], row[-4:])) for row in db.run(sql, params)]
+    return [
+        replace(JobRow(*row[:-4]), leaves=losses.unfinished_work(row[_NAME], row[-4:])) for row in db.run(sql, params)
+    ]
 
 
 _NAME = _STORED.index("name")
 
 
 def any_org_replay(job_ids: Sequence[int]) -> list[int]:
-    """Make dead letters wait again with a fresh count of attempts; returns the ids that were dead, in order."""
+    """Make dead letters wait again with a new count of attempts; return the ids of those that were dead, in order."""
     rows = db.run(f"{REPLAY} and id = any(%s) returning id", (list(job_ids),))
     return sorted(job_id for (job_id,) in rows)
 
 
-def pause(queue: str, *, why: str) -> None:
-    """Hand nothing more out of `queue`; what is out finishes."""
+def pause_queue(queue: str, *, why: str) -> None:
+    """Stop dispatching jobs of `queue`; those already dispatched finish."""
     db.run("insert into queue_pause (queue, why) values (%s, %s) on conflict do nothing", (queue, why))
 
 
-def resume(queue: str) -> None:
-    """Hand out of `queue` again."""
+def resume_queue(queue: str) -> None:
+    """Dispatch jobs of `queue` again."""
     db.run("delete from queue_pause where queue = %s", (queue,))
 
 
-def paused() -> dict[str, tuple[datetime, str]]:
-    """Return the queues that are paused: since when, and why."""
+def list_paused_queues() -> dict[str, tuple[datetime, str]]:
+    """Return the paused queues, each with the time of the pause and its reason."""
     return {queue: (at, why) for queue, at, why in db.run("select queue, paused_at, why from queue_pause")}

@@ -1,4 +1,4 @@
-"""Discarded jobs of money: what names their work is kept until the work is done or an operator accepts the loss."""
+"""Discarded jobs about money: their arguments are stored until the work is done or an operator accepts the loss."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from uuid import UUID
 
 from models.db import Json, db
 from models.jobs import losses
-from models.jobs.losses import Leaves
+from models.jobs.losses import UnfinishedWork
 
-# What a person sent, sealed or not, is not kept: a lead and a click are named by their time and their affiliate. A kind
-# that was discarded before, about the same, is decided anew.
+# Personal data in the arguments, sealed or not, is not stored: a lead and a click are identified by their time and
+# affiliate. An earlier discard of the same kind with the same arguments is replaced, accepted or not.
 _DISCARD = """
 with gone as (
   delete from job where id = any(%(ids)s) and failed_at is not null returning id, organization_id, name, args
@@ -34,9 +34,9 @@ select id from gone order by id
 
 
 def any_org_discard(job_ids: Sequence[int], *, owners: Mapping[int, UUID]) -> list[int]:
-    """Delete dead letters for good and return their ids; of a traced kind what names the work is kept.
+    """Delete dead letters for good and return their ids; the arguments of a traced kind are stored.
 
-    `owners` are the organizations of jobs that name none themselves.
+    `owners` are the organizations of jobs that have none themselves.
     """
     owned = Json({str(id): str(owner) for id, owner in owners.items()})
     return [id for (id,) in db.run(_DISCARD, {"ids": list(job_ids), "owners": owned, "traced": list(losses.TRACED)})]
@@ -44,12 +44,12 @@ def any_org_discard(job_ids: Sequence[int], *, owners: Mapping[int, UUID]) -> li
 
 @dataclass(frozen=True, slots=True)
 class OpenLoss:
-    """A discarded job of money whose work is neither done nor asked for again, nor accepted as lost."""
+    """A discarded job about money whose work is neither done nor staged again, nor accepted as lost."""
 
     id: int
     organization_id: UUID
     discarded_at: datetime
-    leaves: Leaves
+    leaves: UnfinishedWork
 
 
 _OPEN = f"""
@@ -64,13 +64,13 @@ and (%(org)s::uuid is null or j.organization_id = %(org)s) order by j.id limit %
 """
 
 
-def any_org_open(
+def any_org_list_open_losses(
     *, organization_id: UUID | None = None, job_ids: Sequence[int] | None = None, limit: int | None = None
 ) -> list[OpenLoss]:
-    """Return open losses in the order of their jobs' ids, of one organization or of some jobs where these are given."""
+    """Return open losses of an organization (None: of all), or of these jobs, in the order of the jobs' ids."""
     ids = None if job_ids is None else list(job_ids)
     rows = db.run(_LIST, {"org": organization_id, "ids": ids, "limit": limit})
-    return [OpenLoss(row[0], row[1], row[2], Leaves(row[3], *row[-3:])) for row in rows]
+    return [OpenLoss(row[0], row[1], row[2], UnfinishedWork(row[3], *row[-3:])) for row in rows]
 
 
 _ACCEPT = """
@@ -78,13 +78,13 @@ update discarded_job set accepted_at = now(), accepted_why = %s where id = any(%
 """
 
 
-def any_org_accept(job_ids: Sequence[int], *, why: str) -> list[int]:
+def any_org_accept_losses(job_ids: Sequence[int], *, why: str) -> list[int]:
     """Mark the losses of discarded jobs as accepted and return the ids that were not accepted before, in order."""
     return sorted(id for (id,) in db.run(_ACCEPT, (why, list(job_ids))))
 
 
-#: Exceptions of `losses.DISCARDED_WORK`, in the form of `models.ledger.rules`. An unsettled sale and a refund that did
-#: not reach its override have rules of their own, which find them however they were lost.
+#: Breaches of the rule `losses.DISCARDED_WORK`, in the form of `models.ledger.rules`. An unsettled sale and a refund
+#: that did not reach its override have rules of their own, which find them whatever the cause.
 DISCARDED = (
     "select format('%s of %s: %s, discarded at %s. Make up for it, or accept the loss: flask jobs accept-loss %s',"
     " j.name, coalesce('sale or event ' || fact.external_event_id, 'job ' || j.id),"
@@ -94,8 +94,8 @@ DISCARDED = (
 )
 
 
-def is_accepted(name: str, key: str, *, of: str, since: str) -> str:
-    """Return the condition that the loss of a discarded job about the row `of` was accepted after a time."""
+def accepted_condition(name: str, key: str, *, of: str, since: str) -> str:
+    """Return the SQL condition that the loss of a discarded job about the row `of` was accepted since a time."""
     return (
         f"exists (select from discarded_job d where d.organization_id = {of}.organization_id and d.name = '{name}'"
         f" and d.args ->> '{key}' = {of}.id::text and d.accepted_at >= {since})"

@@ -1,4 +1,4 @@
-"""Who is given what a silent process holds, and how much room the dead take."""
+"""The release of a silent process's jobs, and the room that silent processes take."""
 
 import os
 from contextlib import closing
@@ -9,7 +9,7 @@ import pytest
 
 from domain import jobs
 from models import db, ids
-from models.jobs import processes, rows, silence
+from models.jobs import processes, rows, silent_processes
 from pipelines import work
 
 _LEASE_S = 90
@@ -45,18 +45,18 @@ def _announced(*, threads: int, queue: str = "webhooks", silent_s: int = 0) -> U
 
 def _hand_out(queue: str, share: int = 100) -> list[rows.Pointer]:
     with db.any_org_work():
-        return rows.any_org_hand_out(queue=queue, per_thread=1, share=share, lease_s=_LEASE_S)
+        return rows.any_org_dispatch(queue=queue, per_thread=1, share=share, lease_s=_LEASE_S)
 
 
 def _begin(pointer: rows.Pointer, process_id: UUID) -> None:
     with db.any_org_work():
         assert rows.lock(job_id=pointer.job_id, attempt=pointer.attempt)
-        rows.stage_begun(job_id=pointer.job_id, attempt=pointer.attempt, process_id=process_id)
+        rows.stage_start(job_id=pointer.job_id, attempt=pointer.attempt, process_id=process_id)
 
 
-def _let_go(process_id: UUID, *fetched: rows.Pointer) -> set[silence.Held]:
+def _release(process_id: UUID, *fetched: rows.Pointer) -> set[silent_processes.HeldJob]:
     with db.any_org_work():
-        return silence.any_org_let_go(
+        return silent_processes.any_org_release(
             process_id=process_id,
             fetched=[(pointer.job_id, pointer.attempt) for pointer in fetched],
             full_lease=[jobs.PAYOUT_TRANSFER.name],
@@ -65,30 +65,30 @@ def _let_go(process_id: UUID, *fetched: rows.Pointer) -> set[silence.Held]:
 
 @pytest.mark.parametrize("is_begun", [False, True], ids=["fetched", "begun"])
 @pytest.mark.parametrize("job", [jobs.WEBHOOK_DELIVER, jobs.PAYOUT_TRANSFER], ids=lambda job: job.name)
-def test_what_a_silent_process_held_is_due_again_but_for_transfers_that_were_begun(stage, job, is_begun):
+def test_jobs_of_a_silent_process_are_due_again_except_started_transfers(stage, job, is_begun):
     silent = ids.new_id()
     (pointer,) = stage(job)
     if is_begun:
         _begin(pointer, silent)
 
-    held = _let_go(silent, pointer)
+    held = _release(silent, pointer)
 
     assert held == set()
     is_kept = is_begun and job is jobs.PAYOUT_TRANSFER
     assert [again.attempt for again in _hand_out(job.queue)] == ([] if is_kept else [2])
 
 
-def test_a_transfer_that_begins_after_its_process_was_given_up_has_its_whole_lease(stage):
+def test_transfer_started_after_its_process_was_released_has_its_whole_lease(stage):
     silent = ids.new_id()
     (pointer,) = stage(jobs.PAYOUT_TRANSFER)
-    _let_go(silent, pointer)
+    _release(silent, pointer)
 
     _begin(pointer, silent)
 
     assert _hand_out(jobs.PAYOUT_TRANSFER.queue) == []
 
 
-def test_a_call_that_begins_late_is_not_asked_for_again_in_the_middle_of_it(stage, brand):
+def test_call_that_starts_late_is_not_dispatched_again_in_mid_call(stage, brand):
     (pointer,) = stage(jobs.WEBHOOK_DELIVER)
     brand.rows("update job set deadline = now() + interval '1 second' returning id")
 
@@ -98,65 +98,65 @@ def test_a_call_that_begins_late_is_not_asked_for_again_in_the_middle_of_it(stag
     assert lease
 
 
-def test_a_call_is_found_by_its_row_where_the_broker_has_forgotten_it(stage):
+def test_started_call_is_released_by_its_row_without_the_broker(stage):
     silent = ids.new_id()
     (pointer,) = stage(jobs.WEBHOOK_DELIVER)
     _begin(pointer, silent)
 
-    _let_go(silent)
+    _release(silent)
 
     assert [again.attempt for again in _hand_out("webhooks")] == [2]
 
 
-def test_what_another_process_began_or_has_by_now_is_left_alone(stage):
+def test_jobs_of_another_process_are_not_released(stage):
     first, second = stage(jobs.WEBHOOK_DELIVER, 2)
     _begin(first, ids.new_id())
     with db.any_org_work():
         db.db.stage("update job set attempt = 2 where id = %s", (second.job_id,))
 
-    assert _let_go(ids.new_id(), second) == set()
+    assert _release(ids.new_id(), second) == set()
 
     assert _hand_out("webhooks") == []
 
 
-def test_a_row_that_is_locked_is_still_held_and_found_again_when_it_is_free(stage):
+def test_locked_job_is_still_held_and_released_once_unlocked(stage):
     (pointer,) = stage(jobs.SALE_SETTLE)
     silent = ids.new_id()
 
     with closing(psycopg2.connect(os.environ["DATABASE_URL"])) as other, other.cursor() as cursor:
         cursor.execute("set app.any_org = 'on'; select from job where id = %s for update", (pointer.job_id,))
         assert cursor.rowcount == 1
-        held = _let_go(silent, pointer)
+        held = _release(silent, pointer)
         other.rollback()  # the server sees a connection that was closed some time later
 
     assert held == {(pointer.job_id, 1)}
     assert _hand_out("sales") == []
-    assert _let_go(silent, pointer) == set()
+    assert _release(silent, pointer) == set()
     assert [again.attempt for again in _hand_out("sales")] == [2]
 
 
-def test_the_pointer_of_a_process_that_wakes_up_is_of_no_more_use(stage):
+def test_old_pointer_of_a_released_process_changes_nothing(stage):
     (pointer,) = stage(jobs.SALE_SETTLE)
-    _let_go(ids.new_id(), pointer)
+    _release(ids.new_id(), pointer)
     _hand_out("sales")
 
     with db.any_org_work():
         assert rows.lock(job_id=pointer.job_id, attempt=1) is None
 
 
-def test_the_share_of_an_endpoint_ends_with_the_silence_of_who_called_it(stage):
+def test_share_of_an_endpoint_is_freed_when_its_caller_is_silent(stage):
     silent = ids.new_id()
     with_it = stage(jobs.WEBHOOK_DELIVER, 4)
     for pointer in with_it:
         _begin(pointer, silent)
     assert _hand_out("webhooks", share=4) == []
 
-    _let_go(silent)
+    _release(silent)
 
     assert len(_hand_out("webhooks", share=4)) == 4
 
 
-def test_calls_of_the_dead_take_no_room_from_the_living(stage, brand):
+def test_calls_of_silent_processes_take_no_room(stage, brand):
     # given: two transfers that a process began which is dead; they are its own until their leases end
     for pointer in stage(jobs.PAYOUT_TRANSFER, 2):
         _begin(pointer, ids.new_id())
@@ -168,7 +168,7 @@ def test_calls_of_the_dead_take_no_room_from_the_living(stage, brand):
     assert len(_hand_out("payouts")) == 2
 
 
-def test_calls_of_the_living_take_room(stage, brand):
+def test_calls_of_live_processes_take_room(stage, brand):
     process_id = _announce(threads=1)
     (pointer,) = stage(jobs.WEBHOOK_DELIVER)
     _begin(pointer, process_id)
@@ -180,16 +180,16 @@ def test_calls_of_the_living_take_room(stage, brand):
 
 
 @pytest.mark.parametrize(("silent_s", "is_live"), [(11, True), (13, False)])
-def test_a_process_counts_for_twelve_seconds(app, silent_s, is_live):
+def test_process_is_live_for_twelve_seconds_after_announcing(app, silent_s, is_live):
     with db.any_org_work():  # in which it stays the same moment
         process_id = _announced(threads=3, silent_s=silent_s)
 
-        assert processes.live_threads() == ({"webhooks": 3} if is_live else {})
-        assert processes.silent() == ([] if is_live else [process_id])
+        assert processes.count_live_threads() == ({"webhooks": 3} if is_live else {})
+        assert processes.list_silent() == ([] if is_live else [process_id])
         assert processes.lock_silent(process_id) is not is_live
 
 
-def test_nothing_is_handed_to_the_silent(brand):
+def test_no_job_is_dispatched_to_silent_processes(brand):
     with db.unit_of_work(brand.id):
         work.enqueue(jobs.WEBHOOK_DELIVER, organization_id=brand.id)
     _announce(threads=3, silent_s=13)

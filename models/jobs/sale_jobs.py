@@ -1,13 +1,13 @@
-"""The jobs of an accepted sale, made to wait again when the sale is sent again."""
+"""The jobs of an accepted sale, queued again when the sale is sent again."""
 
 from uuid import UUID
 
 from domain import jobs
 from models.db import db
-from models.jobs.rows import REPLAY, kind
+from models.jobs.rows import REPLAY, kind_columns
 
-# A job is never due before it was staged, so its sale's living and dead jobs lie behind the time of acceptance. The
-# margin is for clocks that differ; a job staged twice finds its work done.
+# A job is never due before it was staged, so jobs of a sale are due after its acceptance. The margin allows for clocks
+# that differ; a job staged twice finds its work done.
 _SINCE = "interval '1 minute'"
 
 _OF_SALE = """(name = %(settle)s and args ->> 'sale_id' = %(sale)s::text
@@ -60,8 +60,8 @@ _NAMES = {
     for key, value in {
         label: job.name,
         f"{label}_queue": job.queue,
-        f"{label}_attempts": kind(job)["max_attempts"],
-        f"{label}_lease": kind(job)["lease_s"],
+        f"{label}_attempts": kind_columns(job)["max_attempts"],
+        f"{label}_lease": kind_columns(job)["lease_s"],
     }.items()
 } | {
     "queues": sorted({job.queue for job in _KINDS.values()}),
@@ -69,10 +69,10 @@ _NAMES = {
 }
 
 
-def stage_of_sale(*, organization_id: UUID, sale_id: UUID) -> None:
-    """Stage that whatever a known sale still waits for is asked for again, whether its job died or was discarded.
+def stage_requeue(*, organization_id: UUID, sale_id: UUID) -> None:
+    """Stage that the unfinished work of a known sale is queued again, whether its job died or was discarded.
 
-    That is its settlement, its recruiter's override, and refunds that did not reach the override. A sale on which
-    nothing is left to do, or whose job is alive, stays as it is.
+    That is its settlement, its recruiter's override, and refunds that did not reach the override. A sale without
+    unfinished work, or whose job is alive, stays as it is.
     """
     db.stage(_REVIVE, {**_NAMES, "org": organization_id, "sale": sale_id})

@@ -1,4 +1,4 @@
-"""Units of work that only read, those that a replica was asked for, and what a commit tells of where it stands."""
+"""Read-only units of work, at the primary and at a replica, and recorded commits."""
 
 import os
 import threading
@@ -43,7 +43,7 @@ def _stored() -> int:
 
 
 @pytest.mark.usefixtures("_both_modes")
-def test_what_only_reads_is_refused_to_write_and_the_next_may():
+def test_write_in_a_read_only_transaction_raises():
     with db.read_only(), pytest.raises(peewee.PeeweeException, match="read-only transaction"), db.any_org_work():
         db.db.run(_ADD)
     with db.any_org_work():
@@ -53,7 +53,7 @@ def test_what_only_reads_is_refused_to_write_and_the_next_may():
 
 
 @pytest.mark.usefixtures("_both_modes")
-def test_a_server_that_is_no_replica_answers_nobody_and_the_primary_goes_on():
+def test_read_at_a_server_that_is_no_replica_raises_and_keeps_the_primary_connection():
     with db.any_org_work():
         pid = db.db.row("select pg_backend_pid()")
     for _ in range(2):
@@ -65,7 +65,7 @@ def test_a_server_that_is_no_replica_answers_nobody_and_the_primary_goes_on():
 
 
 @pytest.mark.usefixtures("_both_modes")
-def test_a_commit_tells_where_it_stands_and_for_whom_without_a_round_trip(brand):
+def test_recorded_commit_has_position_and_tenant_without_a_round_trip(brand):
     trips: list[bytes] = []
     with db.any_org_work():
         before = log_positions.any_org_primary()
@@ -83,7 +83,7 @@ def test_a_commit_tells_where_it_stands_and_for_whom_without_a_round_trip(brand)
 
 
 @pytest.mark.usefixtures("_both_modes")
-def test_a_failed_statement_that_was_passed_over_is_no_commit_either_when_it_is_noted():
+def test_recorded_commit_after_a_swallowed_error_raises():
     with (
         thread_mode.recording_commits() as written,
         pytest.raises(peewee.InternalError, match="rolled back"),
@@ -94,7 +94,7 @@ def test_a_failed_statement_that_was_passed_over_is_no_commit_either_when_it_is_
     assert (written.position, _stored()) == (0, 0)
 
 
-def test_what_is_noted_is_this_threads_and_this_blocks():
+def test_recording_covers_its_own_thread_and_block_only():
     def write():
         with db.any_org_work():
             db.db.run(_ADD)
@@ -114,7 +114,7 @@ def test_what_is_noted_is_this_threads_and_this_blocks():
 
 @pytest.mark.usefixtures("_both_modes")
 @pytest.mark.parametrize("fails", [False, True], ids=["and is answered", "and fails"])
-def test_a_read_is_one_round_trip_and_leaves_nothing_behind(brand, fails):
+def test_read_is_one_round_trip_and_leaves_no_settings_behind(brand, fails):
     trips: list[bytes] = []
     with db.read_only(), db.unit_of_work(brand.id):
         assert db.db.row(_WHO, (True,)) == (
@@ -143,7 +143,7 @@ def test_a_read_is_one_round_trip_and_leaves_nothing_behind(brand, fails):
 
 
 @pytest.mark.usefixtures("_both_modes")
-def test_each_statement_of_a_read_sees_its_own_tenant_alone(brand, rival):
+def test_each_read_sees_only_its_own_tenant(brand, rival):
     seen = []
     with db.read_only():
         for whose in (brand, rival, brand):
@@ -154,18 +154,18 @@ def test_each_statement_of_a_read_sees_its_own_tenant_alone(brand, rival):
 
 
 @pytest.mark.usefixtures("_both_modes")
-def test_settings_of_a_read_hold_for_each_statement_of_their_block_and_for_no_other():
-    asked = "select current_setting('enable_seqscan')"
+def test_local_settings_of_a_read_apply_in_their_block_only():
+    sql = "select current_setting('enable_seqscan')"
     with db.read_only(), db.any_org_work():
-        before = db.db.row(asked)
+        before = db.db.row(sql)
         with db.allowing_table_scans():
-            within = [db.db.row(asked), db.db.row(PreparedStatement(f"{asked} where %s"), (True,))]
-        after = db.db.row(asked)
+            within = [db.db.row(sql), db.db.row(PreparedStatement(f"{sql} where %s"), (True,))]
+        after = db.db.row(sql)
 
     assert (before, within, after) == (("off",), [("on",), ("on",)], ("off",))
 
 
-def test_what_only_reads_stages_nothing():
+def test_staging_in_a_read_only_transaction_raises():
     with db.read_only(), pytest.raises(RuntimeError, match="stages nothing"), db.any_org_work():
         db.db.stage(_ADD)
 
@@ -173,7 +173,7 @@ def test_what_only_reads_stages_nothing():
 
 
 @pytest.mark.usefixtures("_both_modes")
-def test_a_read_goes_on_where_its_connection_was_lost_between_two_statements(brand):
+def test_read_continues_after_a_connection_lost_between_two_statements(brand):
     with db.read_only(), db.unit_of_work(brand.id):
         (pid,) = db.db.row("select pg_backend_pid()")
         db.db.row(_WHO, (True,))

@@ -1,4 +1,4 @@
-"""A statement that is committed in its own round trip: when it is, when it is not, and what a lost connection does."""
+"""The single statement of a unit of work, committed in its own round trip: conditions and lost connections."""
 
 import contextlib
 import os
@@ -29,7 +29,7 @@ def _warm():
         db.db.stage("delete from queue_pause")
 
 
-def test_it_is_committed_before_the_unit_of_work_ends():
+def test_single_statement_is_committed_although_the_block_raises():
     with trips() as sent, contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=True):
         assert db.db.run_single(_ADD, ("one",)) == [("one",)]
         raise ZeroDivisionError
@@ -39,7 +39,7 @@ def test_it_is_committed_before_the_unit_of_work_ends():
     assert paused_queues() == ["one"]
 
 
-def test_what_is_staged_before_it_stands_and_falls_with_it():
+def test_staged_statements_commit_and_fail_with_the_single_statement():
     with trips() as sent, db.unit_of_work(_ORG, is_single=True):
         db.db.stage(_ADD, ("one",))
         db.db.run_single(_ADD, ("two",))
@@ -55,7 +55,7 @@ def test_what_is_staged_before_it_stands_and_falls_with_it():
     assert paused_queues() == ["one", "two"]
 
 
-def test_what_comes_after_it_is_a_transaction_of_its_own_for_the_same_tenant():
+def test_statements_after_the_single_one_are_another_transaction_of_the_same_tenant():
     with contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=True):
         db.db.run_single(_ADD, ("kept",))
         assert db.db.row("select current_setting('app.org')") == (str(_ORG),)
@@ -68,7 +68,7 @@ def test_what_comes_after_it_is_a_transaction_of_its_own_for_the_same_tenant():
 
 
 @pytest.mark.parametrize(("is_single", "is_first"), [(False, True), (True, False)])
-def test_in_the_midst_of_something_it_is_a_part_of_that(is_single, is_first):
+def test_run_single_in_an_open_transaction_is_part_of_it(is_single, is_first):
     with contextlib.suppress(ZeroDivisionError), db.unit_of_work(_ORG, is_single=is_single):
         if not is_first:
             db.db.run(PAUSED)
@@ -78,7 +78,7 @@ def test_in_the_midst_of_something_it_is_a_part_of_that(is_single, is_first):
     assert paused_queues() == []
 
 
-def test_a_unit_of_work_that_is_not_single_knows_nothing_of_one_that_was():
+def test_next_unit_of_work_is_not_single():
     with db.unit_of_work(_ORG, is_single=True):
         db.db.run_single(_ADD, ("one",))
     with contextlib.suppress(ZeroDivisionError), db.any_org_work():
@@ -88,7 +88,7 @@ def test_a_unit_of_work_that_is_not_single_knows_nothing_of_one_that_was():
     assert paused_queues() == ["one"]
 
 
-def test_where_commits_are_noted_it_is_noted():
+def test_single_statement_is_recorded_with_recorded_commits():
     with thread_mode.recording_commits() as written, db.unit_of_work(_ORG, is_single=True):
         db.db.run_single(_ADD, ("one",))
         assert written.position == 0
@@ -97,14 +97,14 @@ def test_where_commits_are_noted_it_is_noted():
     assert written.tenants == {_ORG}
 
 
-def test_what_only_reads_writes_nothing_by_it():
+def test_run_single_in_a_read_only_transaction_raises():
     with pytest.raises(peewee.InternalError, match="read-only"), db.read_only(), db.unit_of_work(_ORG, is_single=True):
         db.db.run_single(_ADD, ("one",))
 
     assert paused_queues() == []
 
 
-def test_a_dead_idle_connection_is_replaced_before_anybody_notices():
+def test_single_statement_replaces_a_dead_idle_connection():
     with contextlib.closing(psycopg2.connect(os.environ["DATABASE_OWNER_URL"])) as other:
         other.cursor().execute("select pg_terminate_backend(%s, 60000)", (db.db.connection().get_backend_pid(),))
 
