@@ -99,6 +99,6 @@ def ends_at_s(discount: Discount) -> int | None:
     return int(discount.expires_at.timestamp()) if discount.expires_at else None
 
 
-def chosen(**fields: Value | None) -> dict[str, Value]:
+def optional(**fields: Value | None) -> dict[str, Value]:
     """Return the fields that have a value: terms that a discount leaves out are not sent."""
     return {name: value for name, value in fields.items() if value}

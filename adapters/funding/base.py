@@ -56,6 +56,6 @@ def resolve(source: FundingSource, call: FundingCall, *, age: timedelta, books: 
 
 def unknown(why: str, call: FundingCall) -> Unknown:
     """Return Unknown and leave a line in the log."""
-    reason = base.shown(why)
+    reason = base.clean_message(why)
     _log.warning("funding.unknown", kind=call.kind, key=call.key, why=reason)
     return Unknown(reason)

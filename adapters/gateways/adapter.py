@@ -145,7 +145,7 @@ class GatewayAdapter:
         """Return what the brand's own fields of a customer or a subscription carry."""
         return ()
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Yield pages of payments and refunds since then, as deliveries that `facts` reads.
 
         The key of each is `reconcile:` and the external id of the payment or of the refund. Raises as `facts`.
@@ -215,7 +215,7 @@ class OneWebhookAdapter(GatewayAdapter):
             made = self.make_webhook(account, address)
         except (CredentialsRefused, GatewayRejected):
             return Subscribed(setup=self.setup_by_hand(address))
-        webhook_id, secret = shapes.needed(made, *self.webhook_id), shapes.needed(made, *self.webhook_secret)
+        webhook_id, secret = shapes.require(made, *self.webhook_id), shapes.require(made, *self.webhook_secret)
         return Subscribed({self.webhook_key: webhook_id, "webhookSecret": secret})
 
     def unsubscribe(self, account: GatewayAccount) -> None:
@@ -244,15 +244,15 @@ class ManyWebhooksAdapter(GatewayAdapter):
 
         Raises as `making`.
         """
-        made: list[str] = []
+        webhooks: list[str] = []
         try:
             for webhook in making:
-                made.append(webhook)
+                webhooks.append(webhook)
         except (*_CALL_ERRORS, UnreadableEvent):
             with suppress(*_CALL_ERRORS):
-                self.drop_webhooks(account, made)
+                self.drop_webhooks(account, webhooks)
             raise
-        return made
+        return webhooks
 
 
 def make_delivery(body: bytes, event_id: str | None, kind: str | None) -> GatewayDelivery:

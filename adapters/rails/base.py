@@ -96,10 +96,10 @@ def resolve(rail: Rail, transfer: Transfer, *, age: timedelta, books: str | None
     side surely still knows it; after that, and where the rail has other books now, the answer stays NotFound or
     Unknown and is an operator's to settle. `books` None: they were not written down.
     """
-    found = rail.look_up(transfer)
-    cannot_tell = isinstance(found, NotFound) or (isinstance(found, Unknown) and _is_blind(rail, transfer))
+    answer = rail.look_up(transfer)
+    cannot_tell = isinstance(answer, NotFound) or (isinstance(answer, Unknown) and _is_blind(rail, transfer))
     may_ask = cannot_tell and books in (None, rail.books) and age < rail.key_lasts * 3 / 4
-    return rail.send(replace(transfer, is_repeat=True)) if may_ask else found
+    return rail.send(replace(transfer, is_repeat=True)) if may_ask else answer
 
 
 def _is_blind(rail: Rail, transfer: Transfer) -> bool:
@@ -108,12 +108,12 @@ def _is_blind(rail: Rail, transfer: Transfer) -> bool:
 
 def unknown(why: str, transfer: Transfer) -> Unknown:
     """Return Unknown and leave a line in the log, without whom the money is for."""
-    said = shown(why, transfer)
-    _log.warning("rail.unknown", rail=transfer.destination.method, key=transfer.key, why=said)
-    return Unknown(said)
+    message = clean_message(why, transfer)
+    _log.warning("rail.unknown", rail=transfer.destination.method, key=transfer.key, why=message)
+    return Unknown(message)
 
 
-def shown(text: object, transfer: Transfer | None = None) -> str:
+def clean_message(text: object, transfer: Transfer | None = None) -> str:
     """Return the other side's words in one short line, without the account they may quote."""
     line = _UNPRINTABLE.sub(" ", str(text)).strip()
     account = transfer.destination.account if transfer else ""
@@ -129,5 +129,5 @@ def books(url: str, *account: str) -> str:
 
 def code(text: object, default: str) -> str:
     """Return a code of theirs in our letters: lower case, a-z, 0-9 and underscore."""
-    found = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") if isinstance(text, str) else ""
-    return found[:_CODE_CHARACTERS] or default
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") if isinstance(text, str) else ""
+    return name[:_CODE_CHARACTERS] or default

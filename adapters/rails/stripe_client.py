@@ -102,8 +102,8 @@ class StripeClient:
         """
         seen: set[str] = set()
         try:
-            for one in ask().auto_paging_iter():
-                row = one.to_dict()
+            for item in ask().auto_paging_iter():
+                row = item.to_dict()
                 if row["id"] in seen:  # the next page would be the same one, without an end
                     raise base.CannotList("the rail returns the same page of its list again")
                 seen.add(row["id"])
@@ -177,7 +177,9 @@ def _id(text: str | None) -> UUID | None:
 
 
 def _call(transfer: Transfer) -> StripeCall:
-    return StripeCall(transfer.key, partial(base.unknown, transfer=transfer), partial(base.shown, transfer=transfer))
+    return StripeCall(
+        transfer.key, partial(base.unknown, transfer=transfer), partial(base.clean_message, transfer=transfer)
+    )
 
 
 def _why(error: stripe.StripeError, service: str = "the rail") -> str:

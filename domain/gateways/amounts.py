@@ -19,10 +19,10 @@ def currency(code: object) -> str:
     """Return a currency as we write it. Raises UnreadableEvent, UnsupportedCurrency."""
     if not isinstance(code, str):
         raise UnreadableEvent("the currency is not text")
-    known = currencies.normalize(code)
-    if known is None:
+    normalized = currencies.normalize(code)
+    if normalized is None:
         raise UnsupportedCurrency(code[:16])
-    return known
+    return normalized
 
 
 def of_decimal(value: object, in_currency: str) -> int:

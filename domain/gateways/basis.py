@@ -17,7 +17,7 @@ class CommissionBasis(StrEnum):
     Net = "net"
 
 
-def counted(basis: str, *, paid_cents: int, net_cents: int | None) -> int:
+def amount_of(basis: str, *, paid_cents: int, net_cents: int | None) -> int:
     """Return what of a payment counts as the sale, in its minor units; `net_cents` is None where it is not told."""
     return net_cents if basis == CommissionBasis.Net and net_cents is not None else paid_cents
 

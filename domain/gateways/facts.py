@@ -67,9 +67,9 @@ class BuyerOrigin:
 
     def with_more(self, *, email: str | None, name: str | None, carriers: tuple[Carrier, ...] = ()) -> "BuyerOrigin":
         """Return it with what another object says: what was told first stays, and its carriers count last."""
-        more = (one for one in carriers if one not in self.carriers)
-        told = (*self.carriers, *more)
-        return replace(self, email=self.email or email, name=self.name or name, carriers=told)
+        more = (carrier for carrier in carriers if carrier not in self.carriers)
+        all_carriers = (*self.carriers, *more)
+        return replace(self, email=self.email or email, name=self.name or name, carriers=all_carriers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

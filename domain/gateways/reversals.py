@@ -32,7 +32,7 @@ class Standing:
         return left if self.most_by_refunds is None else min(left, max(self.most_by_refunds - self.by_refunds, 0))
 
 
-def lost(
+def compute_lost_cents(
     *,
     paid_cents: int,
     refunded_cents: int,
@@ -58,9 +58,9 @@ def news(standing: Standing, told_cents: int | None, *, is_cumulative: bool) -> 
     A refund that tells its own amount counts once by its id; a total counts as far as it exceeds what stands.
     """
     if is_cumulative:
-        wanted = standing.left_cents if told_cents is None else told_cents - (standing.under_id or 0)
+        reported_cents = standing.left_cents if told_cents is None else told_cents - (standing.under_id or 0)
     elif standing.under_id is not None:
-        wanted = 0
+        reported_cents = 0
     else:
-        wanted = standing.left_cents if told_cents is None else told_cents
-    return max(min(wanted, standing.left_cents), 0)
+        reported_cents = standing.left_cents if told_cents is None else told_cents
+    return max(min(reported_cents, standing.left_cents), 0)

@@ -40,12 +40,12 @@ _FIELD = "cf_"
 
 def _payment(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     transaction = shapes.at(content, "transaction")
-    if shapes.needed(transaction, "type") != "payment" or shapes.text(transaction, "status") != "success":
+    if shapes.require(transaction, "type") != "payment" or shapes.text(transaction, "status") != "success":
         return IgnoredFact("no_money_moved")
     currency, paid = _amount(transaction)
     invoice = shapes.at(content, "invoice")
     return PaymentFact(
-        external_id=shapes.needed(transaction, "id"),
+        external_id=shapes.require(transaction, "id"),
         amount_cents=paid,
         currency=currency,
         paid_at=at if shapes.at(transaction, "date") is None else shapes.moment(transaction, "date"),
@@ -59,11 +59,11 @@ def _payment(wire: GatewayWire, content: Any, at: datetime) -> Facts:
 
 def _refund(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     transaction = shapes.at(content, "transaction")
-    if shapes.needed(transaction, "type") != "refund" or shapes.text(transaction, "status") != "success":
+    if shapes.require(transaction, "type") != "refund" or shapes.text(transaction, "status") != "success":
         return IgnoredFact("no_money_moved")
     currency, cents = _amount(transaction)
     return RefundFact(
-        refund_id=shapes.needed(transaction, "id"),
+        refund_id=shapes.require(transaction, "id"),
         sale_ids=(_paid_by(transaction) or _invoice_id(content),),
         amount_cents=cents,
         currency=currency,
@@ -77,13 +77,13 @@ def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     What it takes of which of several payments it does not say.
     """
     note = shapes.at(content, "credit_note")
-    shapes.needed(note, "id")
+    shapes.require(note, "id")
     if shapes.text(note, "reason_code") != "chargeback" or shapes.text(note, "status") == "voided":
         return IgnoredFact("no_money_moved")
-    invoice_id = shapes.needed(note, "reference_invoice_id")
+    invoice_id = shapes.require(note, "reference_invoice_id")
     invoice = shapes.at(wire.find(f"/invoices/{shapes.segment(invoice_id)}"), "invoice")
     payments = [
-        shapes.needed(linked, "txn_id")
+        shapes.require(linked, "txn_id")
         for linked in shapes.items(invoice, "linked_payments")
         if shapes.text(linked, "txn_status") in ("success", "late_failure")
     ]
@@ -95,16 +95,16 @@ def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> Facts:
 def _transaction(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     """Read a payment that failed after it had succeeded, or what reverses one."""
     transaction = shapes.at(content, "transaction")
-    match shapes.needed(transaction, "type"), shapes.text(transaction, "status"):
+    match shapes.require(transaction, "type"), shapes.text(transaction, "status"):
         case "payment", "late_failure":
-            return _chargeback(shapes.needed(transaction, "id"), at, transaction, "amount")
+            return _chargeback(shapes.require(transaction, "id"), at, transaction, "amount")
         case "payment_reversal", "success":
             reversed_id = _paid_by(transaction)
             if reversed_id is None:
                 raise UnreadableEvent("a reversal does not name its payment")
             return _chargeback(reversed_id, at, transaction, "amount")
         case "payment", "voided":
-            return CancelledFact(sale_ids=(shapes.needed(transaction, "id"),), told_at=at)
+            return CancelledFact(sale_ids=(shapes.require(transaction, "id"),), told_at=at)
         case _:
             return IgnoredFact("no_money_moved")
 
@@ -112,14 +112,14 @@ def _transaction(wire: GatewayWire, content: Any, at: datetime) -> Facts:
 def _deleted(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     """Read that a payment which somebody had recorded by hand was removed."""
     transaction = shapes.at(content, "transaction")
-    if shapes.needed(transaction, "type") != "payment":
+    if shapes.require(transaction, "type") != "payment":
         return IgnoredFact("no_money_moved")
-    return CancelledFact(sale_ids=(shapes.needed(transaction, "id"),), told_at=at)
+    return CancelledFact(sale_ids=(shapes.require(transaction, "id"),), told_at=at)
 
 
 def _subscription(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     origin, subscription = origin_of(content), shapes.at(content, "subscription")
-    external_id = shapes.needed(subscription, "id")
+    external_id = shapes.require(subscription, "id")
     is_free = not shapes.at(content, "invoice", "total")
     if is_free or shapes.text(subscription, "status") in ("in_trial", "future"):
         return StartFact(external_id=external_id, started_at=at, origin=origin)
@@ -173,12 +173,12 @@ def _minor(value: Any, currency: str) -> int:
     return amounts.of_minor(value, currency, EXPONENTS)
 
 
-def _chargeback(payment_id: str, at: datetime, told: Any = None, name: str = "") -> DisputeFact:
+def _chargeback(payment_id: str, at: datetime, holder: Any = None, name: str = "") -> DisputeFact:
     """Return a payment that is lost, with the amount that `told` has under a name, where it tells currency and all."""
     currency, cents = None, None
-    if shapes.at(told, name) is not None and shapes.at(told, "currency_code") is not None:
-        currency = amounts.currency(shapes.at(told, "currency_code"))
-        cents = _minor(shapes.at(told, name), currency)
+    if shapes.at(holder, name) is not None and shapes.at(holder, "currency_code") is not None:
+        currency = amounts.currency(shapes.at(holder, "currency_code"))
+        cents = _minor(shapes.at(holder, name), currency)
     return DisputeFact(
         dispute_id=payment_id,  # several events may tell of one chargeback, so it goes by its payment's id
         sale_ids=(payment_id,),
@@ -191,19 +191,19 @@ def _chargeback(payment_id: str, at: datetime, told: Any = None, name: str = "")
 
 def _paid_by(transaction: Any) -> str | None:
     """Return the payment that a transaction gives back."""
-    linked = [shapes.identity(one, "id") for one in shapes.items(transaction, "linked_payments")]
+    linked = [shapes.identity(payment, "id") for payment in shapes.items(transaction, "linked_payments")]
     sole = linked[0] if len(linked) == 1 else None
     names = ("refunded_txn_id", "reference_transaction_id")
-    return next((found for name in names if (found := shapes.identity(transaction, name))), sole)
+    return next((payment_id for name in names if (payment_id := shapes.identity(transaction, name))), sole)
 
 
 def _invoice_id(content: Any) -> str:
-    return shapes.identity(content, "credit_note", "reference_invoice_id") or shapes.needed(content, "invoice", "id")
+    return shapes.identity(content, "credit_note", "reference_invoice_id") or shapes.require(content, "invoice", "id")
 
 
 def _invoice_of(transaction: Any, invoice: Any) -> str | None:
     """Return the one invoice that a transaction pays, whole or in part; None for one that pays several."""
-    linked = [shapes.identity(one, "invoice_id") for one in shapes.items(transaction, "linked_invoices")]
+    linked = [shapes.identity(link, "invoice_id") for link in shapes.items(transaction, "linked_invoices")]
     if len(linked) > 1:
         return None
     return linked[0] if linked else shapes.identity(invoice, "id")
@@ -235,7 +235,7 @@ def _carriers(holder: Any) -> Iterator[Carrier]:
     if table := shapes.table(holder, "meta_data"):
         yield Carrier("chargebee_metadata", table)
     fields = shapes.table(holder)
-    if own := {name.removeprefix(_FIELD): told for name, told in fields.items() if name.startswith(_FIELD)}:
+    if own := {name.removeprefix(_FIELD): value for name, value in fields.items() if name.startswith(_FIELD)}:
         yield Carrier("chargebee_custom_field", own)
 
 
@@ -258,4 +258,4 @@ def _code(of_a_set: str | None, coupon_id: str | None) -> Iterator[RedeemedCode]
 
 
 def _first(holders: list[Any], name: str) -> str | None:
-    return next((found for holder in holders if (found := shapes.identity(holder, name))), None)
+    return next((value for holder in holders if (value := shapes.identity(holder, name))), None)

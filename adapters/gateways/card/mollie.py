@@ -74,7 +74,7 @@ class Mollie(OneWebhookAdapter):
         profile = self.api(account).get("/profiles/me")
         key = account.credentials.get("apiKey", "")
         is_live = key.startswith("live_") if key.startswith(_MADE_BY) else None
-        profile_id = shapes.needed(profile, "id")
+        profile_id = shapes.require(profile, "id")
         return Known(shapes.text(profile, "name") or profile_id, is_live, (profile_id,))
 
     def make_webhook(self, account: GatewayAccount, address: str) -> Any:
@@ -112,7 +112,7 @@ class Mollie(OneWebhookAdapter):
     def read_carriers(self, holder: Any) -> tuple[Carrier, ...]:
         return mollie_facts.carriers(holder)
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read what was paid, refunded and charged back since then, each list from its newest."""
         api = self.api(account)
         yield from _pages(api, "payments", since, lambda item: _payment(item, since))
@@ -157,26 +157,26 @@ def _pages(
 def _payment(payment: Any, since: datetime) -> GatewayDelivery | None:
     if shapes.text(payment, "status") != "paid" or mollie_facts.paid_at(payment) < since:
         return None
-    return _listed("payment.paid", payment, shapes.needed(payment, "id"))
+    return _to_delivery("payment.paid", payment, shapes.require(payment, "id"))
 
 
 def _refund(refund: Any) -> GatewayDelivery | None:
     if shapes.text(refund, "status") != "refunded":
         return None
-    return _listed("refund.refunded", refund, shapes.needed(refund, "id"))
+    return _to_delivery("refund.refunded", refund, shapes.require(refund, "id"))
 
 
 def _chargeback(chargeback: Any, since: datetime) -> GatewayDelivery | None:
-    chargeback_id, reversed_at = shapes.needed(chargeback, "id"), shapes.at(chargeback, "reversedAt")
+    chargeback_id, reversed_at = shapes.require(chargeback, "id"), shapes.at(chargeback, "reversedAt")
     if reversed_at is not None:
         is_new = shapes.moment(reversed_at) >= since
         key, kind = f"{chargeback_id}:reversed", "chargeback.reversed"
     else:
         is_new = shapes.moment(chargeback, "createdAt") >= since
         key, kind = chargeback_id, "chargeback.received"
-    return _listed(kind, chargeback, key) if is_new else None
+    return _to_delivery(kind, chargeback, key) if is_new else None
 
 
-def _listed(kind: str, entity: Any, key: str) -> GatewayDelivery:
+def _to_delivery(kind: str, entity: Any, key: str) -> GatewayDelivery:
     event = {"type": kind, "createdAt": shapes.at(entity, "createdAt"), "_embedded": {"entity": entity}}
     return make_listed(key, kind, {**event, "entityId": shapes.text(entity, "id")})

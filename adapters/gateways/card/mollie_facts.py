@@ -41,12 +41,12 @@ def of_event(wire: GatewayWire, event: Any) -> Facts:
         raise UnreadableEvent("type is missing")
     if kind not in EVENTS:
         return IgnoredFact("unknown_type")
-    entity_id, entity = shapes.needed(event, "entityId"), _entity(event)
+    entity_id, entity = shapes.require(event, "entityId"), _entity(event)
     if kind == "payment.paid":
         return of_payment(wire, entity_id) if entity is None else _payment(entity)
     if entity is None:
-        entity = _entity(wire.find(f"/events/{shapes.segment(shapes.needed(event, 'id'))}"))
-    payment_id = shapes.needed(entity, "paymentId")
+        entity = _entity(wire.find(f"/events/{shapes.segment(shapes.require(event, 'id'))}"))
+    payment_id = shapes.require(entity, "paymentId")
     if kind.startswith("refund."):
         return _refund(entity, payment_id, shapes.moment(event, "createdAt"))
     return _chargeback(entity, payment_id, is_back=kind == "chargeback.reversed")
@@ -72,10 +72,10 @@ def paid_at(payment: Any) -> datetime:
 
 def carriers(holder: Any) -> tuple[Carrier, ...]:
     """Return what the metadata of a payment or a customer carries: an object, one as a text, or a query."""
-    found = shapes.at(holder, "metadata")
-    fields: Mapping[str, str] = shapes.table(found)
-    if isinstance(found, str):
-        fields = _fields(found)
+    metadata = shapes.at(holder, "metadata")
+    fields: Mapping[str, str] = shapes.table(metadata)
+    if isinstance(metadata, str):
+        fields = _fields(metadata)
     return (Carrier(_METHOD, fields),) if fields else ()
 
 
@@ -93,7 +93,7 @@ def _payment(payment: Any) -> Fact:
         is_test=shapes.text(payment, "mode") == "test",
     )
     return PaymentFact(
-        external_id=shapes.needed(payment, "id"),
+        external_id=shapes.require(payment, "id"),
         amount_cents=paid,
         currency=currency,
         paid_at=paid_at(payment),
@@ -105,7 +105,7 @@ def _payment(payment: Any) -> Fact:
 
 def _refund(refund: Any, payment_id: str, changed_at: datetime | None = None) -> Fact:
     at = changed_at or shapes.moment(refund, "createdAt")
-    refund_id, status = shapes.needed(refund, "id"), shapes.text(refund, "status")
+    refund_id, status = shapes.require(refund, "id"), shapes.text(refund, "status")
     if status == "failed":
         return RestoredFact(sale_ids=(payment_id,), restored_at=at, refund_id=refund_id)
     if status != "refunded":
@@ -126,7 +126,7 @@ def _chargeback(chargeback: Any, payment_id: str, *, is_back: bool = False) -> F
     is_won = is_back or reversed_at is not None
     currency = amounts.currency(shapes.at(chargeback, "amount", "currency"))
     return DisputeFact(
-        dispute_id=shapes.needed(chargeback, "id"),
+        dispute_id=shapes.require(chargeback, "id"),
         sale_ids=(payment_id,),
         state=DisputeState.Won if is_won else DisputeState.Lost,
         at=shapes.moment(chargeback, "createdAt") if reversed_at is None else shapes.moment(reversed_at),

@@ -96,7 +96,7 @@ class LemonSqueezy(OneWebhookAdapter):
             raise CredentialsRefused("the key sees no store of this id")
         is_test = shapes.at(user, "meta", "test_mode")
         name = shapes.text(store, "data", "attributes", "name") or shapes.text(store, "data", "id") or ""
-        store_id = shapes.needed(store, "data", "id")
+        store_id = shapes.require(store, "data", "id")
         return Known(name, None if not isinstance(is_test, bool) else not is_test, (store_id,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
@@ -108,10 +108,10 @@ class LemonSqueezy(OneWebhookAdapter):
             "relationships": {"store": {"data": {"type": "stores", "id": account.credentials.get("storeId", "")}}},
         }
         try:
-            made = self.api(account).ask("POST", self.webhooks_path, json={"data": webhook}).json
+            response = self.api(account).ask("POST", self.webhooks_path, json={"data": webhook}).json
         except GatewayRejected:
             return Subscribed({"webhookSecret": secret}, self.setup_by_hand(address, signingSecret=secret))
-        return Subscribed({self.webhook_key: shapes.needed(made, "data", "id"), "webhookSecret": secret})
+        return Subscribed({self.webhook_key: shapes.require(response, "data", "id"), "webhookSecret": secret})
 
     def read_delivery(self, request: Inbound) -> GatewayDelivery:
         event = self.glance(request.body)
@@ -122,8 +122,8 @@ class LemonSqueezy(OneWebhookAdapter):
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Translate an event, or an order or invoice that was read from a list."""
-        name, api = shapes.needed(event, "meta", "event_name"), self.api(account)
-        object_id, entity = shapes.needed(event, "data", "id"), shapes.at(event, "data", "attributes")
+        name, api = shapes.require(event, "meta", "event_name"), self.api(account)
+        object_id, entity = shapes.require(event, "data", "id"), shapes.at(event, "data", "attributes")
         match name:
             case "order_created":
                 return _order(api, object_id, entity, _origin(event))
@@ -139,7 +139,7 @@ class LemonSqueezy(OneWebhookAdapter):
             case _:
                 return IgnoredFact("unknown_type")
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the orders and invoices, the newest first."""
         api, store = self.api(account), account.credentials.get("storeId", "")
         for path, kind in (("/orders", "order"), ("/subscription-invoices", "invoice")):
@@ -147,7 +147,7 @@ class LemonSqueezy(OneWebhookAdapter):
                 items = [item for item in page if _made_at(item) >= since - _REFUNDED_WITHIN]
                 if not items:
                     break  # the following pages are older
-                if deliveries := [delivery for item in items for delivery in _listed(kind, item, since)]:
+                if deliveries := [delivery for item in items for delivery in _to_deliveries(kind, item, since)]:
                     yield deliveries
 
 
@@ -168,11 +168,11 @@ def _made_at(item: Any) -> datetime:
     return shapes.moment(item, "attributes", "created_at")
 
 
-def _listed(kind: str, item: Any, since: datetime) -> Iterator[GatewayDelivery]:
+def _to_deliveries(kind: str, item: Any, since: datetime) -> Iterator[GatewayDelivery]:
     """Yield a payment since then, and its total refund; that grows, and each total is listed once."""
     if shapes.text(item, "attributes", "status") not in _PAID:
         return
-    external_id = f"{kind}:{shapes.needed(item, 'id')}"
+    external_id = f"{kind}:{shapes.require(item, 'id')}"
     paid, refunded = _EVENTS_OF[kind]
     if _made_at(item) >= since:
         yield _listed_event(paid, external_id, item)
@@ -220,9 +220,9 @@ def _paid_by_order(api: GatewayWire, invoice: Any) -> str | None:
     """Return the order whose money an invoice is; None for an invoice with money of its own."""
     if shapes.text(invoice, "billing_reason") != "initial":
         return None
-    subscription_id = shapes.needed(invoice, "subscription_id")
+    subscription_id = shapes.require(invoice, "subscription_id")
     subscription = api.get(f"/subscriptions/{shapes.segment(subscription_id)}")
-    order_id = shapes.needed(subscription, "data", "attributes", "order_id")
+    order_id = shapes.require(subscription, "data", "attributes", "order_id")
     order = shapes.at(api.get(f"/orders/{shapes.segment(order_id)}"), "data", "attributes")
     return order_id if _amount(order, "total") else None
 

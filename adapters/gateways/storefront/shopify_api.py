@@ -39,11 +39,11 @@ def graphql(account: GatewayAccount, query: str, variables: Mapping[str, object]
         return wire.ask("POST", f"/admin/api/{VERSION}/graphql.json", json=body).json
 
     pasted = account.credentials.get("accessToken")
-    said = ask(pasted) if pasted else _TOKENS.using(_key(account), lambda: _request_token(account), ask)
-    data = shapes.at(said, "data")
+    response = ask(pasted) if pasted else _TOKENS.using(_key(account), lambda: _request_token(account), ask)
+    data = shapes.at(response, "data")
     if not isinstance(data, Mapping):
         data = {}
-    errors = shapes.items(said, "errors")
+    errors = shapes.items(response, "errors")
     if errors and all(part is None for part in data.values()):
         _refuse(errors[0])
     return data

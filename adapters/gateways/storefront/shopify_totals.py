@@ -33,7 +33,7 @@ def state(order: Any) -> Fact | None:
     status = (shapes.text(order, "financial_status") or "paid").lower()
     is_cancelled = shapes.at(order, "cancelled_at") is not None and status == "paid"
     if status in NO_MONEY or is_cancelled:
-        return CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=changed_at(order))
+        return CancelledFact(sale_ids=(shapes.require(order, "id"),), told_at=changed_at(order))
     return None if status in PAID else IgnoredFact("not_paid")
 
 
@@ -59,7 +59,7 @@ def _refunded_in(order: Any, currency: str, *, otherwise: int) -> int:
 
 def changed(account: GatewayAccount, order: Any) -> Fact:
     """Read an order that changed: what it comes to, or that it is cancelled. Its payment has an event of its own."""
-    order_id, unpaid = shapes.needed(order, "id"), state(order)
+    order_id, unpaid = shapes.require(order, "id"), state(order)
     if unpaid is not None:
         return unpaid
     currency = amounts.currency(shapes.at(order, "currency"))
@@ -76,7 +76,7 @@ def changed(account: GatewayAccount, order: Any) -> Fact:
 
 def deleted(account: GatewayAccount, order: Any) -> Fact:
     """Read an order that was deleted, by its id alone."""
-    return CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=shapes.moment(order, DELETED_AT))
+    return CancelledFact(sale_ids=(shapes.require(order, "id"),), told_at=shapes.moment(order, DELETED_AT))
 
 
 def net(order: Any, paid: int, currency: str) -> int | None:

@@ -40,20 +40,20 @@ def claims(account: GatewayAccount, request: Inbound) -> tuple[Any, bytes]:
 
     A payload that is no JSON has no claims; a token that is over has none either.
     """
-    found = _TOKEN.fullmatch(request.body)
-    if found is None:
+    match = _TOKEN.fullmatch(request.body)
+    if match is None:
         raise NotProved
-    payload = next((read for pem in account.secrets("publicKey") if (read := _verified(found[1], pem))), None)
+    payload = next((read for pem in account.secrets("publicKey") if (read := _verify(match[1], pem))), None)
     if payload is None:
         raise NotProved
     try:
-        said = parsed(payload)
+        content = parsed(payload)
     except ValueError:
         return None, payload
-    until = shapes.at(said, "exp")
+    until = shapes.at(content, "exp")
     if type(until) is not int or until + _LEEWAY_S < request.received_at.timestamp():
         raise NotProved
-    return said, payload
+    return content, payload
 
 
 def unpacked(value: Any) -> Any:
@@ -61,7 +61,7 @@ def unpacked(value: Any) -> Any:
     return parsed(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else value
 
 
-def _verified(token: bytes, pem: str) -> bytes | None:
+def _verify(token: bytes, pem: str) -> bytes | None:
     """Return the payload of a token when this key signed it."""
     try:
         return jws.deserialize_compact(token, key(pem), algorithms=[_ALGORITHM], registry=_REGISTRY).payload

@@ -56,7 +56,7 @@ def of_order(order: Any) -> Facts:
 
     Raises UnreadableEvent, UnsupportedCurrency.
     """
-    order_id, at, status = shapes.needed(order, "id"), paid_at(order), shapes.text(order, "status")
+    order_id, at, status = shapes.require(order, "id"), paid_at(order), shapes.text(order, "status")
     if at is None:
         return IgnoredFact("not_paid")
     if status in _PAID:
@@ -70,7 +70,7 @@ def of_order(order: Any) -> Facts:
 
 def of_change(order: Any) -> Fact:
     """Return what a listed order comes to, or that it was cancelled. Raises UnreadableEvent, UnsupportedCurrency."""
-    order_id, at = shapes.needed(order, "id"), changed_at(order)
+    order_id, at = shapes.require(order, "id"), changed_at(order)
     if shapes.text(order, "status") in _NO_MONEY:
         return CancelledFact(sale_ids=(order_id,), told_at=at)
     currency = amounts.currency(shapes.at(order, "currency"))
@@ -87,7 +87,7 @@ def of_change(order: Any) -> Fact:
 
 def of_deleted(order: Any) -> Fact:
     """Return that an order was deleted. Raises UnreadableEvent."""
-    return CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=shapes.moment(order, RECEIVED_AT))
+    return CancelledFact(sale_ids=(shapes.require(order, "id"),), told_at=shapes.moment(order, RECEIVED_AT))
 
 
 def changed_at(order: Any) -> datetime:
@@ -114,12 +114,12 @@ def refunds(order: Any) -> Sequence[Fact]:
 
 def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
     """Return a refund of an order; nothing where no money went back."""
-    order_id, currency = shapes.needed(order, "id"), amounts.currency(shapes.at(order, "currency"))
+    order_id, currency = shapes.require(order, "id"), amounts.currency(shapes.at(order, "currency"))
     cents = _positive(refund, currency)
     if not cents:
         return ()
     fact = RefundFact(
-        refund_id=shapes.needed(refund, "id"),
+        refund_id=shapes.require(refund, "id"),
         sale_ids=(order_id,),
         amount_cents=cents,
         currency=currency,
@@ -146,7 +146,7 @@ def _payment(order: Any, at: datetime) -> Fact:
         ),
     )
     return PaymentFact(
-        external_id=shapes.needed(order, "id"),
+        external_id=shapes.require(order, "id"),
         amount_cents=paid,
         currency=currency,
         paid_at=at,
@@ -170,27 +170,27 @@ def _coupon_id(line: Any) -> str | None:
 
     Before, `coupon_data` was the whole coupon. A coupon that a plugin made up has 0, which is the id of none.
     """
-    told = {shapes.text(item, "key"): shapes.at(item, "value") for item in shapes.items(line, "meta_data")}
-    info = told.get("coupon_info")
+    meta = {shapes.text(item, "key"): shapes.at(item, "value") for item in shapes.items(line, "meta_data")}
+    info = meta.get("coupon_info")
     if isinstance(info, str):
         try:
             info = orjson.loads(info)
         except orjson.JSONDecodeError:
             info = None
     first = info[0] if isinstance(info, list) and info else None
-    coupon_id = shapes.identity({"id": first}, "id") or shapes.identity(told.get("coupon_data"), "id")
+    coupon_id = shapes.identity({"id": first}, "id") or shapes.identity(meta.get("coupon_data"), "id")
     return coupon_id if coupon_id != "0" else None
 
 
 def _carriers(order: Any, meta: Mapping[str, str]) -> tuple[Carrier, ...]:
     """Return what the order was stamped with, then the page on which the visit began."""
-    stamped = {name.lstrip("_"): said for name, said in meta.items()}
+    stamped = {name.lstrip("_"): value for name, value in meta.items()}
     if slug := meta.get(_SLUG_META):
         stamped.setdefault(referrals.SLUG_KEY, slug)
     whole = {shapes.text(item, "key"): shapes.at(item, "value") for item in shapes.items(order, "meta_data")}
     entry = links.fields_of(whole.get(_ENTRY_META))
-    found = (Carrier("woocommerce_metadata", stamped), Carrier("woocommerce_url_param", entry))
-    return tuple(carrier for carrier in found if carrier.fields)
+    carriers = (Carrier("woocommerce_metadata", stamped), Carrier("woocommerce_url_param", entry))
+    return tuple(carrier for carrier in carriers if carrier.fields)
 
 
 def _net(order: Any, paid: int, currency: str) -> int | None:

@@ -187,7 +187,7 @@ def test_listing_reports_refused_credentials_and_an_absent_gateway(stage):
     for fault, error in (("refuse", CredentialsRefused), ("fail", GatewayUnreachable), ("busy", GatewayUnreachable)):
         stage.faults.extend([fault] * 9)
         with pytest.raises(error):
-            list(stage.gateway.listed(account(stage), _since(stage)))
+            list(stage.gateway.list_payments(account(stage), _since(stage)))
         stage.faults.clear()
 
 
@@ -375,7 +375,7 @@ def test_what_was_missed_is_listed_as_the_same_money(stage):
     sale = stage.pay(Purchase(cents=10_890))
     stage.refund(sale, 10_890)
     own = account(stage)
-    deliveries = [delivery for page in stage.gateway.listed(own, _since(stage)) for delivery in page]
+    deliveries = [delivery for page in stage.gateway.list_payments(own, _since(stage)) for delivery in page]
     told = [fact for delivery in deliveries for fact in stage.gateway.facts(own, delivery)]
 
     assert len({delivery.key for delivery in deliveries}) == len(deliveries)
