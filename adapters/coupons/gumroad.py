@@ -94,7 +94,7 @@ def _require_held(discount: Discount, products: list[Any]) -> None:
 
 
 def _listing_product(api: GatewayWire, order: CodeOrder) -> str | None:
-    """Return the product whose offer codes are listed for an order; None where nothing is sold."""
+    """Return the product whose offer codes are listed for an order; None where there is no product."""
     if refs := order.family.discount.product_refs:
         return refs[0]
     return next((shapes.require(product, "id") for product in _all_products(api)), None)

@@ -1,4 +1,4 @@
-"""The terms of codes as gateways hold them: our mark, amounts and times, and refusals of what they cannot hold."""
+"""The terms of codes at gateways: our mark, amounts and times, and refusals of what they cannot hold."""
 
 from collections.abc import Callable
 from typing import TypeVar

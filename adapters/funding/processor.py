@@ -82,7 +82,7 @@ def _units(call: FundingCall) -> int | None:
 
 
 def _read_charge(intent: dict[str, Any]) -> ListedCharge | None:
-    """Return a payment intent as a charge; None for one of no deal, that took no money, or was given back whole."""
+    """Return a payment intent as a charge; None for one of no deal, without money, or refunded whole."""
     metadata = intent.get("metadata") or {}
     if "deal_key" not in metadata or intent["status"] not in ("succeeded", "processing"):
         return None

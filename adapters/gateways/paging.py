@@ -1,4 +1,4 @@
-"""Reads the pages of a gateway's lists one after the other: by what a page says of the next one, or by number."""
+"""Reads the pages of a gateway's lists one after the other: by the link of a page to the next one, or by number."""
 
 import itertools
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Reads what a gateway sent without trusting its shape: what is missing is None, what must be there is said by name."""
+"""Reads values of gateways without trusting their shape: a missing one is None, or an error with its path."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -10,19 +10,19 @@ from domain.text import one_line
 
 _ID_CHARACTERS = 255
 _TEXT_CHARACTERS = 500
-# What changes within this time of an order's payment is the payment itself.
+# A change within this time of an order's payment is the payment itself.
 _PAID_WITHIN = timedelta(minutes=1)
 
 
 def at(value: Any, *path: str) -> Any:
-    """Return what lies at a path of names, None where there is no such thing."""
+    """Return the value at a path of names, None where there is none."""
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
 
 
 def items(value: Any, *path: str) -> list[Any]:
-    """Return the objects of a list at a path; nothing for what is not a list."""
+    """Return the objects of a list at a path; none for any other value."""
     raw = at(value, *path)
     return [item for item in raw if isinstance(item, Mapping)] if isinstance(raw, list) else []
 
@@ -30,7 +30,7 @@ def items(value: Any, *path: str) -> list[Any]:
 def text(value: Any, *path: str) -> str | None:
     """Return a text at a path as one line, without the space around it, cut to 500 characters; a number is its digits.
 
-    What people typed is in it, so control characters and direction marks are taken out.
+    It may hold typed text, so control characters and direction marks are removed.
     """
     raw = _raw_text(value, *path)
     return None if raw is None else one_line.cleaned(raw).strip()[:_TEXT_CHARACTERS] or None
@@ -67,7 +67,7 @@ def segment(object_id: str) -> str:
 
 
 def table(value: Any, *path: str) -> Mapping[str, str]:
-    """Return the texts and numbers of an object at a path, by name; what is nested is left out."""
+    """Return the texts and numbers of an object at a path, by name; nested values are left out."""
     raw = at(value, *path)
     if not isinstance(raw, Mapping):
         return {}
@@ -100,14 +100,14 @@ def moment(value: Any, *path: str) -> datetime:
 
 
 def utc(at: datetime) -> str:
-    """Return a time as most gateways are asked for it: `2026-01-02T03:04:05Z`."""
+    """Return a time as most gateways write it: `2026-01-02T03:04:05Z`."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def later_change(made: Callable[[], datetime], changed: Callable[[], datetime], *, anyhow: bool = False) -> str | None:
     """Return when a listed order changed, where that is later than its own payment, or `anyhow`; None where it is not.
 
-    None as well where a time cannot be read: the payment's own event says what is wrong.
+    None as well where a time cannot be read: the payment's own event reports that.
     """
     try:
         at = changed()

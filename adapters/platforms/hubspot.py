@@ -27,7 +27,7 @@ class HubSpot(PlatformAdapter):
     slugs = SlugPlace(beside=("the page of the first visit",))
 
     def check(self, account: PlatformAccount) -> str | None:
-        """Read whose token it is; where that is not allowed, read contacts, which is all that we do."""
+        """Read whose token it is; where that is not allowed, read contacts, the only right that is needed."""
         try:
             _wire(account).require("/account-info/v3/details")
         except CredentialsRefused:

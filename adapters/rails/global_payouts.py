@@ -2,7 +2,7 @@
 Stripe API, version 2026-10-28.
 
 The money leaves a financial account of the brand for the recipient's default payout method. Our key is the
-Idempotency-Key and a label: their list cannot be asked for it, so a look-up reads the recipient's payments, which are
+Idempotency-Key and a label: their list cannot be searched by it, so a look-up reads the recipient's payments, which are
 few. A payment may still fail or be returned by the recipient's bank days later.
 """
 
@@ -26,7 +26,7 @@ class GlobalPayoutsRail:
     """The rail at `url`, which is fixed by the operator; the money comes from `financial_account`."""
 
     method = Method.GlobalPayouts
-    # What they promise of every key; for this interface they may keep them longer.
+    # They promise this of every key; for this interface they may store them longer.
     key_lasts = timedelta(hours=24)
     finds_by_key = True
 
@@ -44,7 +44,7 @@ class GlobalPayoutsRail:
         self._financial_account = financial_account
 
     def send(self, transfer: Transfer) -> Answer:
-        """Ask for the payment. Raises RailMisconfigured and KeyTaken."""
+        """Request the payment. Raises RailMisconfigured and KeyTaken."""
         body: Any = {
             "from": {"financial_account": self._financial_account, "currency": "usd"},
             "to": {"recipient": transfer.destination.account},

@@ -48,7 +48,7 @@ class StripeCall:
         """
         try:
             return ask()
-        except stripe.IdempotencyError:  # not with its text: it may quote what we sent
+        except stripe.IdempotencyError:  # not with its text: it may quote our request
             raise base.KeyTaken(f"{self.key} was sent before with another amount or {self.party}") from None
         except stripe.StripeError as error:
             return self._meaning(error, definitive)
@@ -72,7 +72,7 @@ class StripeCall:
 
 
 class StripeClient:
-    """The library's client with our own transport, and what its failures mean."""
+    """The library's client with our own transport, and the meaning of its failures."""
 
     def __init__(self, *, url: str, key: str, webhook_secret: str | None, timeout_s: float) -> None:
         self.api = stripe.StripeClient(

@@ -2,7 +2,7 @@
 
 Every payout is a batch of one. Our key is the `sender_batch_id`, which they pay once within 30 days: a repeat is
 refused with a link to the first batch. There is no look-up by it, so a look-up needs the batch's own id from `known`;
-without one only the same request again tells (`base.resolve`). An address without a wallet has 30 days to claim the
+without one only the same request again finds it (`base.resolve`). An address without a wallet has 30 days to claim the
 money, then it comes back.
 """
 
@@ -60,7 +60,7 @@ class WalletRail:
         self._webhook_id = webhook_id
 
     def send(self, transfer: Transfer) -> Answer:
-        """Ask for the payment; of a repeat, say what became of the first. Raises RailMisconfigured and KeyTaken."""
+        """Request the payment; for a repeat, return what became of the first. Raises RailMisconfigured and KeyTaken."""
         try:
             response = self._client.ask("POST", "/v1/payments/payouts", _body(transfer))
         except http_calls.NoAnswer as error:
@@ -73,7 +73,7 @@ class WalletRail:
         return _refusal(response, transfer)
 
     def look_up(self, transfer: Transfer) -> Answer:
-        """Say what became of the batch that `known` names. Raises RailMisconfigured and KeyTaken."""
+        """Return what became of the batch that `known` names. Raises RailMisconfigured and KeyTaken."""
         if batch_id := transfer.known.get(_BATCH):
             return self._read_batch(batch_id, transfer)
         return base.unknown("the batch's id is not known, and the service finds a batch by nothing else", transfer)
@@ -83,7 +83,7 @@ class WalletRail:
         raise base.CannotList("the wallet service has no list of payments that can be asked for")
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
-        """Return what an event says of an item of ours; the service itself is asked whether it signed the event.
+        """Return an event about an item of ours; the service itself verifies its signature.
 
         Raises NotSigned and RailMisconfigured.
         """
@@ -127,7 +127,7 @@ def _body(transfer: Transfer) -> bytes:
 
 
 def _batch(response: WalletResponse, transfer: Transfer) -> Answer:
-    """Return what a batch's details say; Unknown when they cannot be read."""
+    """Return the state of a batch by its details; Unknown when they cannot be read."""
     try:
         header = response.body["batch_header"]
         batch_id, status = str(header["payout_batch_id"]), header["batch_status"]

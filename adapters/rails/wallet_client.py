@@ -1,4 +1,4 @@
-"""Speaks to the PayPal REST API: signs in with the client's credentials, and asks one thing at a time."""
+"""Calls the PayPal REST API, signed in with the client's credentials."""
 
 import base64
 import threading
@@ -12,7 +12,7 @@ import orjson
 from adapters import http_calls
 from adapters.rails.base import RailMisconfigured
 
-# A token is given back early rather than used late.
+# A token is renewed early rather than used late.
 _MARGIN_S = 60
 
 _SIGNATURE_HEADERS = {
@@ -43,7 +43,7 @@ class WalletResponse:
 
     @property
     def details(self) -> list[dict[str, Any]]:
-        """What the error is about."""
+        """The fields that the error is about."""
         return _objects(self.body.get("details"))
 
     @property
@@ -76,7 +76,7 @@ class WalletClient:
         return response
 
     def has_signed(self, webhook_id: str, headers: Mapping[str, str], body: bytes) -> bool:
-        """Ask whether the service signed an event; False also when it does not answer. Raises RailMisconfigured.
+        """Return whether the service signed an event, by its own answer; False without one. Raises RailMisconfigured.
 
         `body` must be JSON; it goes back byte for byte, since the signature covers the bytes.
         """

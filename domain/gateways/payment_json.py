@@ -1,4 +1,4 @@
-"""A payment as it is kept until more is known of its buyer, and read back."""
+"""A payment as JSON, in which it is stored until more is known of its buyer."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,7 +1,7 @@
-"""Keeps apart what different accounts of a gateway, and rehearsals, call by the same id.
+"""Keeps apart objects of different accounts of a gateway, and of rehearsals, that have the same id.
 
 An order's number is unique within its shop only. A brand that connects another shop later has other orders of the same
-numbers; and a shop that knows no test mode tells the same order to a live connection and to one for trying out.
+numbers; and a shop without a test mode sends the same order to a live connection and to one for trying out.
 """
 
 from collections.abc import Sequence
@@ -26,18 +26,18 @@ _REHEARSED = "test:"
 
 @dataclass(frozen=True, slots=True)
 class EarlierAccount:
-    """An account that was connected before: what its gateway knows it by, and what its ids begin with."""
+    """An account that was connected before: its ids at the gateway, and the prefix of the ids of its objects."""
 
     identity: Sequence[str]
     id_prefix: str
 
 
 def prefix(identity: Sequence[str], earlier: Sequence[EarlierAccount], *, own_ids: bool, is_rehearsed: bool) -> str:
-    """Return what the ids of an account begin with: nothing, for most.
+    """Return the prefix of the ids of an account, which is empty for most.
 
     `earlier` are the accounts of the same gateway and mode. The first has no name in front, another one of a gateway
-    with `own_ids` its own; an account that comes again has what it had. `is_rehearsed`: it is connected for trying out,
-    but its gateway does not say that it is an account for that.
+    with `own_ids` its own; an account that is connected again has its former one. `is_rehearsed`: it is connected for
+    trying out, but its gateway does not mark it as a test account.
     """
     rehearsed = _REHEARSED if is_rehearsed else ""
     if not own_ids or not identity or not earlier:

@@ -1,4 +1,4 @@
-"""What chargebee's events mean. A sale's id is its transaction's; those that pay one invoice are one sale.
+"""Translates chargebee's events. A sale's id is its transaction's; those that pay one invoice are one sale.
 
 An invoice that a transaction pays alone is an alias of it.
 """
@@ -28,7 +28,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 
-#: Events that tell their transaction for the first and only time.
+#: Events that report their transaction for the first and only time.
 ONCE = ("payment_succeeded", "payment_refunded")
 
 # Their amounts have no decimals or two, never three.
@@ -74,7 +74,7 @@ def _refund(wire: GatewayWire, content: Any, at: datetime) -> Facts:
 def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     """Read a chargeback: it names an invoice, and every payment of the invoice is reversed once.
 
-    What it takes of which of several payments it does not say.
+    Of several payments it does not say how much it takes of each.
     """
     note = shapes.at(content, "credit_note")
     shapes.require(note, "id")
@@ -110,7 +110,7 @@ def _transaction(wire: GatewayWire, content: Any, at: datetime) -> Facts:
 
 
 def _deleted(wire: GatewayWire, content: Any, at: datetime) -> Facts:
-    """Read that a payment which somebody had recorded by hand was removed."""
+    """Read the removal of a payment that was recorded by hand."""
     transaction = shapes.at(content, "transaction")
     if shapes.require(transaction, "type") != "payment":
         return IgnoredFact("no_money_moved")
@@ -131,7 +131,7 @@ def _changed(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     return ReferralFact(told_at=at, origin=replace(origin_of(content), codes=()))
 
 
-#: What reads the content of an event, by its type.
+#: The readers of the content of an event, by its type.
 READERS: Mapping[str, Reader] = {
     "payment_succeeded": _payment,
     "payment_refunded": _refund,
@@ -148,7 +148,7 @@ READERS: Mapping[str, Reader] = {
 
 
 def origin_of(content: Any) -> BuyerOrigin:
-    """Return where a payment comes from, by what stands beside it: subscription, customer, invoice, transaction."""
+    """Return the origin of a payment, by its subscription, customer, invoice and transaction."""
     subscription, customer = shapes.at(content, "subscription"), shapes.at(content, "customer")
     holders = [shapes.at(content, name) for name in ("subscription", "invoice", "transaction")]
     names = (shapes.text(customer, "first_name"), shapes.text(customer, "last_name"))
@@ -174,13 +174,13 @@ def _minor(value: Any, currency: str) -> int:
 
 
 def _chargeback(payment_id: str, at: datetime, holder: Any = None, name: str = "") -> DisputeFact:
-    """Return a payment that is lost, with the amount that `told` has under a name, where it tells currency and all."""
+    """Return a payment that is lost, with the amount that `holder` has under a name, where it has a currency too."""
     currency, cents = None, None
     if shapes.at(holder, name) is not None and shapes.at(holder, "currency_code") is not None:
         currency = amounts.currency(shapes.at(holder, "currency_code"))
         cents = _minor(shapes.at(holder, name), currency)
     return DisputeFact(
-        dispute_id=payment_id,  # several events may tell of one chargeback, so it goes by its payment's id
+        dispute_id=payment_id,  # several events may report one chargeback, so its payment's id is its id
         sale_ids=(payment_id,),
         state=DisputeState.Lost,
         at=at,
@@ -224,7 +224,7 @@ def _aliases(transaction: Any, invoice: Any) -> tuple[str, ...]:
 
 
 def _net(transaction: Any, invoice: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax; None where that is unknown or more than one invoice was paid."""
+    """Return the payment without tax; None where that is unknown or more than one invoice was paid."""
     if len(shapes.items(transaction, "linked_invoices")) > 1:
         return None
     tax, total = (amounts.parse_exact_minor(shapes.at(invoice, name), currency, EXPONENTS) for name in ("tax", "total"))
@@ -242,7 +242,7 @@ def _carriers(holder: Any) -> Iterator[Carrier]:
 def _codes(content: Any) -> Iterator[RedeemedCode]:
     """Yield the codes that an invoice was reduced by; without an invoice, those of the subscription.
 
-    The id of a coupon is what buyers type, but for the codes of a set, which have a text of their own.
+    Buyers type the id of a coupon, or a code of a set, which has a text of its own.
     """
     if shapes.at(content, "invoice") is None:
         for coupon in shapes.items(content, "subscription", "coupons"):

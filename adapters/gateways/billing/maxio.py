@@ -84,7 +84,7 @@ class Maxio(OneWebhookAdapter):
         return Known(subdomain, is_live, (subdomain, region.strip().lower()))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make the endpoint and switch webhooks on; the brand does what the key may not."""
+        """Make the endpoint and switch webhooks on; the brand does the acts that the key may not."""
         api = self.api(account)
         endpoint = {"endpoint": {"url": address, "webhook_subscriptions": list(_EVENTS)}}
         try:

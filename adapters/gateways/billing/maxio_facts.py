@@ -1,6 +1,6 @@
-"""What maxio's events mean. A sale's id is its transaction's; those that pay one invoice are one sale.
+"""Translates maxio's events. A sale's id is its transaction's; those that pay one invoice are one sale.
 
-Invoices say tax, discounts and where refunds belong.
+Invoices have the tax, the discounts, and the payment of each refund.
 """
 
 import re
@@ -33,7 +33,7 @@ from domain.money import currencies
 
 Reader = Callable[[GatewayWire, Any], Facts]
 
-#: What a list of invoices shows of each.
+#: The parts of each invoice in a list.
 SHOWN: Params = {"payments": "true", "refunds": "true", "discounts": "true"}
 
 #: The event of a field of the brand's own that changed on a subscription or a customer.
@@ -93,7 +93,7 @@ def _payment(wire: GatewayWire, payload: Any) -> Facts:
 
 
 def _refund(wire: GatewayWire, payload: Any) -> Facts:
-    """Place a refund by the invoices: under its own id, else by its amount; what they do not confirm waits."""
+    """Place a refund by the invoices: under its own id, else by its amount; one that they do not confirm waits."""
     refund_id = shapes.identity(payload, "refund_id") or shapes.require(payload, "transaction", "id")
     cents = shapes.at(payload, "amount_in_cents") or shapes.at(payload, "transaction", "amount_in_cents")
     all_refunds = list(_refunds(_invoices(wire, payload)))
@@ -129,7 +129,7 @@ def _signup(wire: GatewayWire, payload: Any) -> Facts:
 
 
 def _chargeback(wire: GatewayWire, payload: Any) -> Facts:
-    """Read where a dispute of an invoice stands; one that was paid by several payments does not say of which."""
+    """Read the state of a dispute of an invoice; with several payments the disputed one is unknown."""
     state = _CHARGEBACKS.get(shapes.text(payload, "status") or "")
     if state is None:
         return IgnoredFact("no_money_moved")
@@ -157,7 +157,7 @@ def _changed_field(wire: GatewayWire, payload: Any) -> Facts:
     return ReferralFact(told_at=at, origin=origin)
 
 
-#: What reads the payload of an event, by its key. The last two are told in lists alone.
+#: The readers of the payload of an event, by its key. The last two are in lists alone.
 READERS: Mapping[str, Reader] = {
     "payment_success": _payment,
     "refund_success": _refund,
@@ -168,7 +168,7 @@ READERS: Mapping[str, Reader] = {
 
 
 def _subscription(wire: GatewayWire, payload: Any) -> Any:
-    """Return the subscription that an event tells, or that it names."""
+    """Return the subscription that an event holds, or that it names."""
     subscription = shapes.at(payload, "subscription")
     if shapes.identity(subscription, "id"):
         return subscription
@@ -208,7 +208,7 @@ def _is_of_one(invoices: list[Any], transaction_id: str) -> bool:
 
 
 def _paid_cents(transaction: Any, applied: Any, currency: str) -> int:
-    """Return what was paid. How cents of a currency without cents are counted is not documented: an invoice says it."""
+    """Return the paid amount. How a currency without cents is counted is not documented: the invoice has it."""
     cents = shapes.at(transaction, "amount_in_cents")
     if cents is not None and currencies.exponent(currency) == 2:
         return amounts.of_minor(cents, currency)
@@ -218,7 +218,7 @@ def _paid_cents(transaction: Any, applied: Any, currency: str) -> int:
 
 
 def _net(invoice: Any, applied: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax; None where that is unknown or the payment went to more than this invoice."""
+    """Return the payment without tax; None where that is unknown or it paid more than this invoice."""
     if shapes.at(applied, "applied_amount") != shapes.at(applied, "original_amount"):
         return None
     tax, total = (
@@ -244,14 +244,14 @@ def _refunds(invoices: list[Any]) -> Iterator[PlacedRefund]:
 
 
 def _has_amount(refund: PlacedRefund, cents: Any) -> bool:
-    """Say whether a refund is of the amount that was told; not where it is not known how that one is counted."""
+    """Return whether a refund has the reported amount; False where the unit of that one is unknown."""
     if cents is None or currencies.exponent(refund.currency) != 2:
         return False
     return amounts.parse_exact_minor(cents, refund.currency) == refund.cents
 
 
 def _origin(wire: GatewayWire, subscription: Any) -> BuyerOrigin:
-    """Return where a payment comes from; what the brand wrote down of subscription and customer is read."""
+    """Return the origin of a payment, with the brand's own fields of its subscription and customer."""
     subscription_id, customer = shapes.require(subscription, "id"), shapes.at(subscription, "customer")
     customer_id = shapes.identity(customer, "id")
     carriers = [*_metadata(wire, "subscriptions", subscription_id), *_metadata(wire, "customers", customer_id)]
@@ -278,7 +278,7 @@ def _metadata(wire: GatewayWire, collection: str, holder_id: str | None) -> Iter
 
 
 def _redeemed_codes(invoice: Any, subscription: Any) -> tuple[RedeemedCode, ...]:
-    """Return the codes that an invoice was reduced by; those of the subscription where no invoice says which.
+    """Return the codes that an invoice was reduced by; those of the subscription where no invoice has them.
 
     A subscription has the subcode that a buyer typed. It belongs to the coupon of an invoice that has one.
     """

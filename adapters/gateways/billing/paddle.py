@@ -210,7 +210,7 @@ class Paddle(OneWebhookAdapter):
         return _carriers(holder)
 
     def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Read the events since then; they are kept for ninety days."""
+        """Read the events since then; paddle has them for ninety days."""
 
         def following(page: Any) -> Params | None:
             pagination, items = shapes.at(page, "meta", "pagination"), shapes.items(page, "data")

@@ -212,7 +212,7 @@ def _origin_of_account(account: Any) -> BuyerOrigin:
 
 
 def _transaction(api: GatewayWire, event: Any) -> Fact:
-    """Read what happened to a payment: its own status decides, whatever the notification is called."""
+    """Read what happened to a payment: its own status decides, whatever the name of the notification."""
     at = shapes.moment(event, "event_time")
     transaction = api.get(_path("transactions", event, "uuid", "uuid"))
     kind, status = shapes.require(transaction, "type"), shapes.text(transaction, "status")
@@ -289,6 +289,6 @@ def _aliases(invoice: Any) -> Iterator[str]:
 
 
 def _net(invoice: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax; None where that is unknown."""
+    """Return the payment without tax; None where that is unknown."""
     tax, total = (amounts.parse_exact_decimal(shapes.at(invoice, name), currency) for name in ("tax", "total"))
     return amounts.without_tax(paid, tax, total)

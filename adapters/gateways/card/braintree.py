@@ -95,7 +95,7 @@ class Braintree(GatewayAdapter):
         return ProvedRequest((self._delivery(payload),))
 
     def parse(self, raw: bytes) -> Any:
-        """Return a notification in either language: what came is XML, listed transactions are stored as JSON."""
+        """Return a notification in either language: notifications are XML, listed transactions are stored as JSON."""
         document = parsed(raw) if raw.startswith(b"{") else braintree_xml.parsed(raw)
         return shapes.at(document, "notification")
 
@@ -110,7 +110,7 @@ class Braintree(GatewayAdapter):
         return braintree_facts.carriers(holder)
 
     def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Search what was settled since then, sales and refunds, and charges of subscriptions that were voided."""
+        """Search the sales and refunds that were settled since then, and voided charges of subscriptions."""
         api = self.api(account)
         for since_name, kind in (("settled-at", "transaction_settled"), ("voided-at", "transaction_voided")):
             for page in _pages(api, since_name, since):

@@ -1,7 +1,7 @@
-"""What braintree's notifications mean, and the transactions that are found by searching.
+"""Translates braintree's notifications, and the transactions that are found by searching.
 
 A sale's id is its transaction's; a refund is a transaction of its own that names the one it refunds. A charge of a
-subscription counts when it is told, everything else when it is settled.
+subscription counts when it is reported, every other sale when it is settled.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ _NO_MONEY = (
 
 
 def _subscription_charge(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
-    """Tell the newest of a subscription's transactions: it is the one that this is about."""
+    """Read the newest of a subscription's transactions: the notification is about that one."""
     transactions = shapes.items(subject, "subscription", "transactions")
     if not transactions:
         raise UnreadableEvent("subscription.transactions is missing")
@@ -95,7 +95,7 @@ def _ping(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
     return IgnoredFact("ping")
 
 
-#: What no notification tells, and searching finds.
+#: The events that have no notification and are found by searching.
 FOUND = ("transaction_voided",)
 READERS: Mapping[str, Reader] = {
     "subscription_charged_successfully": _subscription_charge,
@@ -114,7 +114,7 @@ READERS: Mapping[str, Reader] = {
 
 
 def is_counted(transaction: Any, kind: str) -> bool:
-    """Say whether a transaction that was found means anything: a voided one only if it is a subscription's charge."""
+    """Return whether a found transaction counts: a voided one only if it is a subscription's charge."""
     if kind == "transaction_voided":
         is_charge = shapes.text(transaction, "subscription_id") is not None
         return is_charge and shapes.text(transaction, "status") == "voided"
@@ -122,7 +122,7 @@ def is_counted(transaction: Any, kind: str) -> bool:
 
 
 def carriers(holder: Any) -> tuple[Carrier, ...]:
-    """Return what the custom fields and the order id of a transaction, or a customer, carry.
+    """Return the custom fields and the order id of a transaction, or a customer, as carriers.
 
     An order id is mostly a shop's own number, and is believed only where it is a query or an address.
     """
@@ -162,7 +162,7 @@ def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None, at: 
 
 
 def _order_of(transaction: Any, origin: BuyerOrigin) -> str | None:
-    """Return what a transaction pays in part: an authorization that is settled in parts, or an order of the shop's.
+    """Return the id of what a transaction pays in part: an authorization, or an order of the shop.
 
     The shop's own number counts for one buyer alone, for another shop of the merchant may use it as well; a charge of a
     subscription is a payment of its own, and a query in place of a number names an affiliate.
@@ -177,7 +177,7 @@ def _order_of(transaction: Any, origin: BuyerOrigin) -> str | None:
 
 def _refund(transaction: Any) -> Facts:
     refund_id, sale_id = shapes.require(transaction, "id"), shapes.identity(transaction, "refunded_transaction_id")
-    if sale_id is None or shapes.text(transaction, "status") in _NO_MONEY:  # money that was given to nobody's purchase
+    if sale_id is None or shapes.text(transaction, "status") in _NO_MONEY:  # money that belongs to no purchase
         return IgnoredFact("no_money_moved")
     currency = amounts.currency(shapes.at(transaction, "currency_iso_code"))
     return RefundFact(
@@ -190,7 +190,7 @@ def _refund(transaction: Any) -> Facts:
 
 
 def _net(transaction: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where one is unknown."""
+    """Return the payment without tax and shipping; None where one is unknown."""
     tax, shipping = (shapes.at(transaction, name) for name in ("tax_amount", "shipping_amount"))
     parts = [tax] if shipping is None else [tax, shipping]
     return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, currency) for part in parts))

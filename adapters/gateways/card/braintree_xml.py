@@ -1,4 +1,4 @@
-"""Braintree's XML: elements with a type become what JSON would have been; a document that declares anything is refused.
+"""Braintree's XML: elements with a type become values as of JSON; a document with declarations is refused.
 
 Entities can only be declared in a document type, so that nothing grows or is fetched while it is read.
 """
@@ -60,7 +60,7 @@ def parsed(content: bytes) -> dict[str, Any]:
     parser.StartDoctypeDeclHandler = refuse_declaration
     try:
         parser.Parse(content, True)
-    except (expat.ExpatError, LookupError) as error:  # the latter for a character set that nobody knows
+    except (expat.ExpatError, LookupError) as error:  # the latter for an unknown character set
         raise ValueError("this is not XML") from error
     return dict(open_now[0].children)
 

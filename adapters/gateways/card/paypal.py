@@ -55,7 +55,7 @@ class PaypalWire(GatewayWire):
         self._client = (credentials.get("clientId", ""), credentials.get("clientSecret", ""))
 
     def ask(self, method: str, path: str, **request: Any) -> GatewayAnswer:
-        """Ask one thing with a token. Raises as GatewayWire's."""
+        """Make one call with a token. Raises as GatewayWire's."""
         ask, headers = super().ask, request.pop("headers", None) or {}
 
         def act(token: str) -> GatewayAnswer:

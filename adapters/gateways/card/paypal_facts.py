@@ -1,7 +1,7 @@
-"""What paypal's events and the lines of its report mean.
+"""Translates paypal's events and the lines of its report.
 
 A sale's id is its capture's, or its sale's for a subscription; the report calls both by the same id. A payment whose
-money is gone is a lost dispute named after the payment, whether a reversal or a decided dispute tells it.
+money was taken is a lost dispute with the payment's id, whether a reversal or a decided dispute reports it.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from domain.gateways.facts import (
 
 _METHOD = "paypal_custom_field"
 _PAID = ("COMPLETED", "PARTIALLY_REFUNDED", "REFUNDED")
-# How a dispute ended; what is neither is not decided.
+# How a dispute ended; one with another outcome is not decided.
 _OUTCOMES = {
     "RESOLVED_BUYER_FAVOUR": DisputeState.Lost,
     "RESOLVED_SELLER_FAVOUR": DisputeState.Won,
@@ -41,7 +41,7 @@ _OUTCOMES = {
 _PAYMENTS = ("T0002", "T0003", "T0005", "T0006")
 _REFUND = "T1107"
 _TAKEN = ("T1106", "T1201")
-# Carried out; a payment that was carried out and went back later is V.
+# Carried out; V is a payment that was carried out and reversed later.
 _DONE = ("S", "V")
 
 
@@ -80,7 +80,7 @@ def _sale(wire: GatewayWire, sale: Any, created: datetime) -> Facts:
         amount_cents=paid,
         currency=currency,
         paid_at=_made_at(sale, created),
-        # What the subscription says of itself goes first.
+        # The subscription's own fields go first.
         origin=replace(origin, carriers=(*origin.carriers, *own)),
         order_id=None if origin.subscription_id else shapes.identity(sale, "parent_payment"),
     )
@@ -117,7 +117,7 @@ def _resolved(wire: GatewayWire, dispute: Any, created: datetime) -> Facts:
     if not ids:
         raise UnreadableEvent("disputed_transactions is missing")
     facts = tuple(_lost_payment(payment_id, created, state) for payment_id in ids)
-    # What it takes of which of several payments is not told; and what a refund took before is the same money.
+    # How much it takes of each of several payments is unknown; an earlier refund is part of the same money.
     if len(facts) > 1 or shapes.at(dispute, "dispute_outcome", "amount_refunded") is None:
         return facts
     currency, cents = _money(shapes.at(dispute, "dispute_outcome"), "amount_refunded", goes_out=True)
@@ -154,7 +154,7 @@ READERS: Mapping[str, Reader] = {
 
 
 def is_money(item: Any) -> bool:
-    """Say whether a line of the report is money that was carried out: a payment, a refund, or taken away."""
+    """Return whether a line of the report is money that moved: a payment, a refund, or a reversal."""
     line = shapes.at(item, "transaction_info")
     code = shapes.text(line, "transaction_event_code")
     is_in = not (shapes.text(line, "transaction_amount", "value") or "-").startswith("-")
@@ -203,7 +203,7 @@ def of_report(wire: GatewayWire, line: Any, payer: Any) -> Facts:
 
 
 def _order_of(wire: GatewayWire, line: Any) -> str | None:
-    """Return the order that a line of the report pays in part; most lines do not say it, so the capture is read."""
+    """Return the order that a line of the report pays in part; most lines do not have it, so the capture is read."""
     if shapes.text(line, "paypal_reference_id_type") == "ODR":
         return shapes.identity(line, "paypal_reference_id")
     capture = wire.find(f"/v2/payments/captures/{shapes.segment(shapes.require(line, 'transaction_id'))}")
@@ -215,7 +215,7 @@ def _lost_payment(payment_id: str, at: datetime, state: DisputeState = DisputeSt
 
 
 def _subscriber(wire: GatewayWire, subscription_id: str | None) -> BuyerOrigin:
-    """Read a subscription: its custom id and who pays for it."""
+    """Read a subscription: its custom id and its payer."""
     if subscription_id is None:
         return BuyerOrigin()
     return _of_subscription(wire.find(f"/v1/billing/subscriptions/{shapes.segment(subscription_id)}"), subscription_id)
@@ -246,7 +246,7 @@ def _payment_of(refund: Any, *, or_itself: bool = False) -> str:
 
 
 def _money(holder: Any, name: str, *, goes_out: bool = False) -> tuple[str, int]:
-    """Return a currency and an amount, in the newer shape or the older; what goes out may be negative."""
+    """Return a currency and an amount, in the newer shape or the older; outgoing money may be negative."""
     amount = shapes.at(holder, name)
     currency = amounts.currency(shapes.at(amount, "currency_code") or shapes.at(amount, "currency"))
     value = shapes.at(amount, "value")
@@ -267,7 +267,7 @@ def _carriers(*texts: Any) -> tuple[Carrier, ...]:
 
 
 def _fields(custom: str) -> Mapping[str, str]:
-    """Return what a custom id says: a slug alone, a query, an address, or an object."""
+    """Return the fields of a custom id: a slug alone, a query, an address, or an object."""
     if custom.startswith("{"):
         try:
             return shapes.table(parsed(custom.encode()))
@@ -277,7 +277,7 @@ def _fields(custom: str) -> Mapping[str, str]:
 
 
 def _net(units: list[Any], paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and delivery, where an order of one part tells them; its share of a part."""
+    """Return the payment without its share of tax and delivery, where an order of one unit has them."""
     amount = shapes.at(units[0], "amount") if len(units) == 1 else None
     ordered = amounts.parse_exact_decimal(shapes.at(amount, "value"), currency)
     if (shapes.text(amount, "currency_code") or "").upper() != currency:

@@ -72,7 +72,7 @@ class Stripe(OneWebhookAdapter):
         return stripe_facts.carriers(shapes.table(holder, "metadata"))
 
     def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Read the events of money since then; they are kept for thirty days, older invoices and refunds are listed."""
+        """Read the events of money since then; stripe has them for thirty days, older objects are listed."""
         api, start = self.api(account), int(since.timestamp())
         for path, params in _lists(start, int(clock.now().timestamp())):
             for items in read_list(api, path, params):
@@ -83,7 +83,7 @@ GATEWAY = Stripe()
 
 
 def _lists(since: int, now: int) -> Iterator[tuple[str, Params]]:
-    """Yield what has to be read to know all money since then."""
+    """Yield the lists that hold all money since then."""
     kept_since = max(since, now - int(_EVENTS_KEPT.total_seconds()))
     if since < kept_since:
         yield "/v1/invoices", {"status": "paid", "created[gte]": since, "created[lt]": kept_since}

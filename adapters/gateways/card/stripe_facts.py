@@ -1,4 +1,4 @@
-"""What stripe's events mean: invoices, checkout sessions, charges, refunds, disputes, subscriptions.
+"""Translates stripe's events: invoices, checkout sessions, charges, refunds, disputes, subscriptions.
 
 A sale's id is its invoice's, else its payment intent's; the other ids are aliases. Both shapes of an invoice are read:
 the one since API version 2025-03-31 first, then the older. Refunds are counted by the charge's running total.
@@ -31,7 +31,7 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import of_text
 
-#: Where their minor units are not ours: they count hundredths of what has none.
+#: Currencies whose minor units are not ours: they count hundredths where there are none.
 EXPONENTS = {"MGA": 0, "ISK": 2, "UGX": 2}
 _METADATA, _REFERENCE, _CODE = "metadata_or_customer", "stripe_reference_id", "coupon"
 
@@ -114,7 +114,7 @@ def _refunded_charge(wire: GatewayWire, charge: Any, created: datetime) -> Facts
 
 
 def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
-    """Read the charge again: a refund that failed lowers what went back, and a listed one tells it."""
+    """Read the charge again: a refund that failed lowers its refunded total, as a listed one reports."""
     status = shapes.text(refund, "status")
     charge_id = shapes.identity(refund, "charge")
     if charge_id is None or status == "pending":
@@ -134,7 +134,7 @@ def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
 
 
 def _dispute(state: DisputeState | None) -> Reader:
-    """Return what reads a dispute in a state; None takes the state from how it was closed."""
+    """Return the reader of a dispute in a state; None takes the state from how it was closed."""
 
     def read(wire: GatewayWire, dispute: Any, created: datetime) -> Facts:
         status = shapes.text(dispute, "status") or ""
@@ -211,7 +211,7 @@ READERS: Mapping[str, Reader] = {
 }
 
 
-#: The events of what changed, of which only metadata matters: the brand may write a referral into it later.
+#: The events of changes, of which only metadata matters: the brand may write a referral into it later.
 UPDATES = ("customer.subscription.updated", "customer.updated")
 
 
@@ -227,7 +227,7 @@ def _paid_at(invoice: Any, created: datetime) -> datetime:
 
 
 def _net(paid_for: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where one is unknown."""
+    """Return the payment without tax and shipping; None where one is unknown."""
 
     def read(*path: str) -> int | None:
         return amounts.parse_exact_minor(shapes.at(paid_for, *path), currency, EXPONENTS)

@@ -1,6 +1,6 @@
 """gumroad: sales, renewals, refunds and disputes, each read again at its API before anything is booked.
 
-Nothing that it sends is signed: a delivery counts for the sale that it names, and the API says what that sale is. Only
+Nothing that it sends is signed: a delivery only names a sale, which is read from the API. Only
 the referral is taken from the delivery. All amounts are US cents, whatever the product's currency is. A gift is two
 sales: its receiver's of nothing, which is reported, and its giver's with the money, which is booked.
 """
@@ -100,7 +100,7 @@ class Gumroad(ManyWebhooksAdapter):
             api.drop(f"{_SUBSCRIPTIONS}/{shapes.segment(webhook)}")
 
     def verify(self, account: GatewayAccount, request: Inbound) -> None:
-        """Accept what comes to the address, which only they know: only what the API confirms is believed."""
+        """Accept any POST to the address, which only they know: nothing counts that the API does not confirm."""
         if request.method != "POST" or not account.secrets("sellerId"):
             raise NotProved
 
@@ -246,7 +246,7 @@ def _is_trial(sale: Any) -> bool:
 
 
 def _refund(sale: Any, ping: Any, *, is_own_event: bool = True) -> tuple[Fact, ...]:
-    """Return the total refund; where nothing went back, only if the event is a refund's own."""
+    """Return the total refund; without one, a fact only if the event is a refund's own."""
     is_whole = shapes.at(sale, "refunded") is True
     if not is_whole and shapes.at(sale, "partially_refunded") is not True:
         return (IgnoredFact("no_money_moved"),) if is_own_event else ()
@@ -266,9 +266,9 @@ def _refund(sale: Any, ping: Any, *, is_own_event: bool = True) -> tuple[Fact, .
 
 
 def _back(sale: Any, ping: Any) -> int | None:
-    """Return what went back of a sale in part: its price without what can still go back, in US dollars.
+    """Return the refunded part of a sale: its price without the refundable rest, in US dollars.
 
-    None where it is not: in the product's own currency, or as nothing at all, which they also say when they
+    None where it is not: in the product's own currency, or as nothing at all, which they also report when they
     can no longer refund.
     """
     code, symbol = shapes.text(ping, "currency"), shapes.text(sale, "currency_symbol")
@@ -328,5 +328,5 @@ def _origin(sale: Any, ping: Any) -> BuyerOrigin:
 
 
 def _flag(holder: Mapping[str, Any], name: str) -> str:
-    """Return a flag as a form has it: true, also where JSON says so."""
+    """Return a flag as a form has it: true, also for the true of JSON."""
     return str(shapes.at(holder, name)).lower()

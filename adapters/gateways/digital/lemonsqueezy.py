@@ -52,9 +52,9 @@ _EVENTS = (
     "subscription_payment_success",
     "subscription_payment_refunded",
 )
-# States of orders and invoices whose money came; `partial_refund` is seen, but not described.
+# States of orders and invoices that were paid; `partial_refund` occurs, but is not documented.
 _PAID = ("paid", "refunded", "partial_refund")
-# The events of a payment and of a refund, by what they are about.
+# The events of a payment and of a refund, by the object that they are about.
 _EVENTS_OF: Mapping[str, tuple[str, str]] = {
     "order": ("order_created", "order_refunded"),
     "invoice": ("subscription_payment_success", "subscription_payment_refunded"),
@@ -155,7 +155,7 @@ GATEWAY = LemonSqueezy()
 
 
 def read_list(api: GatewayWire, path: str, store: str, *, max_pages: int | None = None) -> Iterator[list[Any]]:
-    """Yield the pages of what a store has, the newest first. Raises as `GatewayWire.get`."""
+    """Yield the pages of a list of a store, the newest first. Raises as `GatewayWire.get`."""
     number, last = 1, 1
     while number <= last and (max_pages is None or number <= max_pages):
         page = api.get(path, {"filter[store_id]": store, "page[number]": number, "page[size]": _PAGE})
@@ -240,7 +240,7 @@ def _payment(external_id: str, holder: Any, origin: BuyerOrigin) -> PaymentFact:
 
 
 def _refund(sale_id: str, holder: Any, *, is_own_event: bool = True) -> tuple[Fact, ...]:
-    """Return the total refund; where nothing went back, or that is unknown, only if the event is a refund's own."""
+    """Return the total refund; without a known one, a fact only if the event is a refund's own."""
     currency = amounts.currency(shapes.at(holder, "currency"))
     is_whole, figure = shapes.at(holder, "refunded") is True, shapes.at(holder, "refunded_amount")
     if figure is None and not is_whole and is_own_event:

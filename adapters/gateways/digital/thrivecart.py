@@ -1,6 +1,6 @@
 """thrivecart: orders, rebills and refunds, each confirmed by its list of transactions.
 
-Deliveries are not signed: the body holds the account's secret word. It is compared, and is left out of what is stored.
+Deliveries are not signed: the body holds the account's secret word. It is compared, and is not stored.
 A body is a form whose names have brackets, or JSON; it is stored as JSON.
 """
 
@@ -57,7 +57,7 @@ class ThriveCart(GatewayAdapter):
         return GatewayWire("thrivecart", "https://thrivecart.com/api/external", headers)
 
     def check(self, account: GatewayAccount) -> Known:
-        """Read whose token it is; how the answer names the account is not described."""
+        """Read whose token it is; how the answer names the account is not documented."""
         answer = self.api(account).get("/ping")
         names = (shapes.text(answer, name) for name in ("account_name", "account", "account_id"))
         name = next((name for name in names if name), None)
@@ -147,7 +147,7 @@ def _delivery(event: Mapping[str, Any], raw: bytes) -> GatewayDelivery:
 
 
 def _to_delivery(item: Any, mode_int: int) -> GatewayDelivery | None:
-    """Return a transaction as an event that says no amount: the list that confirms it does."""
+    """Return a transaction as an event without an amount: the list that confirms it has that."""
     kind = _NAMES.get(text(item, "transaction_type") or "")
     if kind is None:
         return None

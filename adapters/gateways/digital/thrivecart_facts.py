@@ -1,7 +1,7 @@
-"""What thrivecart's events mean, once its list of transactions confirmed them: orders, rebills, refunds.
+"""Translates thrivecart's events, once its list of transactions confirmed them: orders, rebills, refunds.
 
-Both of its families of names are read. An order is told whole by one event; its items are told again one by one, which
-is the same money. Amounts are hundredths; what they are in other currencies is not described, and never guessed.
+Both of its families of names are read. An order has one event for the whole, and one for each of its items, which
+is the same money. Amounts are hundredths; their unit in other currencies is not documented, and never guessed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,14 +37,14 @@ PAGE = 25
 
 _NULL = "null"
 _MAX_PAGES = 20
-# How long a transaction may take to be listed after it was told.
+# How long a transaction may take to be listed after its event.
 _LISTED_WITHIN = timedelta(hours=1)
 _NOT_CONFIRMED, _AMOUNT_NOT_CONFIRMED = UnclearFact("not_confirmed"), UnclearFact("amount_not_confirmed")
 
 
 @dataclass(frozen=True, slots=True)
 class EventMoney:
-    """An amount as an event tells it, in minor units: without tax, with it, the tax; None for what it leaves out.
+    """An amount of an event, in minor units: without tax, with it, the tax; None for a missing one.
 
     The tax is None too where it cannot be read.
     """
@@ -54,7 +54,7 @@ class EventMoney:
     tax: int | None
 
     def within(self, confirmed: int) -> int | None:
-        """Return what was paid, or None where the event claims more than is confirmed; the tax may come on top.
+        """Return the paid amount, or None where the event claims more than is confirmed; the tax may come on top.
 
         Where the tax is unknown, the amount without it counts.
         """
@@ -70,7 +70,7 @@ class EventMoney:
 
 
 def reader(kind: str) -> Reader | None:
-    """Return what reads events of a kind; None for those that mean nothing, or the same as another."""
+    """Return the reader of events of a kind; None for those that mean nothing, or repeat another."""
     if kind.startswith("order_refund_"):
         return _refund
     return {
@@ -83,7 +83,7 @@ def reader(kind: str) -> Reader | None:
 
 
 def text(event: Any, *path: str) -> str | None:
-    """Return a text at a path; what is nothing is written as the text null."""
+    """Return a text at a path; a missing value is written as the text null."""
     value = shapes.text(event, *path)
     return None if value == _NULL else value
 
@@ -150,7 +150,7 @@ def _refund(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
 
 
 def _transactions(wire: GatewayWire, order_id: str) -> list[Any]:
-    """Return what is listed of an order."""
+    """Return the listed transactions of an order."""
     transactions: list[Any] = []
     for number in range(1, _MAX_PAGES + 1):
         params = {"query": order_id, "transactionType": "any", "page": str(number), "perPage": str(PAGE)}
@@ -162,7 +162,7 @@ def _transactions(wire: GatewayWire, order_id: str) -> list[Any]:
 
 
 def _matching_transaction(transactions: Sequence[Any], event: Any, kind: str) -> Any | None:
-    """Return the one transaction that an event tells: by its id, else the only one of its invoice and amount."""
+    """Return the one transaction of an event: by its id, else the only one of its invoice and amount."""
     of_kind = [transaction for transaction in transactions if text(transaction, "transaction_type") == kind]
     event_id, invoice_id = text(event, "event_id"), _invoice_id(event)
     matching = [transaction for transaction in of_kind if event_id and text(transaction, "event_id") == event_id]
@@ -178,7 +178,7 @@ def _matching_transaction(transactions: Sequence[Any], event: Any, kind: str) ->
 
 
 def _wait_for_listing(at: datetime) -> Fact:
-    """Wait for a transaction that was told just now; an older one is for a person."""
+    """Raise GatewayUnreachable for a recent transaction, which is read again; an older one is for a person."""
     if clock.now() - at < _LISTED_WITHIN:
         raise GatewayUnreachable("the transaction is not listed yet")
     return _NOT_CONFIRMED
@@ -254,7 +254,7 @@ def _origin(event: Any, is_test: bool) -> BuyerOrigin:
 
 
 def _passthrough(event: Any) -> dict[str, str]:
-    """Return what the address of the checkout passed through; where it stands is not described, so all is looked at."""
+    """Return the fields of the checkout's address; their place is not documented, so all places are read."""
     fields: dict[str, str] = {}
     for path in ((), ("order",), ("customer",), ("customer", "custom_fields")):
         prefix = "passthrough_"

@@ -1,4 +1,4 @@
-"""bigcommerce: its callbacks hold ids only; orders, refunds and what belongs to them are read at the store.
+"""bigcommerce: its callbacks hold ids only; orders, refunds and their parts are read at the store.
 
 A sale's id is its order's. A callback is proved by its signature, and by a token of ours that comes with every one.
 """
@@ -122,7 +122,7 @@ class BigCommerce(ManyWebhooksAdapter):
         return read(self.api(account), event) if read else IgnoredFact("unknown_type")
 
     def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Have the webhooks active, then read the orders that changed since then, and the refunds."""
+        """Reactivate the webhooks, then read the orders that changed since then, and the refunds."""
         api, start = self.api(account), shapes.utc(since)
         _reactivate(api, self.webhooks(account))
         for page in _pages(api, "/v2/orders", {"min_date_modified": start, "sort": "id:asc"}):
@@ -140,7 +140,7 @@ def _hook(api: GatewayWire, hook: Mapping[str, object]) -> str:
 
 
 def _reactivate(api: GatewayWire, webhooks: Sequence[str]) -> None:
-    """Have webhooks active again that the store gave up; one that was deleted there is not made again."""
+    """Reactivate webhooks that the store gave up; one that was deleted there is not made again."""
     for webhook in webhooks:
         view = api.find(f"/v3/hooks/{webhook}")
         if shapes.at(view, "data", "is_active") is False:
@@ -170,7 +170,7 @@ def _listed_order(order: Any) -> Iterator[GatewayDelivery]:
         lambda: bigcommerce_facts.changed_at(order),
         anyhow=has_no_money,
     )
-    if changed:  # it may be known with another total, or be cancelled by now
+    if changed:  # its stored total may be another one, or it may be cancelled
         kind = bigcommerce_facts.LISTED_CHANGE
         yield make_listed(f"{order_id}:{changed}", kind, {"scope": kind, "order": order})
 

@@ -1,4 +1,4 @@
-"""What bigcommerce's callbacks mean: orders by the number of their status, refunds by what was paid back.
+"""Translates bigcommerce's callbacks: orders by the number of their status, refunds by the money paid back.
 
 Money is in the currency that was paid (`default_currency_code`): four decimals in orders, numbers in refunds.
 """
@@ -45,12 +45,12 @@ _CODE = "bigcommerce_coupon_code"
 _OLDER_COUPONS = frozenset({"0", "1", "2", "3", "4"})
 _REFUNDS = "/v3/orders/payment_actions/refunds"
 _ID = re.compile(r"[0-9]{1,19}")
-# What a shop's page may write into the buyer's comment, such as via=anna.
+# A shop's page may write this into the buyer's comment, such as via=anna.
 _IN_COMMENT = re.compile(r"([A-Za-z_]{1,64})=([A-Za-z0-9._-]{1,64})")
 
 
 def is_paid(order: Any) -> bool:
-    """Say whether an order has been paid."""
+    """Return whether an order has been paid."""
     return shapes.text(order, "status_id") in {*_PAID, *_REFUNDED, _DISPUTED}
 
 
@@ -65,7 +65,7 @@ def _order(wire: GatewayWire, event: Any) -> Facts:
     if (unpaid := _state(order)) is not None:
         return unpaid
     before = shapes.text(event, "data", "status", "previous_status_id")
-    # One that was not paid until this was told is paid now; of any other only is known when it was placed.
+    # An order that was unpaid until this event is paid now; for any other only the time of the order is known.
     at = (
         shapes.moment(event, "created_at") if before in _UNPAID and shapes.at(event, "created_at") else placed_at(order)
     )
@@ -92,14 +92,14 @@ def changed_at(order: Any) -> datetime:
 
 
 def _state(order: Any) -> Fact | None:
-    """Return what an order without money means; None for one that is paid."""
+    """Return the fact of an order without money; None for one that is paid."""
     if has_no_money(order):
         return CancelledFact(sale_ids=(shapes.require(order, "id"),), told_at=changed_at(order))
     return None if is_paid(order) else IgnoredFact("not_paid")
 
 
 def _changed_order(wire: GatewayWire, event: Any) -> Facts:
-    """Read an order that changed: what it comes to, or that it is cancelled. Its payment is told by its status."""
+    """Read an order that changed: its total, or that it is cancelled. Its payment has an event of its status."""
     order = shapes.at(event, "order") or _read_order(wire, event)
     if (unpaid := _state(order)) is not None:
         return unpaid
@@ -148,7 +148,7 @@ def _read_order(wire: GatewayWire, event: Any) -> Any:
 
 
 def _number(text: str) -> str:
-    """Return an id that stands in an address. Raises UnreadableEvent."""
+    """Return an id that is safe in an address. Raises UnreadableEvent."""
     if not _ID.fullmatch(text):
         raise UnreadableEvent("an id is not a number")
     return text
@@ -184,7 +184,7 @@ def _payment(wire: GatewayWire, order: Any, at: datetime) -> Fact:
 
 
 def _carriers(wire: GatewayWire, order: Any, order_id: str) -> tuple[Carrier, ...]:
-    """Return what the order and its cart are stamped with, then what the buyer's comment says."""
+    """Return the fields of the order and its cart, then those of the buyer's comment."""
     tables = [shapes.pairs(_extra(wire, f"/v3/orders/{order_id}/metafields"), "data", name="key")]
     cart = shapes.text(order, "cart_id")
     if cart and re.fullmatch(r"[0-9A-Za-z-]{1,64}", cart):
@@ -213,7 +213,7 @@ def _codes(wire: GatewayWire, order_id: str) -> Iterator[RedeemedCode]:
 
 
 def _extra(wire: GatewayWire, path: str) -> Any:
-    """Return what belongs to an order; None where it is gone or where the token may not read it."""
+    """Return a part of an order; None where it is gone or where the token may not read it."""
     try:
         return wire.get(path)
     except (CredentialsRefused, GatewayRejected):
@@ -228,7 +228,7 @@ def _is_test(wire: GatewayWire, order: Any, order_id: str) -> bool:
 
 
 def _net(order: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where one is unknown.
+    """Return the payment without tax and shipping; None where one is unknown.
 
     Shipping with its tax is taken where the order has no other.
     """
@@ -239,7 +239,7 @@ def _net(order: Any, paid: int, currency: str) -> int | None:
 
 
 def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
-    """Return a refund by what was paid back and not declined; nothing where that is nothing."""
+    """Return a refund by the money paid back and not declined; none where that is 0."""
     order_id, currency = shapes.require(order, "id"), _currency(order)
     payments = shapes.items(refund, "payments")
     parts = [shapes.at(part, "amount") for part in payments if shapes.at(part, "is_declined") is not True]

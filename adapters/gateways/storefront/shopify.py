@@ -77,7 +77,7 @@ class Shopify(ManyWebhooksAdapter):
     proof = proofs.BodyDigest(_SIGNATURE, "clientSecret", proofs.base64_digest)
 
     def check(self, account: GatewayAccount) -> Known:
-        """Request a token, the shop, and what the app may do."""
+        """Request a token, and read the shop and the rights of the app."""
         shopify_api.prove(account)
         data = shopify_api.graphql(account, _CHECK)
         scopes = {
@@ -89,7 +89,7 @@ class Shopify(ManyWebhooksAdapter):
         return Known(domain, identity=(domain,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Have a webhook for each topic; one that exists already for this address is kept."""
+        """Make a webhook for each topic; an existing one for this address is used."""
         setup = Setup()
 
         def make_missing() -> Iterator[str]:
@@ -184,7 +184,7 @@ def _to_deliveries(node: Any) -> Iterator[GatewayDelivery]:
         lambda: shopify_totals.changed_at(order),
         anyhow=status in shopify_totals.NO_MONEY,
     )
-    if changed:  # it may be known with another total, or be cancelled by now
+    if changed:  # its stored total may be another one, or it may be cancelled
         yield make_listed(f"{order_id}:{changed}", "orders/updated", order)
     if back is not None:
         refund = {**back, "order_id": order_id}

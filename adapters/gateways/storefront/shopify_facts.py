@@ -1,6 +1,6 @@
-"""What shopify's webhooks mean, and what is read at the shop to know it: orders, refunds, disputes.
+"""Translates shopify's webhooks, with reads at the shop: orders, refunds, disputes.
 
-Money is booked in the shop's currency. What went back is the order's running total there, for a refund's webhook also
+Money is booked in the shop's currency. A refund is the order's running total there, for a refund's webhook also
 comes when no money moved; of an order that may not be read any more, it is the refund's own transactions.
 """
 
@@ -92,7 +92,7 @@ def of_node(node: Any) -> dict[str, Any]:
 
 
 def went_back(node: Any) -> dict[str, Any] | None:
-    """Return amount, currency and last change of what went back of a listed order; None where nothing did."""
+    """Return amount, currency and last change of the refunds of a listed order; None without any."""
     money = shapes.at(node, "totalRefundedSet", "shopMoney")
     amount, currency = shapes.text(money, "amount"), shapes.text(money, "currencyCode")
     if amount is None or not amount.strip("0."):
@@ -101,7 +101,7 @@ def went_back(node: Any) -> dict[str, Any] | None:
 
 
 def _paid_at(order: Any) -> datetime:
-    """Return when an order was paid: at its last change where its webhook tells one, else when it was placed.
+    """Return when an order was paid: at its last change where its webhook has one, else when it was placed.
 
     Raises UnreadableEvent.
     """
@@ -143,7 +143,7 @@ def _order(account: GatewayAccount, order: Any) -> Fact:
 
 
 def _carriers(order: Any) -> tuple[Carrier, ...]:
-    """Return what the cart carried, then where the visit began. Names that begin with _ are hidden from the buyer."""
+    """Return the fields of the cart, then of the landing page. Names that begin with _ are hidden from the buyer."""
     notes = [shapes.pairs(order, "note_attributes")]
     notes += [shapes.pairs(line, "properties") for line in shapes.items(order, "line_items")]
     carriers = [Carrier(_PIXEL, {name.lstrip("_"): value for name, value in note.items()}) for note in notes if note]
@@ -154,7 +154,7 @@ def _carriers(order: Any) -> tuple[Carrier, ...]:
 
 
 def _journey(account: GatewayAccount, order: Any, carriers: tuple[Carrier, ...], at: datetime) -> tuple[Carrier, ...]:
-    """Ask for the visits before an order. One that a subscription renews, or that names somebody, has no need."""
+    """Read the visits before an order, but for a renewal or an order that names an affiliate."""
     is_renewal = (shapes.text(order, "source_name") or "").startswith(_RENEWAL)
     if is_renewal or any(referrals.SLUG_KEY in carrier.fields for carrier in carriers):
         return ()
@@ -206,7 +206,7 @@ def _listed_refund(account: GatewayAccount, refund: Any) -> Fact:
 def _refund_by_transactions(
     refund: Any, refund_id: str, order_id: str, at: datetime, shop_currency: str | None
 ) -> Fact:
-    """Read a refund by its own transactions. Raises UnreadableEvent where they do not say what went back."""
+    """Read a refund by its own transactions. Raises UnreadableEvent where they do not have the amount."""
     back = [item for item in shapes.items(refund, "transactions") if shapes.text(item, "kind") == "refund"]
     done = [item for item in back if shapes.text(item, "status") == "success"]
     currencies = {shapes.text(item, "currency") for item in back}
@@ -249,7 +249,7 @@ def _gid(order: Any) -> str:
     return f"gid://shopify/Order/{shapes.require(order, 'id')}"
 
 
-# What is refunded or prevented ends the dispute; money that went back for it is told as a refund.
+# A refund or a prevention ends the dispute; money that was returned for it is reported as a refund.
 _STATES: Mapping[str, DisputeState] = {
     "needs_response": DisputeState.Opened,
     "under_review": DisputeState.Opened,

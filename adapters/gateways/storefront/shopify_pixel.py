@@ -1,7 +1,7 @@
 """shopify's web pixel: an app has one at most at a shop, whose settings are given through the Admin API.
 
-The pixel's own script is deployed with the app (`integrations/shopify-pixel`). What is there is looked up before
-anything is changed, so that asking again after a lost answer makes nothing twice.
+The pixel's own script is deployed with the app (`integrations/shopify-pixel`). The existing pixel is read before
+any change, so that a repeat after a lost answer makes nothing twice.
 """
 
 import json
@@ -41,10 +41,10 @@ class _ExistingPixel:
 
 
 def settle(account: GatewayAccount, wanted: Mapping[str, str]) -> str:
-    """Have the app's pixel at the shop with these settings, and return its id there. Repeatable.
+    """Make or change the app's pixel at the shop to these settings, and return its id there. Repeatable.
 
     Raises CredentialsRefused, GatewayRejected (also where the app lacks the extension or a scope) and
-    GatewayUnreachable: what was asked for may have happened then.
+    GatewayUnreachable: the change may have been made then.
     """
     existing = _find(account)
     if existing is not None and existing.settings == wanted:
@@ -56,7 +56,7 @@ def settle(account: GatewayAccount, wanted: Mapping[str, str]) -> str:
 
 
 def remove(account: GatewayAccount, of_account: str) -> None:
-    """Delete the app's pixel at the shop where it is of this account; what is gone, or another's, is well.
+    """Delete the app's pixel of this account at the shop; one that is gone or of another account is no error.
 
     Raises as `settle`.
     """

@@ -1,4 +1,4 @@
-"""What shopify's orders come to, and whether they are paid: when they are placed, and whenever they change.
+"""Reads the totals of shopify's orders, and whether they are paid: when they are placed, and whenever they change.
 
 An order that is edited, cancelled or voided is reported by its update, which names no affiliate. Its first total stays
 where lines are removed; the present one has its refunds taken off as well.
@@ -15,7 +15,7 @@ from domain.gateways.facts import CancelledFact, Fact, IgnoredFact, TotalFact
 PAID = ("paid", "partially_refunded", "refunded")
 NO_MONEY = ("voided", "expired")
 DELETED = "orders/delete"
-#: When an order was deleted, which its body does not tell.
+#: When an order was deleted, which its body lacks.
 DELETED_AT = "finderfee_deleted_at"
 
 
@@ -26,7 +26,7 @@ def changed_at(order: Any) -> datetime:
 
 
 def state(order: Any) -> Fact | None:
-    """Return what an order without money means; None for one that is paid.
+    """Return the fact of an order without money; None for one that is paid.
 
     A cancelled one that was refunded in part keeps the rest, as its refunds report.
     """
@@ -38,7 +38,7 @@ def state(order: Any) -> Fact | None:
 
 
 def totals(order: Any, currency: str) -> tuple[int, int]:
-    """Return what was paid for an order in all, without what edits took off, and what it comes to now."""
+    """Return the amount paid for an order in all, without reductions by edits, and its present total."""
     total = amounts.of_decimal(shapes.at(order, "total_price"), currency)
     if shapes.at(order, "current_total_price") is None:
         return total, total
@@ -47,7 +47,7 @@ def totals(order: Any, currency: str) -> tuple[int, int]:
 
 
 def _refunded_in(order: Any, currency: str, *, otherwise: int) -> int:
-    """Return what an order says that went back of it; `otherwise` where that is other money."""
+    """Return the refunds of an order in its currency; `otherwise` where they are in another one."""
     if shapes.at(order, "total_refunded") is not None:
         return amounts.of_decimal(shapes.at(order, "total_refunded"), currency)
     parts = [part for refund in shapes.items(order, "refunds") for part in shapes.items(refund, "transactions")]
@@ -58,7 +58,7 @@ def _refunded_in(order: Any, currency: str, *, otherwise: int) -> int:
 
 
 def changed(account: GatewayAccount, order: Any) -> Fact:
-    """Read an order that changed: what it comes to, or that it is cancelled. Its payment has an event of its own."""
+    """Read an order that changed: its total, or that it is cancelled. Its payment has an event of its own."""
     order_id, unpaid = shapes.require(order, "id"), state(order)
     if unpaid is not None:
         return unpaid
@@ -80,7 +80,7 @@ def deleted(account: GatewayAccount, order: Any) -> Fact:
 
 
 def net(order: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where one is unknown.
+    """Return the payment without tax and shipping; None where one is unknown.
 
     Where prices hold the tax, shipping's is in both.
     """

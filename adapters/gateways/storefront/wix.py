@@ -156,7 +156,7 @@ def _key(account: GatewayAccount) -> tuple[str, ...]:
 
 
 def _order(account: GatewayAccount, order_id: str) -> Any:
-    """Return an order as it is now. Raises UnreadableEvent where there is none."""
+    """Return the present state of an order. Raises UnreadableEvent for one that does not exist."""
     try:
         return shapes.at(ask(account, "GET", f"/ecom/v1/orders/{wix_facts.in_address(order_id)}"), "order")
     except GatewayRejected as error:
@@ -173,7 +173,7 @@ def _to_deliveries(account: GatewayAccount, order: Any) -> Iterator[GatewayDeliv
         lambda: wix_facts.changed_at(None, order),
         anyhow=wix_facts.has_no_money(order),
     )
-    if changed:  # it may be known with another total, or be cancelled by now
+    if changed:  # its stored total may be another one, or it may be cancelled
         yield _listed_event(f"{order_id}:{changed}", wix_facts.UPDATED, {"order": order})
     if shapes.text(order, "paymentStatus") not in wix_facts.REFUNDED:
         return

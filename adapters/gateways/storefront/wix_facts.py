@@ -1,4 +1,4 @@
-"""What wix's events mean: orders once their payment status is PAID, refunds and chargebacks of their payments.
+"""Translates wix's events: orders once their payment status is PAID, refunds and chargebacks of their payments.
 
 Ids and dates are written with or without an underscore in front, bodies as objects or as text: all are read.
 """
@@ -46,7 +46,7 @@ _ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
 def body(event: Any) -> Any:
-    """Return what an event is about, with the time of the event. Raises UnreadableEvent."""
+    """Return the object of an event, with the time of the event. Raises UnreadableEvent."""
     try:
         action = wix_proof.unpacked(shapes.at(event, "actionEvent"))
         content = wix_proof.unpacked(shapes.at(action, "body") or shapes.at(action, "bodyAsJson") or _entity(event))
@@ -56,7 +56,7 @@ def body(event: Any) -> Any:
 
 
 def _entity(event: Any) -> Any:
-    """Return the order of an event that says what it is now, as the body of one that says what happened to it."""
+    """Return the order of an event of its present state, in the form of an event of a change."""
     updated = wix_proof.unpacked(shapes.at(event, "updatedEvent"))
     order = shapes.at(updated, "currentEntity") or shapes.at(updated, "currentEntityAsJson")
     return {"order": wix_proof.unpacked(order)} if order else None
@@ -68,7 +68,7 @@ def own_id(value: Any) -> str:
 
 
 def in_address(object_id: str) -> str:
-    """Return an id that stands in an address. Raises UnreadableEvent."""
+    """Return an id that is safe in an address. Raises UnreadableEvent."""
     if not _ID.fullmatch(object_id):
         raise UnreadableEvent("an id is none")
     return object_id
@@ -99,7 +99,7 @@ def has_no_money(order: Any) -> bool:
 
 
 def went_back(refund: Any, in_currency: str) -> int:
-    """Return what of a refund was paid back so far, in minor units. Raises UnreadableEvent."""
+    """Return the part of a refund that was paid back so far, in minor units. Raises UnreadableEvent."""
     done = [part for part in shapes.items(refund, "transactions") if shapes.text(part, "refundStatus") == "SUCCEEDED"]
     if done:
         return sum(_money(part, in_currency, "amount") for part in done)
@@ -131,7 +131,7 @@ def _order(read_order: ReadOrder, event: Any) -> Fact:
 
 
 def _changed_order(read_order: ReadOrder, event: Any) -> Fact:
-    """Read an order that changed: what it comes to, or that it is cancelled. Its payment is told apart."""
+    """Read an order that changed: its total, or that it is cancelled. Its payment has an event of its own."""
     order = shapes.at(event, "order")
     order_id = own_id(order)
     if has_no_money(order):
@@ -151,7 +151,7 @@ def _changed_order(read_order: ReadOrder, event: Any) -> Fact:
 
 
 def _paid_at(event: Any, order: Any) -> datetime:
-    """Return when an order was paid: when it was placed, unless the event says that it was not paid until then."""
+    """Return when an order was paid: when it was placed, unless it was unpaid until the event."""
     placed, before = bought_at(order), shapes.text(event, "previousPaymentStatus")
     if before is None or before in _PAID or shapes.at(event, _TIME) is None:
         return placed
@@ -176,7 +176,7 @@ def _refund(read_order: ReadOrder, event: Any) -> Fact:
 
 
 def _chargeback(state: DisputeState) -> Reader:
-    """Return what reads a chargeback; wix tells of one when its money is gone, or is back."""
+    """Return the reader of a chargeback; wix reports one when its money was taken, or is back."""
 
     def read(read_order: ReadOrder, event: Any) -> Fact:
         order_id, chargeback = shapes.require(event, "orderId"), shapes.at(event, "chargeback")
@@ -248,6 +248,6 @@ def _money(holder: Any, in_currency: str, *path: str) -> int:
 
 
 def _net(order: Any, paid: int, in_currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where one is unknown."""
+    """Return the payment without tax and shipping; None where one is unknown."""
     parts = (shapes.at(order, "priceSummary", name, "amount") for name in ("tax", "shipping"))
     return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, in_currency) for part in parts))

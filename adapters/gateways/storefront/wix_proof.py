@@ -1,4 +1,4 @@
-"""Opens what wix sends: the body is one signed token (RS256), in which JSON lies as text within JSON."""
+"""Opens the bodies of wix: each is one signed token (RS256), with JSON as text within JSON."""
 
 import functools
 import re
@@ -18,7 +18,7 @@ _LEEWAY_S = 60
 
 
 class _Registry(JWSRegistry):
-    """One algorithm, whatever a token's header asks for, and room for an order of many lines."""
+    """One algorithm, whichever a token's header names, and room for an order of many lines."""
 
     max_header_length = 4096
     max_payload_length = 1024 * 1024
@@ -57,7 +57,7 @@ def claims(account: GatewayAccount, request: Inbound) -> tuple[Any, bytes]:
 
 
 def unpacked(value: Any) -> Any:
-    """Return what a text holds as JSON; what is no text is returned as it is. Raises ValueError."""
+    """Return the JSON of a text; any other value is returned as it is. Raises ValueError."""
     return parsed(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else value
 
 
@@ -65,7 +65,7 @@ def _verify(token: bytes, pem: str) -> bytes | None:
     """Return the payload of a token when this key signed it."""
     try:
         return jws.deserialize_compact(token, key(pem), algorithms=[_ALGORITHM], registry=_REGISTRY).payload
-    except Exception:  # joserfc and cryptography raise of every kind for what strangers send and for a damaged key
+    except Exception:  # joserfc and cryptography raise errors of every kind for foreign tokens and for a damaged key
         return None
 
 

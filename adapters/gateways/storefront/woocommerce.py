@@ -34,7 +34,7 @@ from domain.gateways.facts import Facts, IgnoredFact
 
 _TOPICS = (*woocommerce_facts.CHANGED, woocommerce_facts.DELETED)
 _PAGE = 50
-# An order with all its lines is large, and an answer that is too large is none.
+# An order with all its lines is large, and an answer that is too large is an error.
 _READ = (
     "id,status,currency,total,total_tax,shipping_total,customer_id,billing,date_paid_gmt,date_modified_gmt,"
     "meta_data,coupon_lines,refunds"
@@ -74,7 +74,7 @@ class WooCommerce(ManyWebhooksAdapter):
     )
 
     def check(self, account: GatewayAccount) -> Known:
-        """Read one order, or that there is none."""
+        """Read one order of the shop, or an empty list."""
         _list_orders(account, {"per_page": 1})
         store = urlsplit(_store(account))
         return Known(store.netloc, identity=(store.netloc.lower() + store.path,))
@@ -115,7 +115,7 @@ class WooCommerce(ManyWebhooksAdapter):
         return read(event) if read else IgnoredFact("unknown_type")
 
     def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Have the webhooks active, then read the orders that changed: those paid since then, totals and refunds."""
+        """Reactivate the webhooks, then read the orders that changed: those paid since then, totals and refunds."""
         _reactivate(account, self.webhooks(account))
         params: dict[str, str | int] = {
             "modified_after": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
@@ -192,7 +192,7 @@ def _list_orders(account: GatewayAccount, params: Mapping[str, str | int]) -> li
 
 
 def _reactivate(account: GatewayAccount, webhooks: Sequence[str]) -> None:
-    """Have webhooks active again that the shop gave up; one that was deleted there is not made again."""
+    """Reactivate webhooks that the shop gave up; one that was deleted there is not made again."""
     for webhook in webhooks:
         with suppress(GatewayRejected):
             if shapes.text(ask(account, "GET", f"/webhooks/{webhook}").json, "status") != "active":
