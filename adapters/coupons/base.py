@@ -1,6 +1,6 @@
 """The base of every rail that mints codes at a gateway. Nothing here is called inside a transaction.
 
-A call whose answer is lost may have worked: `find_code` and `find_coupon` look for our ids, which are in what was made.
+A call whose answer is lost may have worked: `find_code` and `find_coupon` look for our ids in its objects.
 So `mint` and `create` may be repeated, and never make a second one.
 """
 
@@ -20,7 +20,7 @@ class CodeTaken(Exception):
 
 
 class DiscountNotHeld(Exception):
-    """The gateway cannot express such a discount. The message says what it lacks, for people."""
+    """The gateway cannot express such a discount. The message names the missing feature, for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class CouponOrder:
 
 @dataclass(frozen=True, slots=True)
 class CodeOrder:
-    """A code to mint. Its key is `coupon:{code_id}`, and what is made there holds the id where it can.
+    """A code to mint. Its key is `coupon:{code_id}`, and the made object holds the id where it can.
 
-    `processor_coupon_id` is of the family at the processor; other places make what they need with each code.
+    `processor_coupon_id` is of the family at the processor; other gateways make what they need with each code.
     """
 
     code_id: UUID
@@ -49,7 +49,7 @@ class CodeOrder:
 class ExistingCode:
     """A code at a gateway under the text of an order: its id there, and whether it is the one that was ordered.
 
-    One that is over (archived, expired) may or may not keep its text from others: the gateway decides when it is asked.
+    One that is over (archived, expired) may or may not keep its text from others: the gateway decides on the next.
     """
 
     id: str
@@ -102,7 +102,7 @@ class CodeRail:
         return mint_once(order, lambda: self.look(account, order), lambda: self.make(account, order))
 
     def find_code(self, account: GatewayAccount, order: CodeOrder) -> str | None:
-        """Return the id of the code that was made for this order; None when there is none.
+        """Return the id of the code that was made for this order; None for none.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
@@ -127,7 +127,7 @@ class ProcessorRail(Protocol):
         """
 
     def find_coupon(self, account: GatewayAccount, order: CouponOrder) -> str | None:
-        """Return the id of the coupon that was made for this order; None when there is none.
+        """Return the id of the coupon that was made for this order; None for none.
 
         Raises CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """

@@ -32,8 +32,8 @@ class BigCommerceCodes(CodeRail):
         if promotion is None:
             terms.require_first_payment_only(discount)
             terms.require_currency(discount, lambda: shapes.text(api.get("/v2/store"), "currency"))
-            made = api.ask("POST", "/v3/promotions", json=_promotion_of(order)).json
-            promotion = shapes.needed(made, "data", "id")
+            response = api.ask("POST", "/v3/promotions", json=_promotion_of(order)).json
+            promotion = shapes.require(response, "data", "id")
         try:
             api.ask("POST", f"{_path(promotion)}/codes", json=_code_of(order))
         except GatewayRejected as refused:
@@ -74,12 +74,12 @@ def _promotion_of(order: CodeOrder) -> Mapping[str, object]:
     }
     if not terms.is_percent(discount):
         promotion["currency_code"] = discount.currency
-    promotion |= terms.chosen(max_uses=discount.max_redemptions_per_code)
-    return promotion | terms.chosen(end_date=terms.ends_at(discount))
+    promotion |= terms.optional(max_uses=discount.max_redemptions_per_code)
+    return promotion | terms.optional(end_date=terms.ends_at(discount))
 
 
 def _code_of(order: CodeOrder) -> Mapping[str, object]:
-    return {"code": order.code, **terms.chosen(max_uses=order.family.discount.max_redemptions_per_code)}
+    return {"code": order.code, **terms.optional(max_uses=order.family.discount.max_redemptions_per_code)}
 
 
 def _off(discount: Discount) -> Mapping[str, str]:
@@ -93,7 +93,7 @@ def _promotion(api: GatewayWire, order: CodeOrder) -> str | None:
     page = api.get("/v3/promotions", {"name": terms.marked_name(order), "redemption_type": "coupon"})
     for promotion in shapes.items(page, "data"):
         if terms.is_marked(shapes.text(promotion, "name"), order.code_id):
-            return shapes.needed(promotion, "id")
+            return shapes.require(promotion, "id")
     return None
 
 

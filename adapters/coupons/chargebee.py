@@ -32,7 +32,7 @@ class ChargebeeCodes(CodeRail):
             return None
         is_ours = shapes.text(coupon, "meta_data", terms.OUR_ID) == str(order.code_id)
         is_over = shapes.at(coupon, "status") in ("archived", "deleted")
-        return ExistingCode(shapes.needed(coupon, "id"), is_ours, is_over)
+        return ExistingCode(shapes.require(coupon, "id"), is_ours, is_over)
 
     def make(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a coupon; the same key makes no second one."""
@@ -40,7 +40,7 @@ class ChargebeeCodes(CodeRail):
         form = {**_coupon(order), **_items(api, order.family.discount.product_refs)}
         headers = {"chargebee-idempotency-key": f"coupon:{order.code_id}"}
         answer = api.ask("POST", "/coupons/create_for_items", form=form, headers=headers).json
-        return shapes.needed(answer, "coupon", "id")
+        return shapes.require(answer, "coupon", "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete a coupon."""
@@ -60,7 +60,7 @@ def _coupon(order: CodeOrder) -> Mapping[str, str | int]:
         "meta_data": orjson.dumps({terms.OUR_ID: str(order.code_id)}).decode(),
         **_off(discount),
         **_duration(discount),
-        **terms.chosen(max_redemptions=discount.max_redemptions_per_code, valid_till=terms.ends_at_s(discount)),
+        **terms.optional(max_redemptions=discount.max_redemptions_per_code, valid_till=terms.ends_at_s(discount)),
     }
 
 

@@ -38,7 +38,7 @@ class GumroadCodes(CodeRail):
         for code in shapes.items(api.get(f"{_path(product)}/offer_codes"), "offer_codes"):
             if terms.is_text_of(order, shapes.text(code, "name")):
                 is_ours = shapes.at(code, "max_purchase_count") == cap(order.code_id)
-                return ExistingCode(shapes.needed(code, "id"), is_ours)
+                return ExistingCode(shapes.require(code, "id"), is_ours)
         return None
 
     def make(self, account: GatewayAccount, order: CodeOrder) -> str:
@@ -53,8 +53,8 @@ class GumroadCodes(CodeRail):
             "max_purchase_count": cap(order.code_id),
             "universal": "false" if discount.product_refs else "true",
         }
-        codes = f"{_path(shapes.needed(products[0], 'id'))}/offer_codes"
-        return shapes.needed(_ask(api, "POST", codes, form), "offer_code", "id")
+        codes = f"{_path(shapes.require(products[0], 'id'))}/offer_codes"
+        return shapes.require(_ask(api, "POST", codes, form), "offer_code", "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete an offer code."""
@@ -94,10 +94,10 @@ def _require_held(discount: Discount, products: list[Any]) -> None:
 
 
 def _listing_product(api: GatewayWire, order: CodeOrder) -> str | None:
-    """Return the product whose offer codes are listed for an order; None where nothing is sold."""
+    """Return the product whose offer codes are listed for an order; None where there is no product."""
     if refs := order.family.discount.product_refs:
         return refs[0]
-    return next((shapes.needed(product, "id") for product in _all_products(api)), None)
+    return next((shapes.require(product, "id") for product in _all_products(api)), None)
 
 
 def _products(api: GatewayWire, refs: tuple[str, ...]) -> list[Any]:

@@ -26,7 +26,7 @@ class LemonSqueezyCodes(CodeRail):
                 attributes = shapes.at(discount, "attributes")
                 if terms.is_text_of(order, shapes.text(attributes, "code")):
                     is_ours = terms.is_marked(shapes.text(attributes, "name"), order.code_id)
-                    return ExistingCode(shapes.needed(discount, "id"), is_ours)
+                    return ExistingCode(shapes.require(discount, "id"), is_ours)
         return None
 
     def make(self, account: GatewayAccount, order: CodeOrder) -> str:
@@ -39,7 +39,7 @@ class LemonSqueezyCodes(CodeRail):
         api = lemonsqueezy.GATEWAY.api(account)
         terms.require_currency(order.family.discount, currency)
         answer = api.ask("POST", "/discounts", json={"data": _discount(order, account)}).json
-        return shapes.needed(answer, "data", "id")
+        return shapes.require(answer, "data", "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete a discount."""
@@ -64,8 +64,8 @@ def _discount(order: CodeOrder, account: GatewayAccount) -> Mapping[str, object]
     else:
         units = amounts.to_minor(discount.value, discount.currency or "")
         attributes |= {"amount": units, "amount_type": "fixed"}
-    attributes |= terms.chosen(duration_in_months=discount.months, max_redemptions=discount.max_redemptions_per_code)
-    attributes |= terms.chosen(expires_at=terms.ends_at(discount))
+    attributes |= terms.optional(duration_in_months=discount.months, max_redemptions=discount.max_redemptions_per_code)
+    attributes |= terms.optional(expires_at=terms.ends_at(discount))
     relationships: dict[str, object] = {"store": {"data": {"type": "stores", "id": _store(account)}}}
     if discount.product_refs:
         variants = [{"type": "variants", "id": str(ref)} for ref in terms.numbers(discount.product_refs)]

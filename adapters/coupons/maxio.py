@@ -47,7 +47,7 @@ def _make(api: GatewayWire, order: CodeOrder, families: list[str]) -> str:
     terms.require_no_cap(discount, "a coupon made through its API can be redeemed any number of times")
     terms.require_currency(discount, lambda: shapes.text(api.get("/site.json"), "site", "currency"))
     coupon, home = _coupon(order), _home(api, discount.product_refs, families)
-    return shapes.needed(api.ask("POST", f"{_path(home)}.json", json=coupon).json, "coupon", "id")
+    return shapes.require(api.ask("POST", f"{_path(home)}.json", json=coupon).json, "coupon", "id")
 
 
 def _coupon(order: CodeOrder) -> Mapping[str, object]:
@@ -62,9 +62,9 @@ def _coupon(order: CodeOrder) -> Mapping[str, object]:
         coupon["percentage"] = str(discount.value)
     else:
         coupon["amount_in_cents"] = amounts.to_minor(discount.value, discount.currency or "")
-    coupon |= terms.chosen(end_date=terms.ends_at(discount))
+    coupon |= terms.optional(end_date=terms.ends_at(discount))
     products = {str(product): True for product in terms.numbers(discount.product_refs)}
-    return {"coupon": coupon, **terms.chosen(restricted_products=products)}
+    return {"coupon": coupon, **terms.optional(restricted_products=products)}
 
 
 def _home(api: GatewayWire, product_refs: tuple[str, ...], families: list[str]) -> str:
@@ -75,7 +75,7 @@ def _home(api: GatewayWire, product_refs: tuple[str, ...], families: list[str]) 
         for ref, product in products.items():
             if product is None:
                 raise DiscountNotHeld(f"it has no product {ref}; productRefs are ids of its products.")
-        homes = {shapes.needed(product, "product_family", "id") for product in products.values()}
+        homes = {shapes.require(product, "product_family", "id") for product in products.values()}
     if len(homes) != 1:
         raise DiscountNotHeld(
             "its coupons belong to one product family, and the site has several; name products of one in productRefs."
@@ -89,7 +89,7 @@ def _families(api: GatewayWire) -> Iterator[str]:
         return shapes.items({"families": page}, "families")
 
     for families in paging.number(fetch, _PAGE, max_pages=_MAX_PAGES):
-        yield from (shapes.needed(family, "product_family", "id") for family in families)
+        yield from (shapes.require(family, "product_family", "id") for family in families)
 
 
 def _look(api: GatewayWire, order: CodeOrder, families: list[str]) -> ExistingCode | None:
@@ -98,7 +98,7 @@ def _look(api: GatewayWire, order: CodeOrder, families: list[str]) -> ExistingCo
         coupon = shapes.at(answer, "coupon")
         if coupon is not None and terms.is_text_of(order, shapes.text(coupon, "code")):
             is_ours = terms.is_marked(shapes.text(coupon, "description"), order.code_id)
-            return ExistingCode(shapes.needed(coupon, "id"), is_ours, shapes.at(coupon, "archived_at") is not None)
+            return ExistingCode(shapes.require(coupon, "id"), is_ours, shapes.at(coupon, "archived_at") is not None)
     return None
 
 

@@ -25,7 +25,7 @@ class PaddleCodes(CodeRail):
         page = paddle.GATEWAY.api(account).get("/discounts", {"code": order.code, "status": _STATES})
         existing = [
             ExistingCode(
-                shapes.needed(discount, "id"),
+                shapes.require(discount, "id"),
                 is_ours=shapes.text(discount, "custom_data", terms.OUR_ID) == str(order.code_id),
                 is_over=shapes.at(discount, "status") != "active",
             )
@@ -38,7 +38,7 @@ class PaddleCodes(CodeRail):
         """Make a discount with this code."""
         terms.require_no_months(order.family.discount)
         answer = paddle.GATEWAY.api(account).ask("POST", "/discounts", json=_discount(order)).json
-        return shapes.needed(answer, "data", "id")
+        return shapes.require(answer, "data", "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Archive a discount."""
@@ -65,7 +65,7 @@ def _discount(order: CodeOrder) -> Mapping[str, object]:
         "recur": discount.duration == DiscountDuration.Forever,
         "custom_data": {terms.OUR_ID: str(order.code_id)},
         **off,
-        **terms.chosen(usage_limit=discount.max_redemptions_per_code),
-        **terms.chosen(expires_at=terms.ends_at(discount)),
-        **terms.chosen(restrict_to=list(discount.product_refs)),
+        **terms.optional(usage_limit=discount.max_redemptions_per_code),
+        **terms.optional(expires_at=terms.ends_at(discount)),
+        **terms.optional(restrict_to=list(discount.product_refs)),
     }

@@ -30,11 +30,11 @@ class RecurlyCodes(CodeRail):
         if coupon is None:
             return None
         is_ours = terms.is_marked(shapes.text(coupon, "name"), order.code_id)
-        return ExistingCode(shapes.needed(coupon, "id"), is_ours, shapes.at(coupon, "state") in _OVER)
+        return ExistingCode(shapes.require(coupon, "id"), is_ours, shapes.at(coupon, "state") in _OVER)
 
     def make(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a coupon with this code."""
-        return shapes.needed(recurly.GATEWAY.api(account).ask("POST", "/coupons", json=_coupon(order)).json, "id")
+        return shapes.require(recurly.GATEWAY.api(account).ask("POST", "/coupons", json=_coupon(order)).json, "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Expire a coupon."""
@@ -62,8 +62,8 @@ def _coupon(order: CodeOrder) -> Mapping[str, object]:
         coupon |= {"duration": "temporal", "temporal_unit": "month", "temporal_amount": discount.months}
     else:
         coupon["duration"] = _DURATIONS[discount.duration]
-    coupon |= terms.chosen(plan_codes=list(discount.product_refs))
-    coupon |= terms.chosen(max_redemptions=discount.max_redemptions_per_code)
+    coupon |= terms.optional(plan_codes=list(discount.product_refs))
+    coupon |= terms.optional(max_redemptions=discount.max_redemptions_per_code)
     if discount.expires_at:
         coupon["redeem_by_date"] = _last_day(discount.expires_at, clock.now())
     return coupon

@@ -39,7 +39,7 @@ class ShopifyCodes(CodeRail):
         if node is None:
             return None
         is_ours = terms.is_marked(shapes.text(node, "codeDiscount", "title"), order.code_id)
-        return ExistingCode(shapes.needed(node, "id"), is_ours, shapes.at(node, "codeDiscount", "status") == "EXPIRED")
+        return ExistingCode(shapes.require(node, "id"), is_ours, shapes.at(node, "codeDiscount", "status") == "EXPIRED")
 
     def make(self, account: GatewayAccount, order: CodeOrder) -> str:
         """Make a discount with this code."""
@@ -49,10 +49,10 @@ class ShopifyCodes(CodeRail):
 
         terms.require_no_months(order.family.discount)
         terms.require_currency(order.family.discount, currency)
-        made = shapes.at(_query(account, _MAKE, {"discount": _discount(order)}), "discountCodeBasicCreate")
-        if errors := shapes.items(made, "userErrors"):
+        result = shapes.at(_query(account, _MAKE, {"discount": _discount(order)}), "discountCodeBasicCreate")
+        if errors := shapes.items(result, "userErrors"):
             raise GatewayRejected(422, shapes.text(errors[0], "message") or "it says no")
-        return shapes.needed(made, "codeDiscountNode", "id")
+        return shapes.require(result, "codeDiscountNode", "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete a discount."""

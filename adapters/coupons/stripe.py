@@ -36,7 +36,7 @@ class StripeCodes(CodeRail):
             "duration": discount.duration.value.lower(),
             f"metadata[{terms.OUR_ID}]": str(order.coupon_id),
             **_off(discount),
-            **terms.chosen(duration_in_months=discount.months, redeem_by=terms.ends_at_s(discount)),
+            **terms.optional(duration_in_months=discount.months, redeem_by=terms.ends_at_s(discount)),
         }
         if discount.product_refs:
             form["applies_to[products][]"] = list(discount.product_refs)
@@ -58,7 +58,7 @@ class StripeCodes(CodeRail):
             "promotion[coupon]": order.processor_coupon_id or "",
             "code": order.code,
             f"metadata[{terms.OUR_ID}]": str(order.code_id),
-            **terms.chosen(max_redemptions=discount.max_redemptions_per_code, expires_at=terms.ends_at_s(discount)),
+            **terms.optional(max_redemptions=discount.max_redemptions_per_code, expires_at=terms.ends_at_s(discount)),
         }
         try:
             return _make(api, "/v1/promotion_codes", form, str(order.code_id))
@@ -97,7 +97,7 @@ def _off(discount: Discount) -> Mapping[str, str | int]:
 def _make(api: GatewayWire, path: str, form: Params, our_id: str) -> str:
     headers = {"Idempotency-Key": f"coupon:{our_id}"}
     try:
-        return shapes.needed(api.ask("POST", path, form=form, headers=headers).json, "id")
+        return shapes.require(api.ask("POST", path, form=form, headers=headers).json, "id")
     except GatewayRejected as refused:
         if refused.status == _KEY_IN_USE:
             raise GatewayUnreachable("the same is being made there right now") from refused
@@ -105,7 +105,7 @@ def _make(api: GatewayWire, path: str, form: Params, our_id: str) -> str:
 
 
 def _find_ours(existing: Iterable[Any], our_id: str) -> str | None:
-    ids = (shapes.needed(item, "id") for item in existing if shapes.at(item, "metadata", terms.OUR_ID) == our_id)
+    ids = (shapes.require(item, "id") for item in existing if shapes.at(item, "metadata", terms.OUR_ID) == our_id)
     return next(ids, None)
 
 

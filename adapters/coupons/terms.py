@@ -1,4 +1,4 @@
-"""The terms of codes as gateways hold them: our mark, amounts and times, and refusals of what they cannot hold."""
+"""The terms of codes at gateways: our mark, amounts and times, and refusals of what they cannot hold."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -99,6 +99,6 @@ def ends_at_s(discount: Discount) -> int | None:
     return int(discount.expires_at.timestamp()) if discount.expires_at else None
 
 
-def chosen(**fields: Value | None) -> dict[str, Value]:
+def optional(**fields: Value | None) -> dict[str, Value]:
     """Return the fields that have a value: terms that a discount leaves out are not sent."""
     return {name: value for name, value in fields.items() if value}

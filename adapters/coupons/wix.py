@@ -33,7 +33,7 @@ class WixCodes(CodeRail):
             specification = shapes.at(coupon, "specification")
             if terms.is_text_of(order, shapes.text(specification, "code")):
                 is_ours = terms.is_marked(shapes.text(specification, "name"), order.code_id)
-                return ExistingCode(shapes.needed(coupon, "id"), is_ours)
+                return ExistingCode(shapes.require(coupon, "id"), is_ours)
         return None
 
     def make(self, account: GatewayAccount, order: CodeOrder) -> str:
@@ -44,7 +44,7 @@ class WixCodes(CodeRail):
 
         terms.require_first_payment_only(order.family.discount)
         terms.require_currency(order.family.discount, currency)
-        return shapes.needed(wix.ask(account, "POST", _COUPONS, {"specification": _specification(order)}), "id")
+        return shapes.require(wix.ask(account, "POST", _COUPONS, {"specification": _specification(order)}), "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete a coupon; one that is only inactive would keep its text."""
@@ -70,7 +70,7 @@ def _specification(order: CodeOrder) -> Mapping[str, object]:
         specification["moneyOffAmount"] = terms.number(terms.decimal(discount))
     if discount.expires_at:
         specification["expirationTime"] = _milliseconds(discount.expires_at)
-    return specification | terms.chosen(usageLimit=discount.max_redemptions_per_code)
+    return specification | terms.optional(usageLimit=discount.max_redemptions_per_code)
 
 
 def _milliseconds(at: datetime) -> str:

@@ -25,7 +25,7 @@ class WooCommerceCodes(CodeRail):
         for coupon in shapes.items({"coupons": coupons}, "coupons"):
             if terms.is_text_of(order, shapes.text(coupon, "code")):
                 our_id = shapes.pairs(coupon, "meta_data", name="key").get(_OUR_ID)
-                return ExistingCode(shapes.needed(coupon, "id"), our_id == str(order.code_id))
+                return ExistingCode(shapes.require(coupon, "id"), our_id == str(order.code_id))
         return None
 
     def make(self, account: GatewayAccount, order: CodeOrder) -> str:
@@ -36,7 +36,7 @@ class WooCommerceCodes(CodeRail):
 
         terms.require_first_payment_only(order.family.discount)
         terms.require_currency(order.family.discount, currency)
-        return shapes.needed(woocommerce.ask(account, "POST", "/coupons", json=_coupon(order)).json, "id")
+        return shapes.require(woocommerce.ask(account, "POST", "/coupons", json=_coupon(order)).json, "id")
 
     def switch_off(self, account: GatewayAccount, order: CodeOrder, minted_id: str) -> None:
         """Delete a coupon, past the bin, in which it would keep its text."""
@@ -58,6 +58,6 @@ def _coupon(order: CodeOrder) -> Mapping[str, object]:
         "description": order.family.name,
         "meta_data": [{"key": _OUR_ID, "value": str(order.code_id)}],
         **off,
-        **terms.chosen(usage_limit=discount.max_redemptions_per_code),
-        **terms.chosen(date_expires_gmt=(terms.ends_at(discount) or "").removesuffix("Z")),
+        **terms.optional(usage_limit=discount.max_redemptions_per_code),
+        **terms.optional(date_expires_gmt=(terms.ends_at(discount) or "").removesuffix("Z")),
     }

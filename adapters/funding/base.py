@@ -30,7 +30,7 @@ class FundingSource(Protocol):
     def ask(self, call: FundingCall) -> Answer:
         """Carry out a call. The same key again, while `key_lasts`, is the same call and never a second one.
 
-        Never raises for what the other side does. Raises RailMisconfigured and KeyTaken.
+        Never raises for acts of the other side. Raises RailMisconfigured and KeyTaken.
         """
 
     def look_up(self, call: FundingCall) -> Answer:
@@ -39,14 +39,14 @@ class FundingSource(Protocol):
     def list_charges(self, since: datetime) -> Iterator[ListedCharge]:
         """Return the charges for deals that were made at that time or later and not given back, in any order.
 
-        Raises CannotList and RailMisconfigured, also after some were returned: what came before is then not all.
+        Raises CannotList and RailMisconfigured, also after some were returned: the list is then not complete.
         """
 
 
 def resolve(source: FundingSource, call: FundingCall, *, age: timedelta, books: str) -> Answer:
-    """Return what became of a call whose answer was Unknown; `age` is since it was first asked of `books`.
+    """Return what became of a call whose answer was Unknown; `age` is since it was first sent to `books`.
 
-    Where a look-up finds nothing, the same key is asked again as long as the other side surely still knows it; after
+    Where a look-up finds nothing, the same key is sent again as long as the other side surely still knows it; after
     that, and where the source has other books now, the answer stays NotFound and is an operator's to settle.
     """
     answer = source.look_up(call)
@@ -56,6 +56,6 @@ def resolve(source: FundingSource, call: FundingCall, *, age: timedelta, books: 
 
 def unknown(why: str, call: FundingCall) -> Unknown:
     """Return Unknown and leave a line in the log."""
-    reason = base.shown(why)
+    reason = base.clean_message(why)
     _log.warning("funding.unknown", kind=call.kind, key=call.key, why=reason)
     return Unknown(reason)

@@ -58,10 +58,10 @@ class ProcessorFunding:
         if call.known is not None:
             read = self._intents.retrieve if is_charge else self._refunds.retrieve
             return _read(read(call.known).to_dict(), call)
-        made = [item for item in self._candidates(call) if (item.get("metadata") or {}).get("deal_key") == call.key]
-        if len(made) > 1:
+        matching = [item for item in self._candidates(call) if (item.get("metadata") or {}).get("deal_key") == call.key]
+        if len(matching) > 1:
             raise rail.KeyTaken(f"{call.key} names more than one payment on the processor's side")
-        return _read(made[0], call) if made else NotFound()
+        return _read(matching[0], call) if matching else NotFound()
 
     def _candidates(self, call: FundingCall) -> Iterator[dict[str, Any]]:
         if call.kind == FundingKind.charge:
@@ -82,7 +82,7 @@ def _units(call: FundingCall) -> int | None:
 
 
 def _read_charge(intent: dict[str, Any]) -> ListedCharge | None:
-    """Return a payment intent as a charge; None for one of no deal, that took no money, or was given back whole."""
+    """Return a payment intent as a charge; None for one of no deal, without money, or refunded whole."""
     metadata = intent.get("metadata") or {}
     if "deal_key" not in metadata or intent["status"] not in ("succeeded", "processing"):
         return None
@@ -135,21 +135,21 @@ def _read(made: dict[str, Any], call: FundingCall) -> Answer:
         case "processing" | "pending" | "requires_action":
             return Accepted(references)
         case "requires_payment_method" | "canceled" | "failed":
-            return _refused(made)
+            return _refusal(made)
     return base.unknown(f"its status is {made['status']}", call)
 
 
-def _refused(made: dict[str, Any]) -> Rejected:
+def _refusal(made: dict[str, Any]) -> Rejected:
     error = made.get("last_payment_error") or {}
     why = error.get("message") or made.get("failure_reason") or f"It is {made['status']}."
-    return Rejected(rail.code(error.get("code"), rail.code(made["status"], "rejected")), rail.shown(why))
+    return Rejected(rail.code(error.get("code"), rail.code(made["status"], "rejected")), rail.clean_message(why))
 
 
 def _call(call: FundingCall) -> StripeCall:
     return StripeCall(
         call.key,
         partial(base.unknown, call=call),
-        rail.shown,
+        rail.clean_message,
         service="the processor",
         party="customer",
         refused="It was refused.",

@@ -13,7 +13,7 @@ def configured() -> FundingSource | None:
 
 
 def is_stood_in_for() -> bool:
-    """Say whether the sandbox stands in for everybody: on a machine that runs its own servers and has no processor."""
+    """Return whether the sandbox replaces the source: on a machine with its own servers and no processor."""
     return configured() is None and settings.current().servers.database_url is None
 
 

@@ -1,5 +1,5 @@
 """Payment gateways: each adapter proves what its gateway sends and translates it into `domain.gateways.facts`.
 
-`base` is what every adapter offers, `wire` how it calls its gateway, `registry` the fifteen by name. A folder per kind:
+`adapter` is their base, `wire` calls a gateway's API, `registry` has the fifteen by name. A folder per kind:
 `card`, `storefront`, `billing`, `digital`. An adapter decides nothing about money or affiliates.
 """

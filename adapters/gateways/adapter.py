@@ -1,4 +1,4 @@
-"""The base of every gateway's adapter: what all gateways do in the same way, and what each of them declares.
+"""The base of every gateway's adapter: the acts that all gateways share, and the values that each declares.
 
 Proving happens in the request that brings an event and must be quick; translating happens in a job and may call the
 gateway. Nothing here is called inside a transaction. Everything after translation is the same for all gateways.
@@ -28,7 +28,7 @@ from adapters.gateways.base import (
 from adapters.gateways.wire import GatewayWire, dumped, parsed
 from domain.gateways.facts import BuyerOrigin, Carrier, Fact, Facts, IgnoredFact, UnreadableEvent
 
-#: Translates the object of an event, at the time of the event; asks the gateway for what the object leaves out.
+#: Translates the object of an event, at the time of the event; reads at the gateway the parts that the object lacks.
 Reader = Callable[[GatewayWire, Any, datetime], Facts]
 
 _CALL_ERRORS = (CredentialsRefused, GatewayRejected, GatewayUnreachable)
@@ -74,22 +74,22 @@ class GatewayAdapter:
         raise NotImplementedError
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Have events sent to `address` where the gateway lets us, else return what the brand does. Repeatable.
+        """Make the webhooks to `address` where the gateway allows it, else return steps for the brand. Repeatable.
 
-        Raises CredentialsRefused, GatewayRejected and GatewayUnreachable; nothing of what was made stays then.
+        Raises CredentialsRefused, GatewayRejected and GatewayUnreachable; no webhook is left behind then.
         """
         return Subscribed(setup=self.setup_by_hand(address))
 
     def unsubscribe(self, account: GatewayAccount) -> None:
-        """Take back what `subscribe` made; what is already gone is no error.
+        """Delete the webhooks of `subscribe`; one that is already gone is no error.
 
         Raises CredentialsRefused and GatewayUnreachable.
         """
 
     def prove(self, account: GatewayAccount, request: Inbound) -> ProvedRequest:
-        """Return what a request brings when the gateway made it, by its raw bytes. Raises NotProved.
+        """Return the events of a request that the gateway made, by its raw bytes. Raises NotProved.
 
-        A body that cannot be read is a delivery all the same: its key is a digest, and `facts` raises what is wrong.
+        A body that cannot be read is a delivery all the same: its key is a digest, and `facts` raises the error.
         Only a gateway whose proof is a call of its own raises GatewayUnreachable.
         """
         self.verify(account, request)
@@ -101,7 +101,7 @@ class GatewayAdapter:
         self.proof.require(account, request)
 
     def facts(self, account: GatewayAccount, delivery: GatewayDelivery) -> Sequence[Fact]:
-        """Translate one event, in the order in which its facts count. Asks the gateway for what the event leaves out.
+        """Translate one event, in the order in which its facts count. Reads the parts that it lacks at the gateway.
 
         Raises UnreadableEvent, UnsupportedCurrency, CredentialsRefused, GatewayRejected and GatewayUnreachable.
         """
@@ -116,9 +116,9 @@ class GatewayAdapter:
         return read(self.api(account), shapes.at(event, *self.object_path), shapes.moment(event, *self.time_path))
 
     def look_closer(self, account: GatewayAccount, origin: BuyerOrigin) -> BuyerOrigin:
-        """Return an origin with what only the customer has: their email, name and the brand's own fields.
+        """Return an origin with the customer's email, name and the brand's own fields of them.
 
-        Called where what an event says credits no one. A gateway that has no more to say returns it as it is.
+        Called where an event credits no one. A gateway with nothing more to read returns it as it is.
 
         Raises as `facts`.
         """
@@ -142,10 +142,10 @@ class GatewayAdapter:
         return origin.with_more(email=None, name=None, carriers=self.read_carriers(subscription))
 
     def read_carriers(self, holder: Any) -> tuple[Carrier, ...]:
-        """Return what the brand's own fields of a customer or a subscription carry."""
+        """Return the brand's own fields of a customer or a subscription as carriers."""
         return ()
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Yield pages of payments and refunds since then, as deliveries that `facts` reads.
 
         The key of each is `reconcile:` and the external id of the payment or of the refund. Raises as `facts`.
@@ -176,7 +176,7 @@ class GatewayAdapter:
         return make_delivery(request.body, shapes.text(event, *self.id_path), shapes.text(event, *self.type_path))
 
     def setup_by_hand(self, address: str, *steps: str, **values: str) -> Setup:
-        """Return the steps by which a brand makes the webhook, with what it pastes: the address, the events, and more.
+        """Return the steps by which a brand makes the webhook, and the values to paste: address, events, and more.
 
         Without `steps` they are `by_hand`.
         """
@@ -215,7 +215,7 @@ class OneWebhookAdapter(GatewayAdapter):
             made = self.make_webhook(account, address)
         except (CredentialsRefused, GatewayRejected):
             return Subscribed(setup=self.setup_by_hand(address))
-        webhook_id, secret = shapes.needed(made, *self.webhook_id), shapes.needed(made, *self.webhook_secret)
+        webhook_id, secret = shapes.require(made, *self.webhook_id), shapes.require(made, *self.webhook_secret)
         return Subscribed({self.webhook_key: webhook_id, "webhookSecret": secret})
 
     def unsubscribe(self, account: GatewayAccount) -> None:
@@ -244,15 +244,15 @@ class ManyWebhooksAdapter(GatewayAdapter):
 
         Raises as `making`.
         """
-        made: list[str] = []
+        webhooks: list[str] = []
         try:
             for webhook in making:
-                made.append(webhook)
+                webhooks.append(webhook)
         except (*_CALL_ERRORS, UnreadableEvent):
             with suppress(*_CALL_ERRORS):
-                self.drop_webhooks(account, made)
+                self.drop_webhooks(account, webhooks)
             raise
-        return made
+        return webhooks
 
 
 def make_delivery(body: bytes, event_id: str | None, kind: str | None) -> GatewayDelivery:

@@ -12,7 +12,7 @@ Kind = Literal["card", "storefront", "plugin", "merchant_of_record", "subscripti
 
 
 class NotProved(Exception):
-    """Whoever sent this did not prove to be the gateway. The answer is 401 and empty."""
+    """The sender did not prove to be the gateway. The response is 401 and empty."""
 
 
 class CredentialsRefused(Exception):
@@ -28,11 +28,11 @@ class GatewayUnreachable(Exception):
 
 
 class GatewayBusy(GatewayUnreachable):
-    """The gateway was asked too often, and did nothing of what it was asked."""
+    """The gateway refused a call because there were too many, and did nothing."""
 
 
 class GatewayRejected(Exception):
-    """The gateway understood and said no. The message is its words; `status` its HTTP status."""
+    """The gateway refused a call. The message is its words; `status` its HTTP status."""
 
     def __init__(self, status: int, words: str) -> None:
         super().__init__(words)
@@ -52,12 +52,12 @@ class CredentialField:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What can be had from a gateway. `lacks` are sentences for people on what cannot.
+    """The capabilities of a gateway. `lacks` are sentences for people on those that it has not.
 
-    `disputes` are the states that it tells or that are found; `leaves` says that it tells when our access is taken, and
+    `disputes` are the states that it reports or that are found; `leaves`: it reports that our access was removed;
     `own_ids` that the ids of its payments and customers are unique within one account only. Webhooks are those of the
     credential `webhooks_belong_to`, where that may change without another account: they are then created again.
-    `own_servers`: every account has a server of its own, so that one that is slow is slow for nobody else.
+    `own_servers`: every account has a server of its own, so that one that is slow is slow for no other brand.
     """
 
     coupons: bool = False
@@ -76,7 +76,7 @@ class Capabilities:
 class GatewayAccount:
     """A connection as its adapter needs it.
 
-    `credentials` are what the brand typed, `made` what we made at the gateway (a webhook's id, its secret). `former`
+    `credentials` were typed by the brand, `made` has what we made at the gateway (a webhook's id, its secret). `former`
     are credentials that were replaced less than an hour ago: proofs made with them still count.
     """
 
@@ -87,7 +87,7 @@ class GatewayAccount:
 
     @property
     def sets(self) -> tuple[Mapping[str, str], ...]:
-        """All that counts now, the present set first. What the brand typed goes before what we made."""
+        """All sets that count now, the present one first. Values that the brand typed go before those that we made."""
         return ({**self.made, **self.credentials}, *self.former)
 
     def secrets(self, name: str) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ class Inbound:
 class GatewayDelivery:
     """One event that a proved request brings. `key` is the same when the gateway sends it again.
 
-    `raw` is what is kept, without any secret that the gateway puts into it; it is what `facts` reads.
+    `raw` is stored and read by `facts`; it has no secret that the gateway puts into the body.
     """
 
     key: str
@@ -125,7 +125,7 @@ class GatewayDelivery:
 
 @dataclass(frozen=True, slots=True)
 class ProvedRequest:
-    """What a proved request brings, and what the gateway wants to hear: by default 200 and ok."""
+    """The events of a proved request, and the response to it: by default 200 and ok."""
 
     deliveries: tuple[GatewayDelivery, ...] = ()
     status: int = 200
@@ -135,10 +135,10 @@ class ProvedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a check learned: what the gateway calls the account, and whether it is a live one (None: not told).
+    """The result of a check: the gateway's name of the account, and whether it is a live one (None: unknown).
 
-    `identity` is what the gateway knows the account by for ever, which does not change while it is connected: of a
-    store the store, whatever app of it the credentials are of. Nothing where that is not told.
+    `identity` is the gateway's permanent id of the account: for a store that of the store, whichever app the
+    credentials are of. Empty where it is unknown.
     """
 
     account: str
@@ -148,7 +148,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What is left for the brand to do, in steps, with the values to paste. No steps: nothing is."""
+    """The steps that are left to the brand, with the values to paste. No steps: nothing is left."""
 
     steps: tuple[str, ...] = ()
     values: tuple[tuple[str, str], ...] = ()
@@ -156,7 +156,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Subscribed:
-    """What came of asking for events: what we made there (kept sealed), and what is left for the brand."""
+    """The result of a subscription: what was made at the gateway (stored sealed), and what is left to the brand."""
 
     made: Mapping[str, str] = field(default_factory=dict)
     setup: Setup = Setup()

@@ -10,7 +10,7 @@ _DEPTH = 8
 def nested(body: bytes) -> dict[str, Any]:
     """Return a form's fields; the first of equal names counts, and a list is a table by its indices.
 
-    Brackets may be percent-encoded twice. Raises ValueError for what is no form.
+    Brackets may be percent-encoded twice. Raises ValueError for any other body.
     """
     try:
         pairs = parse_qsl(
@@ -35,7 +35,7 @@ def _path(name: str) -> list[str]:
 
 
 def _put(fields: dict[str, Any], path: list[str], value: str) -> None:
-    """Put a value at a path, unless something else stands in its way."""
+    """Put a value at a path, unless a value that is no table is in the way."""
     for step in path[:-1]:
         inner = fields.setdefault(step or str(len(fields)), {})
         if not isinstance(inner, dict):

@@ -1,4 +1,4 @@
-"""Reads the pages of a gateway's lists one after the other: by what a page says of the next one, or by number."""
+"""Reads the pages of a gateway's lists one after the other: by the link of a page to the next one, or by number."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -12,11 +12,11 @@ def follow(fetch: Callable[[Query], Any], query: Query, following: Callable[[Any
 
     Raises as `fetch`.
     """
-    wanted: Query | None = query
-    while wanted is not None:
-        page = fetch(wanted)
+    next_query: Query | None = query
+    while next_query is not None:
+        page = fetch(next_query)
         yield page
-        wanted = following(page)
+        next_query = following(page)
 
 
 def number(fetch: Callable[[int], list[Any]], size: int, *, max_pages: int | None = None) -> Iterator[list[Any]]:

@@ -1,4 +1,4 @@
-"""The gateways by name. An adapter is loaded when it is first asked for."""
+"""The gateways by name. An adapter is loaded when it is first needed."""
 
 import importlib
 
@@ -22,14 +22,14 @@ def find(name: str) -> GatewayAdapter | None:
     return adapter
 
 
-def named(name: str) -> GatewayAdapter:
+def get(name: str) -> GatewayAdapter:
     """Return the adapter of a gateway. Raises LookupError for a name that is not a gateway's."""
-    found = find(name)
-    if found is None:
+    adapter = find(name)
+    if adapter is None:
         raise LookupError(f"there is no gateway {name}")
-    return found
+    return adapter
 
 
 def all_of_them() -> list[GatewayAdapter]:
     """Return the adapters of all gateways, in the order in which they are shown."""
-    return [named(name) for name in Gateway]
+    return [get(name) for name in Gateway]

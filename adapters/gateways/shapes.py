@@ -1,4 +1,4 @@
-"""Reads what a gateway sent without trusting its shape: what is missing is None, what must be there is said by name."""
+"""Reads values of gateways without trusting their shape: a missing one is None, or an error with its path."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -10,74 +10,74 @@ from domain.text import one_line
 
 _ID_CHARACTERS = 255
 _TEXT_CHARACTERS = 500
-# What changes within this time of an order's payment is the payment itself.
+# A change within this time of an order's payment is the payment itself.
 _PAID_WITHIN = timedelta(minutes=1)
 
 
 def at(value: Any, *path: str) -> Any:
-    """Return what lies at a path of names, None where there is no such thing."""
+    """Return the value at a path of names, None where there is none."""
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
 
 
 def items(value: Any, *path: str) -> list[Any]:
-    """Return the objects of a list at a path; nothing for what is not a list."""
-    found = at(value, *path)
-    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []
+    """Return the objects of a list at a path; none for any other value."""
+    raw = at(value, *path)
+    return [item for item in raw if isinstance(item, Mapping)] if isinstance(raw, list) else []
 
 
 def text(value: Any, *path: str) -> str | None:
     """Return a text at a path as one line, without the space around it, cut to 500 characters; a number is its digits.
 
-    What people typed is in it, so control characters and direction marks are taken out.
+    It may hold typed text, so control characters and direction marks are removed.
     """
-    found = _raw_text(value, *path)
-    return None if found is None else one_line.cleaned(found).strip()[:_TEXT_CHARACTERS] or None
+    raw = _raw_text(value, *path)
+    return None if raw is None else one_line.cleaned(raw).strip()[:_TEXT_CHARACTERS] or None
 
 
 def _raw_text(value: Any, *path: str) -> str | None:
-    found = at(value, *path)
-    if isinstance(found, int) and not isinstance(found, bool):
-        found = str(found)
-    if not isinstance(found, str):
+    raw = at(value, *path)
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        raw = str(raw)
+    if not isinstance(raw, str):
         return None
-    return found.replace("\x00", "").strip()[:_TEXT_CHARACTERS] or None
+    return raw.replace("\x00", "").strip()[:_TEXT_CHARACTERS] or None
 
 
 def identity(value: Any, *path: str) -> str | None:
     """Return an id at a path. Raises UnreadableEvent for one that is longer than 255 characters."""
-    found = _raw_text(value, *path)
-    if found is not None and len(found) > _ID_CHARACTERS:
+    raw = _raw_text(value, *path)
+    if raw is not None and len(raw) > _ID_CHARACTERS:
         raise UnreadableEvent(f"{'.'.join(path)} is longer than an id can be")
-    return found
+    return raw
 
 
-def needed(value: Any, *path: str) -> str:
+def require(value: Any, *path: str) -> str:
     """Return an id that must be there. Raises UnreadableEvent with its path."""
-    found = identity(value, *path)
-    if found is None:
+    raw = identity(value, *path)
+    if raw is None:
         raise UnreadableEvent(f"{'.'.join(path)} is missing")
-    return found
+    return raw
 
 
-def segment(told: str) -> str:
+def segment(object_id: str) -> str:
     """Return an id as one segment of a path, whatever is in it."""
-    return quote(told, safe="")
+    return quote(object_id, safe="")
 
 
 def table(value: Any, *path: str) -> Mapping[str, str]:
-    """Return the texts and numbers of an object at a path, by name; what is nested is left out."""
-    found = at(value, *path)
-    if not isinstance(found, Mapping):
+    """Return the texts and numbers of an object at a path, by name; nested values are left out."""
+    raw = at(value, *path)
+    if not isinstance(raw, Mapping):
         return {}
-    return {str(name): said for name in found if (said := text(found, name)) is not None}
+    return {str(name): word for name in raw if (word := text(raw, name)) is not None}
 
 
 def pairs(value: Any, *path: str, name: str = "name", said: str = "value") -> Mapping[str, str]:
     """Return the texts of a list of names and values at a path; the first of equal names counts."""
-    found = ((text(item, name), text(item, said)) for item in reversed(items(value, *path)))
-    return {key: words for key, words in found if key is not None and words is not None}
+    raw = ((text(item, name), text(item, said)) for item in reversed(items(value, *path)))
+    return {key: text_value for key, text_value in raw if key is not None and text_value is not None}
 
 
 def full_name(value: Any, *names: str) -> str | None:
@@ -87,27 +87,27 @@ def full_name(value: Any, *names: str) -> str | None:
 
 def moment(value: Any, *path: str) -> datetime:
     """Return a time at a path: Unix seconds, or ISO 8601 (without a zone it is UTC). Raises UnreadableEvent."""
-    found = at(value, *path)
+    raw = at(value, *path)
     try:
-        if isinstance(found, str) and not found.isdigit():
-            read = datetime.fromisoformat(found.strip())
+        if isinstance(raw, str) and not raw.isdigit():
+            read = datetime.fromisoformat(raw.strip())
             return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)
-        if not isinstance(found, bool):
-            return datetime.fromtimestamp(int(found), UTC)
+        if not isinstance(raw, bool):
+            return datetime.fromtimestamp(int(raw), UTC)
     except (TypeError, ValueError, OverflowError, OSError):
         pass
     raise UnreadableEvent(f"{'.'.join(path)} is not a time")
 
 
 def utc(at: datetime) -> str:
-    """Return a time as most gateways are asked for it: `2026-01-02T03:04:05Z`."""
+    """Return a time as most gateways write it: `2026-01-02T03:04:05Z`."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def later_change(made: Callable[[], datetime], changed: Callable[[], datetime], *, anyhow: bool = False) -> str | None:
     """Return when a listed order changed, where that is later than its own payment, or `anyhow`; None where it is not.
 
-    None as well where a time cannot be read: the payment's own event says what is wrong.
+    None as well where a time cannot be read: the payment's own event reports that.
     """
     try:
         at = changed()

@@ -38,7 +38,7 @@ class AccessTokens:
         return token
 
     def using(self, account: tuple[str, ...], request: RequestToken, act: Callable[[str], Result]) -> Result:
-        """Return what `act` returns with a token; with a new one where the gateway refuses the cached one."""
+        """Return the result of `act` with a token; with a new one where the gateway refuses the cached one."""
         token, until = self._cached.get(account, ("", 0.0))
         if time.monotonic() >= until:
             return act(self.fresh(account, request))

@@ -74,7 +74,7 @@ class ApiWire:
     """The API of one account at an address, whose scheme and host `replacement` replaces; the path stays.
 
     `is_typed` says that the brand typed the host: unless it is replaced, only public addresses are called. Safe to
-    throw away: nothing is kept open.
+    throw away: no connection stays open.
     """
 
     unreachable: Callable[[str], Exception] = GatewayUnreachable
@@ -153,7 +153,7 @@ class GatewayWire(ApiWire):
         content: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> GatewayAnswer:
-        """Ask one thing, once. `content` is sent as it is, under the Content-Type of `headers`.
+        """Make one call, once. `content` is sent as it is, under the Content-Type of `headers`.
 
         Raises CredentialsRefused (401, 403), GatewayUnreachable (no usable answer, 5xx; GatewayBusy for 429) and
         GatewayRejected; and WouldAsk in a block that is `unasked`.

@@ -15,7 +15,7 @@ PATIENT_S = 10.0
 class PlatformUnreachable(Exception):
     """No usable answer came: worth another try later. The message is short and holds no secret.
 
-    `wait_s` is how long the platform asks to be left alone, in seconds; None without such a request.
+    `wait_s` is how long the platform requests not to be called, in seconds; None without such a request.
     """
 
     def __init__(self, words: str, wait_s: int | None = None) -> None:
@@ -53,7 +53,7 @@ class PlatformAdapter:
     email_field = "email"
 
     def check(self, account: PlatformAccount) -> str | None:
-        """Prove the credentials by a call. Return what is wrong with the objects that they name, None for nothing."""
+        """Prove the credentials by a call. Return the problem with the objects that they name, or None."""
         raise NotImplementedError
 
     def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:

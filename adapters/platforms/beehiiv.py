@@ -26,7 +26,7 @@ class Beehiiv(PlatformAdapter):
 
     def check(self, account: PlatformAccount) -> str | None:
         """Read which publications the key sees."""
-        publications = shapes.items(_wire(account).needed("/publications"), "data")
+        publications = shapes.items(_wire(account).require("/publications"), "data")
         ids = [shapes.text(publication, "id") for publication in publications]
         if ids and _publication(account) not in ids and _wire(account).get(_path(account)) is None:
             return "the key sees no publication of this id"

@@ -27,9 +27,9 @@ class HubSpot(PlatformAdapter):
     slugs = SlugPlace(beside=("the page of the first visit",))
 
     def check(self, account: PlatformAccount) -> str | None:
-        """Read whose token it is; where that is not allowed, read contacts, which is all that we do."""
+        """Read whose token it is; where that is not allowed, read contacts, the only right that is needed."""
         try:
-            _wire(account).needed("/account-info/v3/details")
+            _wire(account).require("/account-info/v3/details")
         except CredentialsRefused:
             _wire(account).get(_CONTACTS, {"limit": 1})
         return None

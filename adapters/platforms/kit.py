@@ -25,7 +25,7 @@ class Kit(PlatformAdapter):
 
     def check(self, account: PlatformAccount) -> str | None:
         """Read whose key it is."""
-        _wire(account).needed("/account")
+        _wire(account).require("/account")
         return None
 
     def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:

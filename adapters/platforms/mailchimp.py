@@ -33,7 +33,7 @@ class Mailchimp(PlatformAdapter):
     def check(self, account: PlatformAccount) -> str | None:
         """Check that the key is good, and that it sees the audience."""
         wire = _wire(account)
-        wire.needed("/ping")
+        wire.require("/ping")
         return None if wire.get(_path(account), {"fields": "id"}) else "the key sees no audience of this id"
 
     def search(self, account: PlatformAccount, email: str, names: Sequence[str]) -> Iterable[Any]:

@@ -1,4 +1,4 @@
-"""The platforms by name. An adapter is loaded when it is first asked for."""
+"""The platforms by name. An adapter is loaded when it is first needed."""
 
 import importlib
 
@@ -14,14 +14,14 @@ def find(name: str) -> PlatformAdapter | None:
     return adapter
 
 
-def named(name: str) -> PlatformAdapter:
+def get(name: str) -> PlatformAdapter:
     """Return the adapter of a platform. Raises LookupError for a name that is not a platform's."""
-    found = find(name)
-    if found is None:
+    adapter = find(name)
+    if adapter is None:
         raise LookupError(f"there is no platform {name}")
-    return found
+    return adapter
 
 
 def all_of_them() -> list[PlatformAdapter]:
     """Return the adapters of all platforms, in the order in which they are shown."""
-    return [named(name) for name in Platform]
+    return [get(name) for name in Platform]

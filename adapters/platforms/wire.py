@@ -70,7 +70,7 @@ class PlatformWire(ApiWire):
         wait_s = delivery.parse_retry_after(headers.get("Retry-After"), now=clock.now())
         raise PlatformUnreachable(f"it answers {status}", wait_s)
 
-    def needed(self, path: str) -> Any:
+    def require(self, path: str) -> Any:
         """Return the JSON at a path that every account has. Raises as `get`."""
         answer = self.get(path)
         if answer is None:

@@ -2,7 +2,7 @@
 Stripe API, version 2026-10-28.
 
 The money leaves a financial account of the brand for the recipient's default payout method. Our key is the
-Idempotency-Key and a label: their list cannot be asked for it, so a look-up reads the recipient's payments, which are
+Idempotency-Key and a label: their list cannot be searched by it, so a look-up reads the recipient's payments, which are
 few. A payment may still fail or be returned by the recipient's bank days later.
 """
 
@@ -26,7 +26,7 @@ class GlobalPayoutsRail:
     """The rail at `url`, which is fixed by the operator; the money comes from `financial_account`."""
 
     method = Method.GlobalPayouts
-    # What they promise of every key; for this interface they may keep them longer.
+    # They promise this of every key; for this interface they may store them longer.
     key_lasts = timedelta(hours=24)
     finds_by_key = True
 
@@ -44,7 +44,7 @@ class GlobalPayoutsRail:
         self._financial_account = financial_account
 
     def send(self, transfer: Transfer) -> Answer:
-        """Ask for the payment. Raises RailMisconfigured and KeyTaken."""
+        """Request the payment. Raises RailMisconfigured and KeyTaken."""
         body: Any = {
             "from": {"financial_account": self._financial_account, "currency": "usd"},
             "to": {"recipient": transfer.destination.account},
@@ -64,7 +64,7 @@ class GlobalPayoutsRail:
     def list_since(self, since: datetime) -> Iterator[RailTransfer]:
         """Return the payments of ours since a time. Raises CannotList and RailMisconfigured."""
         params: Any = {"created": {"gte": since.isoformat()}, "limit": _PAGE}
-        return self._client.list_all(lambda: self._payments.list(params), _listed)
+        return self._client.list_all(lambda: self._payments.list(params), _read_listed)
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
         """Return the event of a signed notification about a payment of ours.
@@ -84,8 +84,8 @@ class GlobalPayoutsRail:
         return base.RailEvent(event.id, key, references, _state(row)) if key else None
 
     def _look(self, transfer: Transfer) -> Answer:
-        if known := transfer.known.get(_REFERENCE):
-            return _read(self._payments.retrieve(known).to_dict(), transfer)
+        if payment_id := transfer.known.get(_REFERENCE):
+            return _read(self._payments.retrieve(payment_id).to_dict(), transfer)
         listed = self._payments.list({"recipient": transfer.destination.account, "limit": _PAGE})
         payments = listed.auto_paging_iter()
         for payment in islice(payments, _MAX_READ):
@@ -101,7 +101,7 @@ class GlobalPayoutsRail:
         return self._client.api.v2.money_management.outbound_payments
 
 
-def _listed(row: dict[str, Any]) -> RailTransfer | None:
+def _read_listed(row: dict[str, Any]) -> RailTransfer | None:
     match _state(row):
         case Paid():
             state = TransferState.paid

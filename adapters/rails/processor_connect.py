@@ -55,7 +55,7 @@ class ProcessorConnectRail:
     def list_since(self, since: datetime) -> Iterator[RailTransfer]:
         """Return the transfers of ours since a time. Raises CannotList and RailMisconfigured."""
         params: Any = {"created": {"gte": int(since.timestamp())}, "limit": _PAGE}
-        return self._client.list_all(lambda: self._client.api.v1.transfers.list(params), _listed)
+        return self._client.list_all(lambda: self._client.api.v1.transfers.list(params), _read_listed)
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
         """Return a signed event about a transfer of ours. Raises NotSigned."""
@@ -70,15 +70,15 @@ class ProcessorConnectRail:
 
     def _look(self, transfer: Transfer) -> Answer:
         transfers = self._client.api.v1.transfers
-        if known := transfer.known.get(_REFERENCE):
-            return _read(transfers.retrieve(known).to_dict(), transfer)
+        if transfer_id := transfer.known.get(_REFERENCE):
+            return _read(transfers.retrieve(transfer_id).to_dict(), transfer)
         row = transfers.list({"transfer_group": transfer.key, "limit": 2}).to_dict()["data"]
         if len(row) > 1:
             raise base.KeyTaken(f"{transfer.key} names more than one transfer on the rail's side")
         return _read(row[0], transfer) if row else NotFound()
 
 
-def _listed(row: dict[str, Any]) -> RailTransfer | None:
+def _read_listed(row: dict[str, Any]) -> RailTransfer | None:
     return stripe_client.read_labels(
         row.get("metadata") or {},
         method=Method.ProcessorConnect,

@@ -48,7 +48,7 @@ class StripeCall:
         """
         try:
             return ask()
-        except stripe.IdempotencyError:  # not with its text: it may quote what we sent
+        except stripe.IdempotencyError:  # not with its text: it may quote our request
             raise base.KeyTaken(f"{self.key} was sent before with another amount or {self.party}") from None
         except stripe.StripeError as error:
             return self._meaning(error, definitive)
@@ -72,7 +72,7 @@ class StripeCall:
 
 
 class StripeClient:
-    """The library's client with our own transport, and what its failures mean."""
+    """The library's client with our own transport, and the meaning of its failures."""
 
     def __init__(self, *, url: str, key: str, webhook_secret: str | None, timeout_s: float) -> None:
         self.api = stripe.StripeClient(
@@ -102,8 +102,8 @@ class StripeClient:
         """
         seen: set[str] = set()
         try:
-            for one in ask().auto_paging_iter():
-                row = one.to_dict()
+            for item in ask().auto_paging_iter():
+                row = item.to_dict()
                 if row["id"] in seen:  # the next page would be the same one, without an end
                     raise base.CannotList("the rail returns the same page of its list again")
                 seen.add(row["id"])
@@ -177,7 +177,9 @@ def _id(text: str | None) -> UUID | None:
 
 
 def _call(transfer: Transfer) -> StripeCall:
-    return StripeCall(transfer.key, partial(base.unknown, transfer=transfer), partial(base.shown, transfer=transfer))
+    return StripeCall(
+        transfer.key, partial(base.unknown, transfer=transfer), partial(base.clean_message, transfer=transfer)
+    )
 
 
 def _why(error: stripe.StripeError, service: str = "the rail") -> str:

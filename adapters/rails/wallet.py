@@ -2,7 +2,7 @@
 
 Every payout is a batch of one. Our key is the `sender_batch_id`, which they pay once within 30 days: a repeat is
 refused with a link to the first batch. There is no look-up by it, so a look-up needs the batch's own id from `known`;
-without one only the same request again tells (`base.resolve`). An address without a wallet has 30 days to claim the
+without one only the same request again finds it (`base.resolve`). An address without a wallet has 30 days to claim the
 money, then it comes back.
 """
 
@@ -16,7 +16,7 @@ import orjson
 
 from adapters import http_calls
 from adapters.rails import base
-from adapters.rails.wallet_client import Said, WalletClient
+from adapters.rails.wallet_client import WalletClient, WalletResponse
 from domain.payouts.transfers import (
     Accepted,
     Answer,
@@ -60,22 +60,22 @@ class WalletRail:
         self._webhook_id = webhook_id
 
     def send(self, transfer: Transfer) -> Answer:
-        """Ask for the payment; of a repeat, say what became of the first. Raises RailMisconfigured and KeyTaken."""
+        """Request the payment; for a repeat, return what became of the first. Raises RailMisconfigured and KeyTaken."""
         try:
-            said = self._client.ask("POST", "/v1/payments/payouts", _written(transfer))
+            response = self._client.ask("POST", "/v1/payments/payouts", _body(transfer))
         except http_calls.NoAnswer as error:
             return base.unknown(f"{error}", transfer)
-        if said.status in (200, 201, 202):
-            return _batch(said, transfer)
-        if _is_repeat(said):
-            known = _linked_batch(said)
-            return self._read_batch(known, transfer) if known else base.unknown("it was sent before", transfer)
-        return _refusal(said, transfer)
+        if response.status in (200, 201, 202):
+            return _batch(response, transfer)
+        if _is_repeat(response):
+            batch_id = _linked_batch(response)
+            return self._read_batch(batch_id, transfer) if batch_id else base.unknown("it was sent before", transfer)
+        return _refusal(response, transfer)
 
     def look_up(self, transfer: Transfer) -> Answer:
-        """Say what became of the batch that `known` names. Raises RailMisconfigured and KeyTaken."""
-        if known := transfer.known.get(_BATCH):
-            return self._read_batch(known, transfer)
+        """Return what became of the batch that `known` names. Raises RailMisconfigured and KeyTaken."""
+        if batch_id := transfer.known.get(_BATCH):
+            return self._read_batch(batch_id, transfer)
         return base.unknown("the batch's id is not known, and the service finds a batch by nothing else", transfer)
 
     def list_since(self, since: datetime) -> Iterator[RailTransfer]:
@@ -83,7 +83,7 @@ class WalletRail:
         raise base.CannotList("the wallet service has no list of payments that can be asked for")
 
     def parse_event(self, headers: Mapping[str, str], body: bytes) -> base.RailEvent | None:
-        """Return what an event says of an item of ours; the service itself is asked whether it signed the event.
+        """Return an event about an item of ours; the service itself verifies its signature.
 
         Raises NotSigned and RailMisconfigured.
         """
@@ -107,15 +107,15 @@ class WalletRail:
 
     def _read_batch(self, batch_id: str, transfer: Transfer) -> Answer:
         try:
-            said = self._client.ask("GET", f"/v1/payments/payouts/{batch_id}?page_size=2")
+            response = self._client.ask("GET", f"/v1/payments/payouts/{batch_id}?page_size=2")
         except http_calls.NoAnswer as error:
             return base.unknown(f"{error}", transfer)
-        if said.status != 200:
-            return base.unknown(f"the rail answers {said.status} to a look-up", transfer)
-        return _batch(said, transfer)
+        if response.status != 200:
+            return base.unknown(f"the rail answers {response.status} to a look-up", transfer)
+        return _batch(response, transfer)
 
 
-def _written(transfer: Transfer) -> bytes:
+def _body(transfer: Transfer) -> bytes:
     item = {
         "recipient_type": "EMAIL",
         "receiver": transfer.destination.account,
@@ -126,12 +126,12 @@ def _written(transfer: Transfer) -> bytes:
     return orjson.dumps({"sender_batch_header": header, "items": [item]})
 
 
-def _batch(said: Said, transfer: Transfer) -> Answer:
-    """Return what a batch's details say; Unknown when they cannot be read."""
+def _batch(response: WalletResponse, transfer: Transfer) -> Answer:
+    """Return the state of a batch by its details; Unknown when they cannot be read."""
     try:
-        header = said.body["batch_header"]
+        header = response.body["batch_header"]
         batch_id, status = str(header["payout_batch_id"]), header["batch_status"]
-        items = said.body.get("items") or []
+        items = response.body.get("items") or []
         if header["sender_batch_header"]["sender_batch_id"] != transfer.key or len(items) > 1:
             raise base.KeyTaken(f"{transfer.key} is another batch on the rail's side")
         if status in _BATCH_GONE:
@@ -161,24 +161,24 @@ def _item(item: Mapping[str, Any], batch_id: str) -> Answer:
     if status in _GONE:
         details = errors if isinstance(errors, dict) else {}
         why = base.code(details.get("name"), base.code(status, "failed"))
-        return Rejected(why, base.shown(details.get("message") or f"The payment was {str(status).lower()}."))
+        return Rejected(why, base.clean_message(details.get("message") or f"The payment was {str(status).lower()}."))
     return Accepted({_BATCH: batch_id})
 
 
-def _is_repeat(said: Said) -> bool:
-    if said.name == "USER_BUSINESS_ERROR":
-        return not said.details or any(detail.get("field") == "SENDER_BATCH_ID" for detail in said.details)
-    return "DUPLICATE" in said.name
+def _is_repeat(response: WalletResponse) -> bool:
+    if response.name == "USER_BUSINESS_ERROR":
+        return not response.details or any(detail.get("field") == "SENDER_BATCH_ID" for detail in response.details)
+    return "DUPLICATE" in response.name
 
 
-def _linked_batch(said: Said) -> str | None:
+def _linked_batch(response: WalletResponse) -> str | None:
     """Return the id in the link to the first batch; the link itself is not followed, it could lead anywhere."""
     links = [
-        *said.links,
-        *(link for detail in said.details for name in ("link", "links") for link in _list(detail.get(name))),
+        *response.links,
+        *(link for detail in response.details for name in ("link", "links") for link in _list(detail.get(name))),
     ]
-    found = [_BATCH_LINK.search(str(link.get("href"))) for link in links if isinstance(link, dict)]
-    ids = {match[1] for match in found if match}
+    matches = [_BATCH_LINK.search(str(link.get("href"))) for link in links if isinstance(link, dict)]
+    ids = {match[1] for match in matches if match}
     return ids.pop() if len(ids) == 1 else None
 
 
@@ -186,11 +186,11 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
 
 
-def _refusal(said: Said, transfer: Transfer) -> Answer:
+def _refusal(response: WalletResponse, transfer: Transfer) -> Answer:
     # The first may have emptied the balance, or hit a limit, that its repeat now fails for. A malformed one never went.
-    is_certain = not transfer.is_repeat or said.name == "VALIDATION_ERROR"
-    if said.status in (400, 403, 422) and said.name and is_certain:
-        issues = "; ".join(str(detail.get("issue", "")) for detail in said.details)
-        text = f"{said.message} {issues}".strip() or "The payment was refused."
-        return Rejected(base.code(said.name, "rejected"), base.shown(text, transfer))
-    return base.unknown(f"the rail answers {said.status} {said.name}".rstrip(), transfer)
+    is_certain = not transfer.is_repeat or response.name == "VALIDATION_ERROR"
+    if response.status in (400, 403, 422) and response.name and is_certain:
+        issues = "; ".join(str(detail.get("issue", "")) for detail in response.details)
+        text = f"{response.message} {issues}".strip() or "The payment was refused."
+        return Rejected(base.code(response.name, "rejected"), base.clean_message(text, transfer))
+    return base.unknown(f"the rail answers {response.status} {response.name}".rstrip(), transfer)

@@ -1,4 +1,4 @@
-"""Speaks to the PayPal REST API: signs in with the client's credentials, and asks one thing at a time."""
+"""Calls the PayPal REST API, signed in with the client's credentials."""
 
 import base64
 import threading
@@ -12,7 +12,7 @@ import orjson
 from adapters import http_calls
 from adapters.rails.base import RailMisconfigured
 
-# A token is given back early rather than used late.
+# A token is renewed early rather than used late.
 _MARGIN_S = 60
 
 _SIGNATURE_HEADERS = {
@@ -25,7 +25,7 @@ _SIGNATURE_HEADERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class WalletResponse:
     """An answer: its status and its JSON, an empty object when it is not JSON."""
 
     status: int
@@ -43,7 +43,7 @@ class Said:
 
     @property
     def details(self) -> list[dict[str, Any]]:
-        """What the error is about."""
+        """The fields that the error is about."""
         return _objects(self.body.get("details"))
 
     @property
@@ -63,18 +63,20 @@ class WalletClient:
         self._token = ""
         self._token_until = float("-inf")
 
-    def ask(self, method: str, path: str, body: bytes | None = None) -> Said:
+    def ask(self, method: str, path: str, body: bytes | None = None) -> WalletResponse:
         """Return the answer with any other status. Raises NoAnswer; RailMisconfigured for 401 and 403."""
-        said = self._asked(method, path, body)
-        if said.status == 401:  # the token may have been taken back; a request that was not let in did nothing
+        response = self._send_with_token(method, path, body)
+        if response.status == 401:  # the token may have been taken back; a request that was not let in did nothing
             self._forget_token()
-            said = self._asked(method, path, body)
-        if said.status == 401 or (said.status == 403 and said.name != "INSUFFICIENT_FUNDS"):
-            raise RailMisconfigured(f"the wallet service refuses our client with {said.status} {said.name}".rstrip())
-        return said
+            response = self._send_with_token(method, path, body)
+        if response.status == 401 or (response.status == 403 and response.name != "INSUFFICIENT_FUNDS"):
+            raise RailMisconfigured(
+                f"the wallet service refuses our client with {response.status} {response.name}".rstrip()
+            )
+        return response
 
     def has_signed(self, webhook_id: str, headers: Mapping[str, str], body: bytes) -> bool:
-        """Ask whether the service signed an event; False also when it does not answer. Raises RailMisconfigured.
+        """Return whether the service signed an event, by its own answer; False without one. Raises RailMisconfigured.
 
         `body` must be JSON; it goes back byte for byte, since the signature covers the bytes.
         """
@@ -83,18 +85,18 @@ class WalletClient:
             return False
         question = orjson.dumps({**fields, "webhook_id": webhook_id})[:-1] + b',"webhook_event":' + body + b"}"
         try:
-            said = self.ask("POST", "/v1/notifications/verify-webhook-signature", question)
+            response = self.ask("POST", "/v1/notifications/verify-webhook-signature", question)
         except http_calls.NoAnswer:
             return False
-        return said.status == 200 and said.body.get("verification_status") == "SUCCESS"
+        return response.status == 200 and response.body.get("verification_status") == "SUCCESS"
 
-    def _asked(self, method: str, path: str, body: bytes | None) -> Said:
-        headers = {"Authorization": f"Bearer {self._signed_in()}", "Accept": "application/json"}
+    def _send_with_token(self, method: str, path: str, body: bytes | None) -> WalletResponse:
+        headers = {"Authorization": f"Bearer {self._get_token()}", "Accept": "application/json"}
         if body is not None:
             headers["Content-Type"] = "application/json"
         return self._call(method, path, headers, body)
 
-    def _signed_in(self) -> str:
+    def _get_token(self) -> str:
         with self._lock:
             if time.monotonic() >= self._token_until:
                 self._sign_in()
@@ -106,25 +108,25 @@ class WalletClient:
             "Content-Type": "application/x-www-form-urlencoded",
             "Accept": "application/json",
         }
-        said = self._call("POST", "/v1/oauth2/token", headers, b"grant_type=client_credentials")
-        if said.status in (400, 401, 403):
-            raise RailMisconfigured(f"the wallet service refuses our client's sign-in with {said.status}")
-        token, lasts_s = said.body.get("access_token"), said.body.get("expires_in")
-        if said.status != 200 or not isinstance(token, str) or type(lasts_s) is not int:
-            raise http_calls.NoAnswer(f"signing in answers {said.status}; nothing was asked for")
+        response = self._call("POST", "/v1/oauth2/token", headers, b"grant_type=client_credentials")
+        if response.status in (400, 401, 403):
+            raise RailMisconfigured(f"the wallet service refuses our client's sign-in with {response.status}")
+        token, lasts_s = response.body.get("access_token"), response.body.get("expires_in")
+        if response.status != 200 or not isinstance(token, str) or type(lasts_s) is not int:
+            raise http_calls.NoAnswer(f"signing in answers {response.status}; nothing was asked for")
         self._token, self._token_until = token, time.monotonic() + lasts_s - _MARGIN_S
 
     def _forget_token(self) -> None:
         with self._lock:
             self._token_until = float("-inf")
 
-    def _call(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> Said:
+    def _call(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> WalletResponse:
         status, _, content = http_calls.call(method, self._url + path, headers, body, timeout_s=self._timeout_s)
         try:
-            said = orjson.loads(content)
+            response = orjson.loads(content)
         except orjson.JSONDecodeError:
-            said = None
-        return Said(status, said if isinstance(said, dict) else {})
+            response = None
+        return WalletResponse(status, response if isinstance(response, dict) else {})
 
 
 def _objects(value: object) -> list[dict[str, Any]]:

@@ -213,7 +213,7 @@ def _rendered(connection: GatewayConnection, pixel: WebPixel | None) -> Mapping[
         {
             **{name: getattr(connection, name) for name in GatewayConnection.__dataclass_fields__},
             "webhook_url": connect.address_of(connection),
-            "capabilities": registry.named(connection.gateway).capabilities,
+            "capabilities": registry.get(connection.gateway).capabilities,
             "last_error": connection.last_error or (pixel.error if pixel else None),
             "web_pixel": {"status": pixel.state, "public_key": pixel.public_key, "error": pixel.error}
             if pixel

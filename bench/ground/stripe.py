@@ -41,7 +41,7 @@ def connected(brand: Brand) -> StripeShop:
     """Connect a brand to stripe as the product does once stripe took the credentials."""
     account = GatewayAccount("live", {"apiKey": "sk_live_made_up", "webhookSecret": _SECRET})
     token = f"made-up-for-{brand.id}"
-    proved = ProvedConnection(ids.new_id(), registry.named("stripe"), account, "acct_bench", token, Setup())
+    proved = ProvedConnection(ids.new_id(), registry.get("stripe"), account, "acct_bench", token, Setup())
     with db.unit_of_work(brand.id):
         return StripeShop(brand, connect.store(proved, organization_id=brand.id, now=datetime.now(UTC)))
 

@@ -1,4 +1,4 @@
-"""What becomes of a score: by how strict the brand is, and how grave it is called."""
+"""Bands of scores: the decision by the strictness of the brand, and the severity."""
 
 import functools
 from enum import StrEnum
@@ -24,10 +24,11 @@ _HOLD_FROM = {Strictness.lenient: 70, Strictness.balanced: 50, Strictness.strict
 _BLOCK_FROM = {Strictness.lenient: 95, Strictness.balanced: 80, Strictness.strict: 65}
 
 
-@functools.cache  # of a hundred scores and three words: asked for every click
+@functools.cache  # a hundred scores and three words: called for every click
 def decide(score: int, strictness: str) -> Decision:
-    """Return whether what has this score passes, is held for a look, or is blocked. Raises ValueError for a
-    strictness that there is not.
+    """Return whether a click or lead of this score passes, is held for review, or is blocked.
+
+    Raises ValueError for an unknown strictness.
     """
     chosen = Strictness(strictness)
     if score >= _BLOCK_FROM[chosen]:
@@ -36,7 +37,7 @@ def decide(score: int, strictness: str) -> Decision:
 
 
 def severity(score: int) -> Severity:
-    """Return how grave a score is. It does not matter what was decided about it."""
+    """Return the severity of a score, whatever was decided about it."""
     if score >= _HIGH_FROM:
         return "high"
     return "medium" if score >= _MEDIUM_FROM else "low"

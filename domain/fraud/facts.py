@@ -1,6 +1,6 @@
-"""What the rules are told about a click or a lead, and what they make of it. Everything is looked up beforehand.
+"""The facts of a click or a lead that the rules judge, and their verdict. All facts are looked up beforehand.
 
-Clicks are judged by the thousand, so what is made for each of them is a light row.
+Clicks are judged by the thousand, so the facts of each are a light row.
 """
 
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A score from 0 (nothing speaks against it) to 100, and the names of the rules that it comes from."""
+    """A score from 0 (not suspicious) to 100, and the names of the rules that it comes from."""
 
     score: int
     reasons: tuple[str, ...]
 
 
 class ClickFacts(NamedTuple):
-    """A click. What is not known has the default, which speaks against nobody.
+    """A click. An unknown fact has its default, to which no rule objects.
 
     Hosts are lower case without a port. `query_names` are the parameters of the page that was landed on. The counts
     include the click itself: `network_clicks` those on its link within an hour from its IPv4 /24 or IPv6 /48,
     `device_links` the affiliate's links that its device used. `ms_since_last` is since the device's click before.
-    `languages` are the tags that the browser asks for, `country` an ISO 3166 code of two letters.
+    `languages` are the tags that the browser requests, `country` an ISO 3166 code of two letters.
     """
 
     agent: str = ""

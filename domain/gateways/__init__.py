@@ -1,1 +1,1 @@
-"""What a payment gateway tells us, in words that are the same for all of them, and what may be read from it."""
+"""The facts of payment gateways, in the same words for all of them, and the rules for reading them."""

@@ -19,17 +19,17 @@ def currency(code: object) -> str:
     """Return a currency as we write it. Raises UnreadableEvent, UnsupportedCurrency."""
     if not isinstance(code, str):
         raise UnreadableEvent("the currency is not text")
-    known = currencies.normalize(code)
-    if known is None:
+    normalized = currencies.normalize(code)
+    if normalized is None:
         raise UnsupportedCurrency(code[:16])
-    return known
+    return normalized
 
 
 def of_decimal(value: object, in_currency: str) -> int:
     """Return minor units of a decimal text (or a Decimal, or an integer): "118.00" in USD is 11800.
 
     More decimals than the currency has are rounded half to even. Raises UnreadableEvent for a negative or too large
-    amount, and for what is not a number.
+    amount, and for any value that is not a number.
     """
     return _sane(*_scaled(value, in_currency))
 
@@ -46,7 +46,7 @@ def of_minor(value: object, in_currency: str, exponents: Mapping[str, int] | Non
 def parse_exact_decimal(value: object, in_currency: str) -> int | None:
     """Return a figure that only describes a payment, read as by `of_decimal`; None where it is unknown.
 
-    Unknown is what is missing, negative, too large, not a number, or more precise than its currency.
+    Unknown is a value that is missing, negative, too large, not a number, or more precise than its currency.
     """
     try:
         return _exact(*_scaled(value, in_currency))
@@ -82,10 +82,10 @@ def to_minor(cents: int, in_currency: str, exponents: Mapping[str, int] | None =
 
 
 def without_tax(paid: int, tax: int | None, total: int | None) -> int | None:
-    """Return what of a payment is not tax, by its share of the invoice: `tax` is in `total`, rounded half to even.
+    """Return a payment without its tax, by its share of the invoice: `tax` is in `total`, rounded half to even.
 
-    None where tax or total is unknown, and for a payment that is more than the invoice: what else it pays for is not
-    known.
+    None where tax or total is unknown, and for a payment that is more than the invoice: its other parts are
+    unknown.
     """
     if tax is None or total is None:
         return None

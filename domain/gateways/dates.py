@@ -13,9 +13,9 @@ TOLERANCE = timedelta(minutes=1)
 
 
 def limit_date(fact: Fact, received_at: datetime) -> Fact:
-    """Return a payment, start or referral dated by its event where it says a time more than TOLERANCE after that.
+    """Return a payment, start or referral dated by its event where its own time is more than TOLERANCE after that.
 
-    By the whole second, as gateways tell it: what else happened in that second counts as before the payment.
+    By the whole second, as gateways write it: other events of that second count as before the payment.
     """
     at = received_at.replace(microsecond=0)
     match fact:

@@ -1,6 +1,6 @@
-"""What an event of a payment gateway means, whichever it is. Adapters translate into these and decide nothing.
+"""The facts of events, the same for all payment gateways. Adapters translate into these and decide nothing.
 
-Money is minor units by our own exponents (`domain.money.currencies`), tax in and discount off: what was really paid.
+Money is minor units by our own exponents (`domain.money.currencies`), with tax, after discount: the money paid.
 Times are aware UTC. Ids are the gateway's own. Source: tracking spec, "Attribution method taxonomy" and section 8.
 """
 
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class UnreadableEvent(Exception):
-    """What a gateway sent, after it was proved, is not what it should be. The message goes into the inbox row."""
+    """A proved event of a gateway cannot be read. The message goes into the inbox row."""
 
 
 class UnsupportedCurrency(Exception):
@@ -22,7 +22,7 @@ class UnsupportedCurrency(Exception):
 class Carrier:
     """A place of a payment that may name an affiliate, with the method that is written if it does.
 
-    `fields` are all that stands there: `affiliate_slug` is looked for first, then the organization's parameters; an
+    `fields` are all its values: `affiliate_slug` is looked for first, then the organization's parameters; an
     address is taken apart into its query. `method` is such as `stripe_reference_id`.
     """
 
@@ -50,9 +50,9 @@ class BuyerOrigin:
     """Where a payment comes from: the customer, and everything that may credit an affiliate for them.
 
     `customer_id` is the gateway's; `carriers` are in the order in which they count. `is_test` is what the payment says
-    of itself: everything of a test connection is a rehearsal anyhow. `is_referral_lost` says that what was read cannot
-    name anybody, though the checkout may have: only events carry it, and lists were read. `checkout` is the token of a
-    store's checkout, by which a web pixel may have told who referred its browser.
+    of itself: everything of a test connection is a rehearsal anyhow. `is_referral_lost`: it was read from a list, which
+    cannot name an affiliate, though the checkout may have had one: only events carry it. `checkout` is the token of a
+    store's checkout, by which a web pixel may have reported who referred its browser.
     """
 
     customer_id: str | None = None
@@ -66,20 +66,20 @@ class BuyerOrigin:
     checkout: str | None = None
 
     def with_more(self, *, email: str | None, name: str | None, carriers: tuple[Carrier, ...] = ()) -> "BuyerOrigin":
-        """Return it with what another object says: what was told first stays, and its carriers count last."""
-        more = (one for one in carriers if one not in self.carriers)
-        told = (*self.carriers, *more)
-        return replace(self, email=self.email or email, name=self.name or name, carriers=told)
+        """Return the origin with values of another object: existing values stay, and its carriers count last."""
+        more = (carrier for carrier in carriers if carrier not in self.carriers)
+        all_carriers = (*self.carriers, *more)
+        return replace(self, email=self.email or email, name=self.name or name, carriers=all_carriers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentFact:
     """Money that was taken. `external_id` is unique at the gateway for ever; refunds may name it by any of `aliases`.
 
-    `net_cents` is without tax and shipping where the gateway tells them, else None. A payment of 0 is told too: it is
+    `net_cents` is without tax and shipping where the gateway has them, else None. A payment of 0 is a fact too: it is
     never a sale, but it may be a lead. `order_id` is the order or invoice that it pays in part, where that has an id of
     its own: payments of one order are one sale. `told_at` is when the gateway's object last changed, where its amount
-    may change after it was paid; `total_cents` is what the object comes to then, where that is less than the amount.
+    may change after it was paid; `total_cents` is the total of the object then, where that is less than the amount.
     """
 
     external_id: str
@@ -96,9 +96,9 @@ class PaymentFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TotalFact:
-    """What an order comes to now, told apart from its payment; it means nothing for an order that is not known.
+    """The present total of an order, apart from its payment; it means nothing for an unknown order.
 
-    `amount_cents` is what was paid for it in all and `total_cents` what it comes to after edits, also with its refunds
+    `amount_cents` is the payment in all and `total_cents` the total after edits, also with its refunds
     taken off, both gross. `told_at` is when the order last changed.
     """
 
@@ -114,7 +114,7 @@ class TotalFact:
 class CancelledFact:
     """An order or a payment that a gateway no longer counts as paid: cancelled, failed, declined, voided, deleted.
 
-    Of a payment that is known everything goes back, until it is told as paid again. `told_at` is when it last changed.
+    A known payment is taken back whole, until it is reported as paid again. `told_at` is when it last changed.
     """
 
     sale_ids: tuple[str, ...]
@@ -123,7 +123,7 @@ class CancelledFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartFact:
-    """A trial or a free signup: nobody paid yet. `external_id` is the subscription's or the order's."""
+    """A trial or a free signup, without a payment so far. `external_id` is the subscription's or the order's."""
 
     external_id: str
     started_at: datetime
@@ -132,7 +132,7 @@ class StartFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferralFact:
-    """Who referred a customer or a subscription, told apart from a payment; it counts for those that name nobody."""
+    """The referral of a customer or a subscription; it counts for their payments that name no affiliate."""
 
     told_at: datetime
     origin: BuyerOrigin
@@ -147,9 +147,9 @@ class AliasFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefundFact:
-    """Money that went back. `sale_ids` name the payment, by any of its ids.
+    """Money that was refunded. `sale_ids` name the payment, by any of its ids.
 
-    `amount_cents` is this refund's own, or with `is_cumulative` everything that went back so far; None is all that
+    `amount_cents` is this refund's own, or with `is_cumulative` everything that was refunded so far; None is all that
     remains. A refund is booked once by its id, a cumulative one as far as it exceeds what is booked.
     """
 
@@ -166,7 +166,7 @@ class RefundFact:
 class RestoredFact:
     """Money of refunds or chargebacks that came back to the brand.
 
-    Either the refund with `refund_id` is undone, or `refunded_cents` is what is still refunded of the payment, read
+    Either the refund with `refund_id` is undone, or `refunded_cents` is the amount still refunded of the payment, read
     from the gateway just now.
     """
 
@@ -178,7 +178,7 @@ class RestoredFact:
 
 
 class DisputeState(StrEnum):
-    """Where a dispute stands: opened holds the money, lost takes it back, won lets it go."""
+    """The state of a dispute: opened holds the money, lost takes it back, won lets it go."""
 
     Opened = "opened"
     Lost = "lost"
@@ -189,8 +189,8 @@ class DisputeState(StrEnum):
 class DisputeFact:
     """A buyer who wants their money back through their bank.
 
-    `amount_cents` is what a lost one takes, in `currency`; None is all that remains. `covers_refunds`: what was
-    refunded of the payment before is part of that.
+    `amount_cents` is the amount that a lost one takes, in `currency`; None is all that remains. `covers_refunds`: the
+    earlier refunds of the payment are part of that.
     """
 
     dispute_id: str
@@ -211,7 +211,7 @@ class DisconnectedFact:
 
 @dataclass(frozen=True, slots=True)
 class UnclearFact:
-    """Money that moved, but how much the gateway does not tell or not confirm: a person decides, it waits.
+    """Money that moved, of an amount that the gateway does not report or confirm: it waits for a person.
 
     `reason` is a code such as refund_amount_unknown, not_confirmed.
     """

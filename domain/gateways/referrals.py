@@ -1,6 +1,6 @@
 """Finds the slugs and the channel tag that a payment carries.
 
-A buyer's browser put them there, so they are claims: whom a slug leads to is looked up in the organization alone.
+A buyer's browser put them there, so they are claims: a slug is looked up in the organization alone.
 Source: tracking spec, "Attribution parameters", "Attribution method taxonomy" and section 8.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from domain import links, slugs
 from domain.gateways.facts import Carrier
 
-#: What an integrator writes into a gateway's metadata; it counts before the organization's parameters.
+#: The name that an integrator writes into a gateway's metadata; it counts before the organization's parameters.
 SLUG_KEY = "affiliate_slug"
 TAG_KEYS = ("sub_id", "subId", "subid")
 
@@ -21,14 +21,14 @@ _IS_ADDRESS = re.compile(r"/|[^?&=]*(?:://|/via/)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A slug that a payment carries, and the method by which it credits somebody."""
+    """A slug that a payment carries, and the method by which it credits its affiliate."""
 
     slug: str
     method: str
 
 
 def claims(carriers: Sequence[Carrier], parameters: Sequence[str]) -> Iterator[Claim]:
-    """Yield what the carriers claim, in the order in which it counts; `parameters` are the organization's.
+    """Yield the claims of the carriers, in the order in which they count; `parameters` are the organization's.
 
     Keys and slugs are found in any case; a claim has them as slugs are kept. A slug is read up to the first character
     that none can have (`domain.slugs.read`).
@@ -64,7 +64,7 @@ def of_text(text: str) -> dict[str, str]:
     slug = None if "=" in head or _IS_ADDRESS.match(text) else slugs.read_alone(head)
     if slug is None:
         return of_query(text)
-    # In front of a query it may be the name of a page, so what the query says counts first.
+    # In front of a query it may be the name of a page, so the query counts first.
     return {**of_query(text), links.PATH_FIELD if rest else SLUG_KEY: slug}
 
 

@@ -1,7 +1,7 @@
-"""Decides how much of what a gateway tells of a refund is news.
+"""Computes how much of a reported refund is new.
 
-It tells the same refund again, late, and by two kinds of events; a total that it told before some of that came back is
-no news. Source: tracking spec, "Refund body" (partial refunds).
+A gateway reports the same refund again, late, and by two kinds of events; a total that it reported before some of it
+was restored is not new. Source: tracking spec, "Refund body" (partial refunds).
 """
 
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What stands of a payment when a refund is told, gross, in minor units.
+    """The booked amounts of a payment when a refund is reported, gross, in minor units.
 
-    `refunded_cents` is what went back in all and `by_refunds` what did by refunds, not by disputes; `under_id` stands
-    under the refund's own id, None where it is not known. `most_by_refunds` is what the gateway has said since that
-    refunds come to, None where it has not; `in_dispute` is what a lost dispute took of which this refund is a part, and
-    `by_total` what a lower total of the order took, which is the same money as its refunds.
+    `refunded_cents` is refunded in all and `by_refunds` by refunds, not by disputes; `under_id` under the refund's own
+    id, None for an unknown one. `most_by_refunds` is the total of refunds that the gateway reported since, None without
+    one; `in_dispute` was taken by a lost dispute of which this refund is a part, and `by_total` by a lower total of the
+    order, which is the same money as its refunds.
     """
 
     paid_cents: int
@@ -27,12 +27,12 @@ class Standing:
 
     @property
     def left_cents(self) -> int:
-        """What can still go back by a refund."""
+        """The amount that can still be refunded."""
         left = self.paid_cents - self.refunded_cents + self.in_dispute + self.by_total
         return left if self.most_by_refunds is None else min(left, max(self.most_by_refunds - self.by_refunds, 0))
 
 
-def lost(
+def compute_lost_cents(
     *,
     paid_cents: int,
     refunded_cents: int,
@@ -41,10 +41,10 @@ def lost(
     told_currency: str | None,
     covers_refunds: bool,
 ) -> int:
-    """Return what a lost dispute takes of a payment, gross: what it says, never more than remains.
+    """Return the amount that a lost dispute takes of a payment, gross: its own, never more than remains.
 
-    All that remains where it says nothing, or an amount of other money. With `covers_refunds` what went back of the
-    payment before is part of what it says.
+    All that remains where it has no amount, or one in another currency. With `covers_refunds` the earlier refunds of
+    the payment are part of its amount.
     """
     remains = paid_cents - refunded_cents
     if told_cents is None or told_currency != currency:
@@ -53,14 +53,14 @@ def lost(
 
 
 def news(standing: Standing, told_cents: int | None, *, is_cumulative: bool) -> int:
-    """Return what goes back now, never more than is left. None tells of all that remains.
+    """Return the new part of a reported refund, never more than is left. None is all that remains.
 
-    A refund that tells its own amount counts once by its id; a total counts as far as it exceeds what stands.
+    A refund with an amount of its own counts once by its id; a total counts as far as it exceeds the booked amount.
     """
     if is_cumulative:
-        wanted = standing.left_cents if told_cents is None else told_cents - (standing.under_id or 0)
+        reported_cents = standing.left_cents if told_cents is None else told_cents - (standing.under_id or 0)
     elif standing.under_id is not None:
-        wanted = 0
+        reported_cents = 0
     else:
-        wanted = standing.left_cents if told_cents is None else told_cents
-    return max(min(wanted, standing.left_cents), 0)
+        reported_cents = standing.left_cents if told_cents is None else told_cents
+    return max(min(reported_cents, standing.left_cents), 0)

@@ -1,7 +1,7 @@
-"""Computes what an order's own total takes back of its payment, in addition to refunds and disputes.
+"""Computes the part of a payment that its order's own total takes back, in addition to refunds and disputes.
 
-A gateway reports one refund in two ways: as a refund, and as a smaller total of the order. So what goes back is the
-larger of the two, never their sum. An order that was cancelled comes to nothing.
+A gateway reports one refund in two ways: as a refund, and as a smaller total of the order. So the larger of the
+two is taken back, never their sum. The total of a cancelled order is 0.
 """
 
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PaymentTotals:
-    """What was taken of a payment, gross, in minor units.
+    """The amounts that were taken of a payment, gross, in minor units.
 
-    `total_cents` is what the order comes to by its gateway's last word, None where the gateway never told it.
-    `by_refunds` and `by_disputes` are what refunds and lost disputes took and did not give back.
+    `total_cents` is the total of the order that its gateway reported last, None where it never did.
+    `by_refunds` and `by_disputes` are the amounts that refunds and lost disputes took and did not give back.
     """
 
     paid_cents: int

@@ -49,7 +49,7 @@ def look(connection: GatewayConnection, *, now: datetime) -> str | None:
 
     Raises Refused 503 gateway_unreachable.
     """
-    adapter = registry.named(connection.gateway)
+    adapter = registry.get(connection.gateway)
     account = accounts.of(connection, now=now)
     try:
         connect.checked(adapter, account)

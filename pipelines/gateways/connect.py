@@ -161,7 +161,7 @@ def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, no
 
     Calls the gateway. Raises Refused as `prove`.
     """
-    adapter = registry.named(connection.gateway)
+    adapter = registry.get(connection.gateway)
     credentials = typed(adapter.label, adapter.fields, credentials, is_whole=False)
     before = accounts.of(connection, now=now)
     owner = adapter.capabilities.webhooks_belong_to
@@ -242,7 +242,7 @@ def disconnect(connection: GatewayConnection, *, now: datetime) -> GatewayConnec
 
 def unsubscribe(connection: GatewayConnection, account: GatewayAccount) -> None:
     """Take back what we made at the gateway of a connection that ended; what fails is only logged. Calls it."""
-    adapter = registry.named(connection.gateway)
+    adapter = registry.get(connection.gateway)
     try:
         adapter.unsubscribe(account)
     except (CredentialsRefused, GatewayRejected, GatewayUnreachable) as error:

@@ -12,7 +12,7 @@ def write_broken(connection: GatewayConnection, *, now: datetime) -> None:
     """Stage a letter to every Owner: what is refused, what still goes on, and what to do."""
     organization = organizations.find(connection.organization_id)
     assert organization is not None  # the connection belongs to it
-    label = registry.named(connection.gateway).label
+    label = registry.get(connection.gateway).label
     text = (
         f"{label} does not take the credentials of {organization.name} any more, for an hour at least.\n\n"
         f"  account: {connection.account}, in {connection.mode} mode\n"

@@ -85,7 +85,7 @@ def read(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEve
     if opened is None or opened.event.status in _DONE or opened.event.raw is None:
         return None
     return PreparedEvent(
-        gateway=registry.named(opened.connection.gateway),
+        gateway=registry.get(opened.connection.gateway),
         connection=opened.connection,
         account=accounts.of(opened.connection, now=now),
         event=opened.event,

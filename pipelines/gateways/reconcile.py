@@ -76,10 +76,10 @@ def prepare(
 
 def pages(run: ReconcileRun, found: ReconcileFound) -> Iterator[Sequence[GatewayDelivery]]:
     """Yield what the gateway lists, page by page, and note in `found` why it ended early. Calls the gateway."""
-    adapter = registry.named(run.connection.gateway)
+    adapter = registry.get(run.connection.gateway)
     account = accounts.of(run.connection, now=run.began_at)
     try:
-        yield from adapter.listed(account, run.since)
+        yield from adapter.list_payments(account, run.since)
     except CredentialsRefused as error:
         found.refusal = str(error)
     except (GatewayRejected, UnreadableEvent) as error:

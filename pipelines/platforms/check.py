@@ -28,7 +28,7 @@ def look(connection: PlatformConnection) -> PlatformWord:
 
     Raises Refused 503 platform_unreachable.
     """
-    adapter = registry.named(connection.platform)
+    adapter = registry.get(connection.platform)
     try:
         return PlatformWord(warning=adapter.check(connect.account(connection)))
     except CredentialsRefused as error:

@@ -34,14 +34,14 @@ def prove(*, platform: str, sent: Mapping[str, str]) -> ProvedPlatform:
 
     Raises Refused: 400 invalid_request; 422 platform_credentials_refused; 503 platform_unreachable.
     """
-    adapter = registry.named(platform)
+    adapter = registry.get(platform)
     given = credentials.typed(adapter.label, adapter.fields, sent, is_whole=True)
     return ProvedPlatform(adapter, given, _tried(adapter, given))
 
 
 def changed(connection: PlatformConnection, sent: Mapping[str, str]) -> ProvedPlatform:
     """Try some credentials in place of those that a connection has. Calls the platform. Raises Refused as `prove`."""
-    adapter = registry.named(connection.platform)
+    adapter = registry.get(connection.platform)
     given = credentials.typed(adapter.label, adapter.fields, sent, is_whole=False)
     whole = {**account(connection).credentials, **given}
     return ProvedPlatform(adapter, given, _tried(adapter, whole))
@@ -86,7 +86,7 @@ def already_connected(platform: str) -> Refused:
 def slug_field(platform: str, sent: str | None) -> str | None:
     """Return the custom field that a brand chose, None for the platform's own. Raises Refused 400 invalid_request."""
     name = (sent or "").strip().strip("%")
-    longest = registry.named(platform).slugs.longest
+    longest = registry.get(platform).slugs.longest
     if len(name) > longest or not name.isprintable():
         message = f"A custom field's name at {platform} has at most {longest} characters."
         raise Refused(400, "invalid_request", message, field="slugField")
@@ -127,7 +127,7 @@ def account(connection: PlatformConnection, *, within_s: float = PATIENT_S) -> P
 
 def fields(connection: PlatformConnection) -> tuple[str, ...]:
     """Return the custom fields that the slug is looked for in, the first that has one counts."""
-    usual = registry.named(connection.platform).slugs.fields
+    usual = registry.get(connection.platform).slugs.fields
     return tuple(dict.fromkeys([connection.slug_field or usual[0], *usual]))
 
 

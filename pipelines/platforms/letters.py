@@ -12,7 +12,7 @@ def write_broken(connection: PlatformConnection, *, now: datetime) -> None:
     """Stage a letter to every Owner: what is refused, what does not happen until it is mended, and what to do."""
     organization = organizations.find(connection.organization_id)
     assert organization is not None  # the connection belongs to it
-    label = registry.named(connection.platform).label
+    label = registry.get(connection.platform).label
     text = (
         f"{label} does not take the credentials of {organization.name} any more.\n\n"
         f"  {label} says: {connection.last_error}\n\n"

@@ -66,31 +66,31 @@ class Chargebee(GatewayAdapter):
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
         """Return how to make the webhook, with a user and a password where the brand did not type them."""
-        made = {name: secrets.token_hex(24) for name in (_USER, _PASSWORD) if not account.credentials.get(name)}
-        return Subscribed(made, self.setup_by_hand(address, **made))
+        credentials = {name: secrets.token_hex(24) for name in (_USER, _PASSWORD) if not account.credentials.get(name)}
+        return Subscribed(credentials, self.setup_by_hand(address, **credentials))
 
     def verify(self, account: GatewayAccount, request: Inbound) -> None:
         """Check the user and the password, which must be of one set."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         try:
-            sent = base64.b64decode(token.strip(), validate=True).decode()
+            pair = base64.b64decode(token.strip(), validate=True).decode()
         except ValueError as error:
             raise NotProved from error
         pairs = ((credentials.get(_USER), credentials.get(_PASSWORD)) for credentials in account.sets)
         expected = [f"{user}:{password}" for user, password in pairs if user and password]
-        proofs.require_match([sent] if scheme.lower() == "basic" else [], expected)
+        proofs.require_match([pair] if scheme.lower() == "basic" else [], expected)
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Read the event at the gateway and translate that one; one that the gateway does not know is no event."""
-        if shapes.needed(event, "event_type") not in chargebee_facts.READERS:
+        if shapes.require(event, "event_type") not in chargebee_facts.READERS:
             return IgnoredFact("unknown_type")
-        event_id, api = shapes.needed(event, "id"), self.api(account)
+        event_id, api = shapes.require(event, "id"), self.api(account)
         confirmed = shapes.at(api.find(f"/events/{shapes.segment(event_id)}"), "event")
         if confirmed is None:
             return IgnoredFact("unknown_at_gateway")
         if shapes.text(confirmed, "id") != event_id:
             raise UnreadableEvent("another event was read than the one that was told")
-        read = chargebee_facts.READERS.get(shapes.needed(confirmed, "event_type"))
+        read = chargebee_facts.READERS.get(shapes.require(confirmed, "event_type"))
         if read is None:
             return IgnoredFact("unknown_type")
         return read(api, shapes.at(confirmed, "content"), shapes.moment(confirmed, "occurred_at"))
@@ -105,7 +105,7 @@ class Chargebee(GatewayAdapter):
         more = chargebee_facts.origin_of(holder)
         return origin.with_more(email=more.email, name=more.name, carriers=more.carriers)
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the events since then."""
 
         def following(page: Any) -> Params | None:
@@ -120,7 +120,7 @@ class Chargebee(GatewayAdapter):
             "limit": _PAGE,
         }
         for page in paging.follow(lambda query: api.get("/events", query), first, following):
-            if deliveries := [_listed(shapes.at(item, "event")) for item in shapes.items(page, "list")]:
+            if deliveries := [_to_delivery(shapes.at(item, "event")) for item in shapes.items(page, "list")]:
                 yield deliveries
 
 
@@ -134,8 +134,8 @@ def _site(account: GatewayAccount) -> str:
     return match[1].lower()
 
 
-def _listed(event: Any) -> GatewayDelivery:
-    event_id, kind = shapes.needed(event, "id"), shapes.needed(event, "event_type")
+def _to_delivery(event: Any) -> GatewayDelivery:
+    event_id, kind = shapes.require(event, "id"), shapes.require(event, "event_type")
     # A transaction or a credit note comes again under its own id when something happens to it later.
     transaction_id = shapes.text(event, "content", "transaction", "id") if kind in chargebee_facts.ONCE else None
     return make_listed(transaction_id or event_id, kind, event, event_id)

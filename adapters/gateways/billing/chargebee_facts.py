@@ -1,4 +1,4 @@
-"""What chargebee's events mean. A sale's id is its transaction's; those that pay one invoice are one sale.
+"""Translates chargebee's events. A sale's id is its transaction's; those that pay one invoice are one sale.
 
 An invoice that a transaction pays alone is an alias of it.
 """
@@ -28,7 +28,7 @@ from domain.gateways.facts import (
     UnreadableEvent,
 )
 
-#: Events that tell their transaction for the first and only time.
+#: Events that report their transaction for the first and only time.
 ONCE = ("payment_succeeded", "payment_refunded")
 
 # Their amounts have no decimals or two, never three.
@@ -40,12 +40,12 @@ _FIELD = "cf_"
 
 def _payment(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     transaction = shapes.at(content, "transaction")
-    if shapes.needed(transaction, "type") != "payment" or shapes.text(transaction, "status") != "success":
+    if shapes.require(transaction, "type") != "payment" or shapes.text(transaction, "status") != "success":
         return IgnoredFact("no_money_moved")
     currency, paid = _amount(transaction)
     invoice = shapes.at(content, "invoice")
     return PaymentFact(
-        external_id=shapes.needed(transaction, "id"),
+        external_id=shapes.require(transaction, "id"),
         amount_cents=paid,
         currency=currency,
         paid_at=at if shapes.at(transaction, "date") is None else shapes.moment(transaction, "date"),
@@ -59,11 +59,11 @@ def _payment(wire: GatewayWire, content: Any, at: datetime) -> Facts:
 
 def _refund(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     transaction = shapes.at(content, "transaction")
-    if shapes.needed(transaction, "type") != "refund" or shapes.text(transaction, "status") != "success":
+    if shapes.require(transaction, "type") != "refund" or shapes.text(transaction, "status") != "success":
         return IgnoredFact("no_money_moved")
     currency, cents = _amount(transaction)
     return RefundFact(
-        refund_id=shapes.needed(transaction, "id"),
+        refund_id=shapes.require(transaction, "id"),
         sale_ids=(_paid_by(transaction) or _invoice_id(content),),
         amount_cents=cents,
         currency=currency,
@@ -74,16 +74,16 @@ def _refund(wire: GatewayWire, content: Any, at: datetime) -> Facts:
 def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     """Read a chargeback: it names an invoice, and every payment of the invoice is reversed once.
 
-    What it takes of which of several payments it does not say.
+    Of several payments it does not say how much it takes of each.
     """
     note = shapes.at(content, "credit_note")
-    shapes.needed(note, "id")
+    shapes.require(note, "id")
     if shapes.text(note, "reason_code") != "chargeback" or shapes.text(note, "status") == "voided":
         return IgnoredFact("no_money_moved")
-    invoice_id = shapes.needed(note, "reference_invoice_id")
+    invoice_id = shapes.require(note, "reference_invoice_id")
     invoice = shapes.at(wire.find(f"/invoices/{shapes.segment(invoice_id)}"), "invoice")
     payments = [
-        shapes.needed(linked, "txn_id")
+        shapes.require(linked, "txn_id")
         for linked in shapes.items(invoice, "linked_payments")
         if shapes.text(linked, "txn_status") in ("success", "late_failure")
     ]
@@ -95,31 +95,31 @@ def _credit_note(wire: GatewayWire, content: Any, at: datetime) -> Facts:
 def _transaction(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     """Read a payment that failed after it had succeeded, or what reverses one."""
     transaction = shapes.at(content, "transaction")
-    match shapes.needed(transaction, "type"), shapes.text(transaction, "status"):
+    match shapes.require(transaction, "type"), shapes.text(transaction, "status"):
         case "payment", "late_failure":
-            return _chargeback(shapes.needed(transaction, "id"), at, transaction, "amount")
+            return _chargeback(shapes.require(transaction, "id"), at, transaction, "amount")
         case "payment_reversal", "success":
             reversed_id = _paid_by(transaction)
             if reversed_id is None:
                 raise UnreadableEvent("a reversal does not name its payment")
             return _chargeback(reversed_id, at, transaction, "amount")
         case "payment", "voided":
-            return CancelledFact(sale_ids=(shapes.needed(transaction, "id"),), told_at=at)
+            return CancelledFact(sale_ids=(shapes.require(transaction, "id"),), told_at=at)
         case _:
             return IgnoredFact("no_money_moved")
 
 
 def _deleted(wire: GatewayWire, content: Any, at: datetime) -> Facts:
-    """Read that a payment which somebody had recorded by hand was removed."""
+    """Read the removal of a payment that was recorded by hand."""
     transaction = shapes.at(content, "transaction")
-    if shapes.needed(transaction, "type") != "payment":
+    if shapes.require(transaction, "type") != "payment":
         return IgnoredFact("no_money_moved")
-    return CancelledFact(sale_ids=(shapes.needed(transaction, "id"),), told_at=at)
+    return CancelledFact(sale_ids=(shapes.require(transaction, "id"),), told_at=at)
 
 
 def _subscription(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     origin, subscription = origin_of(content), shapes.at(content, "subscription")
-    external_id = shapes.needed(subscription, "id")
+    external_id = shapes.require(subscription, "id")
     is_free = not shapes.at(content, "invoice", "total")
     if is_free or shapes.text(subscription, "status") in ("in_trial", "future"):
         return StartFact(external_id=external_id, started_at=at, origin=origin)
@@ -131,7 +131,7 @@ def _changed(wire: GatewayWire, content: Any, at: datetime) -> Facts:
     return ReferralFact(told_at=at, origin=replace(origin_of(content), codes=()))
 
 
-#: What reads the content of an event, by its type.
+#: The readers of the content of an event, by its type.
 READERS: Mapping[str, Reader] = {
     "payment_succeeded": _payment,
     "payment_refunded": _refund,
@@ -148,7 +148,7 @@ READERS: Mapping[str, Reader] = {
 
 
 def origin_of(content: Any) -> BuyerOrigin:
-    """Return where a payment comes from, by what stands beside it: subscription, customer, invoice, transaction."""
+    """Return the origin of a payment, by its subscription, customer, invoice and transaction."""
     subscription, customer = shapes.at(content, "subscription"), shapes.at(content, "customer")
     holders = [shapes.at(content, name) for name in ("subscription", "invoice", "transaction")]
     names = (shapes.text(customer, "first_name"), shapes.text(customer, "last_name"))
@@ -173,14 +173,14 @@ def _minor(value: Any, currency: str) -> int:
     return amounts.of_minor(value, currency, EXPONENTS)
 
 
-def _chargeback(payment_id: str, at: datetime, told: Any = None, name: str = "") -> DisputeFact:
-    """Return a payment that is lost, with the amount that `told` has under a name, where it tells currency and all."""
+def _chargeback(payment_id: str, at: datetime, holder: Any = None, name: str = "") -> DisputeFact:
+    """Return a payment that is lost, with the amount that `holder` has under a name, where it has a currency too."""
     currency, cents = None, None
-    if shapes.at(told, name) is not None and shapes.at(told, "currency_code") is not None:
-        currency = amounts.currency(shapes.at(told, "currency_code"))
-        cents = _minor(shapes.at(told, name), currency)
+    if shapes.at(holder, name) is not None and shapes.at(holder, "currency_code") is not None:
+        currency = amounts.currency(shapes.at(holder, "currency_code"))
+        cents = _minor(shapes.at(holder, name), currency)
     return DisputeFact(
-        dispute_id=payment_id,  # several events may tell of one chargeback, so it goes by its payment's id
+        dispute_id=payment_id,  # several events may report one chargeback, so its payment's id is its id
         sale_ids=(payment_id,),
         state=DisputeState.Lost,
         at=at,
@@ -191,19 +191,19 @@ def _chargeback(payment_id: str, at: datetime, told: Any = None, name: str = "")
 
 def _paid_by(transaction: Any) -> str | None:
     """Return the payment that a transaction gives back."""
-    linked = [shapes.identity(one, "id") for one in shapes.items(transaction, "linked_payments")]
+    linked = [shapes.identity(payment, "id") for payment in shapes.items(transaction, "linked_payments")]
     sole = linked[0] if len(linked) == 1 else None
     names = ("refunded_txn_id", "reference_transaction_id")
-    return next((found for name in names if (found := shapes.identity(transaction, name))), sole)
+    return next((payment_id for name in names if (payment_id := shapes.identity(transaction, name))), sole)
 
 
 def _invoice_id(content: Any) -> str:
-    return shapes.identity(content, "credit_note", "reference_invoice_id") or shapes.needed(content, "invoice", "id")
+    return shapes.identity(content, "credit_note", "reference_invoice_id") or shapes.require(content, "invoice", "id")
 
 
 def _invoice_of(transaction: Any, invoice: Any) -> str | None:
     """Return the one invoice that a transaction pays, whole or in part; None for one that pays several."""
-    linked = [shapes.identity(one, "invoice_id") for one in shapes.items(transaction, "linked_invoices")]
+    linked = [shapes.identity(link, "invoice_id") for link in shapes.items(transaction, "linked_invoices")]
     if len(linked) > 1:
         return None
     return linked[0] if linked else shapes.identity(invoice, "id")
@@ -224,7 +224,7 @@ def _aliases(transaction: Any, invoice: Any) -> tuple[str, ...]:
 
 
 def _net(transaction: Any, invoice: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax; None where that is unknown or more than one invoice was paid."""
+    """Return the payment without tax; None where that is unknown or more than one invoice was paid."""
     if len(shapes.items(transaction, "linked_invoices")) > 1:
         return None
     tax, total = (amounts.parse_exact_minor(shapes.at(invoice, name), currency, EXPONENTS) for name in ("tax", "total"))
@@ -235,14 +235,14 @@ def _carriers(holder: Any) -> Iterator[Carrier]:
     if table := shapes.table(holder, "meta_data"):
         yield Carrier("chargebee_metadata", table)
     fields = shapes.table(holder)
-    if own := {name.removeprefix(_FIELD): told for name, told in fields.items() if name.startswith(_FIELD)}:
+    if own := {name.removeprefix(_FIELD): value for name, value in fields.items() if name.startswith(_FIELD)}:
         yield Carrier("chargebee_custom_field", own)
 
 
 def _codes(content: Any) -> Iterator[RedeemedCode]:
     """Yield the codes that an invoice was reduced by; without an invoice, those of the subscription.
 
-    The id of a coupon is what buyers type, but for the codes of a set, which have a text of their own.
+    Buyers type the id of a coupon, or a code of a set, which has a text of its own.
     """
     if shapes.at(content, "invoice") is None:
         for coupon in shapes.items(content, "subscription", "coupons"):
@@ -258,4 +258,4 @@ def _code(of_a_set: str | None, coupon_id: str | None) -> Iterator[RedeemedCode]
 
 
 def _first(holders: list[Any], name: str) -> str | None:
-    return next((found for holder in holders if (found := shapes.identity(holder, name))), None)
+    return next((value for holder in holders if (value := shapes.identity(holder, name))), None)

@@ -79,27 +79,27 @@ class Maxio(OneWebhookAdapter):
         """Read the site."""
         site = shapes.at(self.api(account).get("/site.json"), "site")
         is_test = shapes.at(site, "test")
-        subdomain, region = shapes.needed(site, "subdomain"), account.credentials.get("region") or "us"
+        subdomain, region = shapes.require(site, "subdomain"), account.credentials.get("region") or "us"
         is_live = not is_test if isinstance(is_test, bool) else None
         return Known(subdomain, is_live, (subdomain, region.strip().lower()))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Make the endpoint and switch webhooks on; the brand does what the key may not."""
+        """Make the endpoint and switch webhooks on; the brand does the acts that the key may not."""
         api = self.api(account)
         endpoint = {"endpoint": {"url": address, "webhook_subscriptions": list(_EVENTS)}}
         try:
             answer = api.ask("POST", "/endpoints.json", json=endpoint).json
         except (CredentialsRefused, GatewayRejected):
             return Subscribed(setup=self.setup_by_hand(address))
-        made = {"endpoint": shapes.needed(answer, "endpoint", "id"), "address": address}
+        stored = {"endpoint": shapes.require(answer, "endpoint", "id"), "address": address}
         try:
             api.ask("PUT", "/webhooks/settings.json", json={"webhooks_enabled": True})
         except (CredentialsRefused, GatewayRejected):
-            return Subscribed(made, Setup((_SWITCH_ON,)))
+            return Subscribed(stored, Setup((_SWITCH_ON,)))
         except GatewayUnreachable:
-            self.unsubscribe(replace(account, made=made))
+            self.unsubscribe(replace(account, made=stored))
             raise
-        return Subscribed(made)
+        return Subscribed(stored)
 
     def unsubscribe(self, account: GatewayAccount) -> None:
         """Take all events from the endpoint: the API cannot delete one."""
@@ -113,7 +113,7 @@ class Maxio(OneWebhookAdapter):
         return parsed(raw) if raw.startswith(b"{") else forms.nested(raw)
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
-        name, payload = shapes.needed(event, "event"), shapes.at(event, "payload")
+        name, payload = shapes.require(event, "event"), shapes.at(event, "payload")
         if name == "test":
             return IgnoredFact("ping")
         read = maxio_facts.READERS.get(name)
@@ -123,7 +123,7 @@ class Maxio(OneWebhookAdapter):
         """Read the customer for their email and name; the brand's own fields were read before."""
         return origin if origin.email and origin.name else super().look_closer(account, origin)
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the webhooks since then, the payments and refunds of invoices, their chargebacks, and changed fields."""
         api, seen = self.api(account), set[str]()
         day = (since - timedelta(days=1)).strftime("%Y-%m-%d")  # the site's own days, wherever it is
@@ -189,10 +189,10 @@ def _of_invoice(invoice: Any, since: datetime) -> Iterator[GatewayDelivery]:
             continue
         # An invoice that changed lists the old payments too.
         if shapes.is_since(since, partial(maxio_facts.moment, payment, "transaction_time")):
-            yield _listed("payment_success", paid_id, {**names, "transaction": {"id": paid_id, "created_at": at}})
+            yield _to_delivery("payment_success", paid_id, {**names, "transaction": {"id": paid_id, "created_at": at}})
     for refund in shapes.items(invoice, "refunds"):
         if refund_id := shapes.text(refund, "transaction_id"):
-            yield _listed("refund_success", refund_id, {**names, "refund_id": refund_id})
+            yield _to_delivery("refund_success", refund_id, {**names, "refund_id": refund_id})
 
 
 def _chargeback(event: Any) -> GatewayDelivery:
@@ -201,7 +201,7 @@ def _chargeback(event: Any) -> GatewayDelivery:
         "status": shapes.text(event, "event_data", "chargeback_status"),
         "timestamp": shapes.text(event, "timestamp"),
     }
-    return _listed("change_chargeback_status", f"chargeback:{shapes.text(event, 'id')}", payload)
+    return _to_delivery("change_chargeback_status", f"chargeback:{shapes.text(event, 'id')}", payload)
 
 
 def _changed_field(event: Any) -> GatewayDelivery | None:
@@ -213,8 +213,8 @@ def _changed_field(event: Any) -> GatewayDelivery | None:
         "resource_id": shapes.text(change, "resource_id"),
         "timestamp": shapes.text(event, "created_at"),
     }
-    return _listed(maxio_facts.CHANGED_FIELD, f"event:{shapes.text(event, 'id')}", payload)
+    return _to_delivery(maxio_facts.CHANGED_FIELD, f"event:{shapes.text(event, 'id')}", payload)
 
 
-def _listed(kind: str, external_id: str, payload: Any) -> GatewayDelivery:
+def _to_delivery(kind: str, external_id: str, payload: Any) -> GatewayDelivery:
     return make_listed(external_id, kind, {"event": kind, "payload": payload})

@@ -1,6 +1,6 @@
-"""What maxio's events mean. A sale's id is its transaction's; those that pay one invoice are one sale.
+"""Translates maxio's events. A sale's id is its transaction's; those that pay one invoice are one sale.
 
-Invoices say tax, discounts and where refunds belong.
+Invoices have the tax, the discounts, and the payment of each refund.
 """
 
 import re
@@ -33,7 +33,7 @@ from domain.money import currencies
 
 Reader = Callable[[GatewayWire, Any], Facts]
 
-#: What a list of invoices shows of each.
+#: The parts of each invoice in a list.
 SHOWN: Params = {"payments": "true", "refunds": "true", "discounts": "true"}
 
 #: The event of a field of the brand's own that changed on a subscription or a customer.
@@ -59,9 +59,9 @@ class PlacedRefund:
 
 def moment(value: Any, *path: str) -> datetime:
     """Return a time at a path; one without a zone is US Eastern. Raises UnreadableEvent."""
-    told = shapes.text(value, *path) or ""
+    text = shapes.text(value, *path) or ""
     try:
-        read = datetime.fromisoformat(_ZONE.sub(r"\1", told))
+        read = datetime.fromisoformat(_ZONE.sub(r"\1", text))
         return (read if read.tzinfo else read.replace(tzinfo=_EASTERN)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise UnreadableEvent(f"{'.'.join(path)} is not a time") from error
@@ -69,7 +69,7 @@ def moment(value: Any, *path: str) -> datetime:
 
 def _payment(wire: GatewayWire, payload: Any) -> Facts:
     transaction = shapes.at(payload, "transaction")
-    transaction_id = shapes.needed(transaction, "id")
+    transaction_id = shapes.require(transaction, "id")
     if (
         shapes.text(transaction, "success") == "false"
         or (shapes.text(transaction, "type") or "payment").lower() != "payment"
@@ -78,64 +78,64 @@ def _payment(wire: GatewayWire, payload: Any) -> Facts:
     subscription = _subscription(wire, payload)
     invoices = _invoices(wire, payload)
     invoice, applied = _paid_invoice(invoices, transaction_id)
-    told = shapes.at(subscription, "currency") or shapes.at(invoice, "currency")
-    currency = amounts.currency(told or shapes.at(wire.get("/site.json"), "site", "currency"))
-    paid = _paid(transaction, applied, currency)
+    code = shapes.at(subscription, "currency") or shapes.at(invoice, "currency")
+    currency = amounts.currency(code or shapes.at(wire.get("/site.json"), "site", "currency"))
+    paid = _paid_cents(transaction, applied, currency)
     return PaymentFact(
         external_id=transaction_id,
         amount_cents=paid,
         currency=currency,
         paid_at=moment(transaction, "created_at"),
-        origin=replace(_origin(wire, subscription), codes=_redeemed(invoice, subscription)),
+        origin=replace(_origin(wire, subscription), codes=_redeemed_codes(invoice, subscription)),
         net_cents=_net(invoice, applied, paid, currency),
         order_id=shapes.identity(invoice, "uid") if _is_of_one(invoices, transaction_id) else None,
     )
 
 
 def _refund(wire: GatewayWire, payload: Any) -> Facts:
-    """Place a refund by the invoices: under its own id, else by its amount; what they do not confirm waits."""
-    refund_id = shapes.identity(payload, "refund_id") or shapes.needed(payload, "transaction", "id")
+    """Place a refund by the invoices: under its own id, else by its amount; one that they do not confirm waits."""
+    refund_id = shapes.identity(payload, "refund_id") or shapes.require(payload, "transaction", "id")
     cents = shapes.at(payload, "amount_in_cents") or shapes.at(payload, "transaction", "amount_in_cents")
-    placed = list(_refunds(_invoices(wire, payload)))
-    own = [one for one in placed if one.refund_id == refund_id][:1]
-    alike = [one for one in placed if _has_amount(one, cents)]
+    all_refunds = list(_refunds(_invoices(wire, payload)))
+    own = [refund for refund in all_refunds if refund.refund_id == refund_id][:1]
+    alike = [refund for refund in all_refunds if _has_amount(refund, cents)]
     is_contradicted = own and cents is not None and own[0] not in alike and currencies.exponent(own[0].currency) == 2
-    sure = own or alike
-    if not sure or is_contradicted or len({one.payment_id for one in sure}) > 1:
+    confirmed = own or alike
+    if not confirmed or is_contradicted or len({refund.payment_id for refund in confirmed}) > 1:
         return UnclearFact("not_confirmed")
     return tuple(
         RefundFact(
-            refund_id=one.refund_id,
-            sale_ids=(one.payment_id,),
-            amount_cents=one.cents,
-            currency=one.currency,
-            refunded_at=moment(payload, "timestamp") if shapes.text(payload, "timestamp") else one.at,
+            refund_id=refund.refund_id,
+            sale_ids=(refund.payment_id,),
+            amount_cents=refund.cents,
+            currency=refund.currency,
+            refunded_at=moment(payload, "timestamp") if shapes.text(payload, "timestamp") else refund.at,
         )
-        for one in sure
+        for refund in confirmed
     )
 
 
 def _signup(wire: GatewayWire, payload: Any) -> Facts:
     subscription = shapes.at(payload, "subscription")
-    subscription_id = shapes.needed(subscription, "id")
+    subscription_id = shapes.require(subscription, "id")
     revenue = shapes.text(subscription, "signup_revenue")
     if shapes.text(subscription, "state") != "trialing" and (revenue is None or revenue.strip("0.")):
         return IgnoredFact("duplicate_of_another_event")
-    told = subscription
+    holder = subscription
     if not shapes.text(subscription, "created_at"):
-        told = shapes.at(wire.get(f"/subscriptions/{shapes.segment(subscription_id)}.json"), "subscription")
+        holder = shapes.at(wire.get(f"/subscriptions/{shapes.segment(subscription_id)}.json"), "subscription")
     origin = replace(_origin(wire, subscription), codes=_codes(subscription))
-    return StartFact(external_id=subscription_id, started_at=moment(told, "created_at"), origin=origin)
+    return StartFact(external_id=subscription_id, started_at=moment(holder, "created_at"), origin=origin)
 
 
 def _chargeback(wire: GatewayWire, payload: Any) -> Facts:
-    """Read where a dispute of an invoice stands; one that was paid by several payments does not say of which."""
+    """Read the state of a dispute of an invoice; with several payments the disputed one is unknown."""
     state = _CHARGEBACKS.get(shapes.text(payload, "status") or "")
     if state is None:
         return IgnoredFact("no_money_moved")
-    uid = shapes.needed(payload, "invoice_uid")
+    uid = shapes.require(payload, "invoice_uid")
     (invoice,) = _invoices(wire, payload)
-    payments = {shapes.needed(one, "transaction_id") for one in shapes.items(invoice, "payments")}
+    payments = {shapes.require(payment, "transaction_id") for payment in shapes.items(invoice, "payments")}
     if len(payments) != 1:
         return UnclearFact("not_confirmed")
     return DisputeFact(dispute_id=uid, sale_ids=tuple(payments), state=state, at=moment(payload, "timestamp"))
@@ -143,7 +143,7 @@ def _chargeback(wire: GatewayWire, payload: Any) -> Facts:
 
 def _changed_field(wire: GatewayWire, payload: Any) -> Facts:
     """Read the metadata of a subscription or a customer in which a field changed."""
-    holder_id, at = shapes.needed(payload, "resource_id"), moment(payload, "timestamp")
+    holder_id, at = shapes.require(payload, "resource_id"), moment(payload, "timestamp")
     match shapes.text(payload, "resource_type"):
         case "Subscription":
             response = wire.find(f"/subscriptions/{shapes.segment(holder_id)}.json")
@@ -157,7 +157,7 @@ def _changed_field(wire: GatewayWire, payload: Any) -> Facts:
     return ReferralFact(told_at=at, origin=origin)
 
 
-#: What reads the payload of an event, by its key. The last two are told in lists alone.
+#: The readers of the payload of an event, by its key. The last two are in lists alone.
 READERS: Mapping[str, Reader] = {
     "payment_success": _payment,
     "refund_success": _refund,
@@ -168,17 +168,17 @@ READERS: Mapping[str, Reader] = {
 
 
 def _subscription(wire: GatewayWire, payload: Any) -> Any:
-    """Return the subscription that an event tells, or that it names."""
-    told = shapes.at(payload, "subscription")
-    if shapes.identity(told, "id"):
-        return told
+    """Return the subscription that an event holds, or that it names."""
+    subscription = shapes.at(payload, "subscription")
+    if shapes.identity(subscription, "id"):
+        return subscription
     return shapes.at(wire.get(f"/subscriptions/{shapes.segment(_subscription_id(payload))}.json"), "subscription")
 
 
 def _subscription_id(payload: Any) -> str:
     places = (("subscription", "id"), ("subscription_id",))
-    found = next((named for place in places if (named := shapes.identity(payload, *place))), None)
-    return found or shapes.needed(payload, "transaction", "subscription_id")
+    subscription_id = next((value for place in places if (value := shapes.identity(payload, *place))), None)
+    return subscription_id or shapes.require(payload, "transaction", "subscription_id")
 
 
 def _invoices(wire: GatewayWire, payload: Any) -> list[Any]:
@@ -207,8 +207,8 @@ def _is_of_one(invoices: list[Any], transaction_id: str) -> bool:
     return sum(_paid_invoice([invoice], transaction_id)[0] is not None for invoice in invoices) == 1
 
 
-def _paid(transaction: Any, applied: Any, currency: str) -> int:
-    """Return what was paid. How cents of a currency without cents are counted is not documented: an invoice says it."""
+def _paid_cents(transaction: Any, applied: Any, currency: str) -> int:
+    """Return the paid amount. How a currency without cents is counted is not documented: the invoice has it."""
     cents = shapes.at(transaction, "amount_in_cents")
     if cents is not None and currencies.exponent(currency) == 2:
         return amounts.of_minor(cents, currency)
@@ -218,7 +218,7 @@ def _paid(transaction: Any, applied: Any, currency: str) -> int:
 
 
 def _net(invoice: Any, applied: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax; None where that is unknown or the payment went to more than this invoice."""
+    """Return the payment without tax; None where that is unknown or it paid more than this invoice."""
     if shapes.at(applied, "applied_amount") != shapes.at(applied, "original_amount"):
         return None
     tax, total = (
@@ -244,15 +244,15 @@ def _refunds(invoices: list[Any]) -> Iterator[PlacedRefund]:
 
 
 def _has_amount(refund: PlacedRefund, cents: Any) -> bool:
-    """Say whether a refund is of the amount that was told; not where it is not known how that one is counted."""
+    """Return whether a refund has the reported amount; False where the unit of that one is unknown."""
     if cents is None or currencies.exponent(refund.currency) != 2:
         return False
     return amounts.parse_exact_minor(cents, refund.currency) == refund.cents
 
 
 def _origin(wire: GatewayWire, subscription: Any) -> BuyerOrigin:
-    """Return where a payment comes from; what the brand wrote down of subscription and customer is read."""
-    subscription_id, customer = shapes.needed(subscription, "id"), shapes.at(subscription, "customer")
+    """Return the origin of a payment, with the brand's own fields of its subscription and customer."""
+    subscription_id, customer = shapes.require(subscription, "id"), shapes.at(subscription, "customer")
     customer_id = shapes.identity(customer, "id")
     carriers = [*_metadata(wire, "subscriptions", subscription_id), *_metadata(wire, "customers", customer_id)]
     if reference := of_text(shapes.text(subscription, "reference") or ""):
@@ -277,16 +277,20 @@ def _metadata(wire: GatewayWire, collection: str, holder_id: str | None) -> Iter
         yield Carrier("maxio_metadata", table)
 
 
-def _redeemed(invoice: Any, subscription: Any) -> tuple[RedeemedCode, ...]:
-    """Return the codes that an invoice was reduced by; those of the subscription where no invoice says which.
+def _redeemed_codes(invoice: Any, subscription: Any) -> tuple[RedeemedCode, ...]:
+    """Return the codes that an invoice was reduced by; those of the subscription where no invoice has them.
 
     A subscription has the subcode that a buyer typed. It belongs to the coupon of an invoice that has one.
     """
     discounts = shapes.at(invoice, "discounts")
     if not isinstance(discounts, list):
         return _codes(subscription)
-    coupons = [one for one in shapes.items(invoice, "discounts") if shapes.at(one, "source_type") in (None, "Coupon")]
-    codes = [(shapes.text(one, "code") or "", shapes.identity(one, "source_id")) for one in coupons]
+    coupons = [
+        discount
+        for discount in shapes.items(invoice, "discounts")
+        if shapes.at(discount, "source_type") in (None, "Coupon")
+    ]
+    codes = [(shapes.text(discount, "code") or "", shapes.identity(discount, "source_id")) for discount in coupons]
     if len(codes) == 1:
         codes += [(typed.text, codes[0][1]) for typed in _codes(subscription)]
     return tuple(RedeemedCode(text, _CODE, coupon_id) for text, coupon_id in dict.fromkeys(codes) if text or coupon_id)

@@ -76,7 +76,7 @@ def _transaction(api: GatewayWire, transaction: Any, at: datetime) -> Facts:
     paid = amounts.of_minor(shapes.at(totals, "grand_total"), currency)
     tax = amounts.parse_exact_minor(shapes.at(totals, "grand_total_tax"), currency)
     return PaymentFact(
-        external_id=shapes.needed(transaction, "id"),
+        external_id=shapes.require(transaction, "id"),
         amount_cents=paid,
         currency=currency,
         paid_at=at,
@@ -87,7 +87,7 @@ def _transaction(api: GatewayWire, transaction: Any, at: datetime) -> Facts:
 
 
 def _subscription(api: GatewayWire, subscription: Any, at: datetime) -> Facts:
-    subscription_id = shapes.needed(subscription, "id")
+    subscription_id = shapes.require(subscription, "id")
     origin = replace(_origin(subscription), subscription_id=subscription_id)
     if shapes.text(subscription, "status") == "trialing":
         return StartFact(external_id=subscription_id, started_at=at, origin=origin)
@@ -95,19 +95,19 @@ def _subscription(api: GatewayWire, subscription: Any, at: datetime) -> Facts:
 
 
 def _updated_subscription(api: GatewayWire, subscription: Any, at: datetime) -> Facts:
-    subscription_id, customer_id = shapes.needed(subscription, "id"), shapes.identity(subscription, "customer_id")
+    subscription_id, customer_id = shapes.require(subscription, "id"), shapes.identity(subscription, "customer_id")
     carriers = _carriers(subscription)
     origin = BuyerOrigin(customer_id=customer_id, subscription_id=subscription_id, carriers=carriers)
     return ReferralFact(told_at=at, origin=origin)
 
 
 def _updated_customer(api: GatewayWire, customer: Any, at: datetime) -> Facts:
-    origin = BuyerOrigin(customer_id=shapes.needed(customer, "id"), carriers=_carriers(customer))
+    origin = BuyerOrigin(customer_id=shapes.require(customer, "id"), carriers=_carriers(customer))
     return ReferralFact(told_at=at, origin=origin)
 
 
 def _adjustment(api: GatewayWire, adjustment: Any, at: datetime) -> Facts:
-    action, transaction = shapes.text(adjustment, "action"), shapes.needed(adjustment, "transaction_id")
+    action, transaction = shapes.text(adjustment, "action"), shapes.require(adjustment, "transaction_id")
     if shapes.text(adjustment, "status") not in ("approved", "reversed"):
         return IgnoredFact("not_decided")
     state = {"chargeback": DisputeState.Lost, "chargeback_reverse": DisputeState.Won}.get(action or "")
@@ -116,7 +116,7 @@ def _adjustment(api: GatewayWire, adjustment: Any, at: datetime) -> Facts:
     currency = amounts.currency(shapes.at(adjustment, "currency_code"))
     cents, sale_ids = amounts.of_minor(shapes.at(adjustment, "totals", "total"), currency), (transaction,)
     if state is None:
-        refund_id = shapes.needed(adjustment, "id")
+        refund_id = shapes.require(adjustment, "id")
         return (
             RefundFact(refund_id=refund_id, sale_ids=sale_ids, amount_cents=cents, currency=currency, refunded_at=at),
         )
@@ -142,8 +142,8 @@ _READERS: Mapping[str, Reader] = {
 _UPDATES = ("subscription.updated", "customer.updated")
 
 
-def _listed(item: Any) -> GatewayDelivery:
-    kind, entity_id = shapes.text(item, "event_type") or "", shapes.needed(item, "data", "id")
+def _to_delivery(item: Any) -> GatewayDelivery:
+    kind, entity_id = shapes.text(item, "event_type") or "", shapes.require(item, "data", "id")
     # An adjustment is reported when it is made, and again when it is decided; a change each time.
     again = f":{shapes.text(item, 'data', 'status')}" if kind.startswith("adjustment.") else ""
     if kind in _UPDATES:
@@ -203,20 +203,20 @@ class Paddle(OneWebhookAdapter):
 
     def read_event(self, raw: bytes) -> Any:
         event = super().read_event(raw)
-        shapes.needed(event, "data", "id")
+        shapes.require(event, "data", "id")
         return event
 
     def read_carriers(self, holder: Any) -> tuple[Carrier, ...]:
         return _carriers(holder)
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Read the events since then; they are kept for ninety days."""
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+        """Read the events since then; paddle has them for ninety days."""
 
         def following(page: Any) -> Params | None:
             pagination, items = shapes.at(page, "meta", "pagination"), shapes.items(page, "data")
             if shapes.text(pagination, "next") is None or shapes.at(pagination, "has_more") is not True:
                 return None
-            return {**first, "after": shapes.needed(items[-1], "event_id")}
+            return {**first, "after": shapes.require(items[-1], "event_id")}
 
         api = self.api(account)
         first: Params = {
@@ -228,7 +228,7 @@ class Paddle(OneWebhookAdapter):
         for page in paging.follow(lambda query: api.get("/events", query), first, following):
             items = [item for item in shapes.items(page, "data") if shapes.text(item, "event_type") in _READERS]
             if items:
-                yield [_listed(item) for item in items]
+                yield [_to_delivery(item) for item in items]
 
 
 GATEWAY = Paddle()

@@ -78,7 +78,7 @@ class Recurly(GatewayAdapter):
         site = next(iter(shapes.items(self.api(account).get("/sites"), "data")), None)
         if site is None:
             raise CredentialsRefused("the key is of no site")
-        name = shapes.text(site, "subdomain") or shapes.needed(site, "id")
+        name = shapes.text(site, "subdomain") or shapes.require(site, "id")
         modes = {"production": True, "development": False, "sandbox": False}
         return Known(name, modes.get(shapes.text(site, "mode") or ""), (shapes.identity(site, "id") or name,))
 
@@ -102,7 +102,7 @@ class Recurly(GatewayAdapter):
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Read the object that a notification names, and translate it."""
         api = self.api(account)
-        object_type, act = shapes.needed(event, "object_type"), shapes.needed(event, "event_type")
+        object_type, act = shapes.require(event, "object_type"), shapes.require(event, "event_type")
         match object_type, act:
             case "charge_invoice", "paid":
                 return _invoice(api, event)
@@ -119,7 +119,7 @@ class Recurly(GatewayAdapter):
             case _:
                 return IgnoredFact("unknown_type")
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the paid invoices that changed since then, and the transactions that gave money back."""
         api = self.api(account)
         params: Params = {"sort": "updated_at", "order": "asc", "begin_time": shapes.utc(since), "limit": _PAGE}
@@ -127,7 +127,7 @@ class Recurly(GatewayAdapter):
             # Whatever else happens to an old invoice changes it too.
             paid = [item for item in page if shapes.is_since(since, partial(shapes.moment, item, "closed_at"))]
             if paid:
-                yield [_listed("charge_invoice", "paid", item, "") for item in paid]
+                yield [_to_delivery("charge_invoice", "paid", item, "") for item in paid]
         for page in _pages(api, "/transactions", params):
             if deliveries := [delivery for item in page if (delivery := _listed_reversal(item))]:
                 yield deliveries
@@ -154,13 +154,13 @@ def _listed_reversal(transaction: Any) -> GatewayDelivery | None:
     """Return a refund, a void or a chargeback as the notification of it."""
     status = shapes.text(transaction, "status")
     if shapes.text(transaction, "type") == "refund":
-        return _listed("payment", "refunded", transaction, "") if status == "success" else None
+        return _to_delivery("payment", "refunded", transaction, "") if status == "success" else None
     # A payment that is void or charged back was reported under its own id before.
-    return _listed("payment", str(status), transaction, f":{status}") if status in _TAKEN_BACK else None
+    return _to_delivery("payment", str(status), transaction, f":{status}") if status in _TAKEN_BACK else None
 
 
-def _listed(object_type: str, event_type: str, item: Any, suffix: str) -> GatewayDelivery:
-    object_id = shapes.needed(item, "id")
+def _to_delivery(object_type: str, event_type: str, item: Any, suffix: str) -> GatewayDelivery:
+    object_id = shapes.require(item, "id")
     times = (shapes.text(item, name) for name in ("closed_at", "updated_at", "created_at"))
     event = {
         "object_type": object_type,
@@ -183,7 +183,7 @@ def _invoice(api: GatewayWire, event: Any) -> Fact:
     subscription_id = next(iter(subscriptions), None) if isinstance(subscriptions, list) else None
     subscription = _find(api, "subscriptions", shapes.identity({"id": subscription_id}, "id"))
     return PaymentFact(
-        external_id=shapes.needed(invoice, "id"),
+        external_id=shapes.require(invoice, "id"),
         amount_cents=paid,
         currency=currency,
         paid_at=shapes.moment(*((invoice, "closed_at") if shapes.at(invoice, "closed_at") else (event, "event_time"))),
@@ -199,7 +199,7 @@ def _subscription(api: GatewayWire, event: Any) -> Fact:
     origin = _origin(api, subscription, subscription)
     trial_ends = shapes.at(subscription, "trial_ends_at")
     if trial_ends is not None and shapes.moment(trial_ends) > at:
-        return StartFact(external_id=shapes.needed(subscription, "id"), started_at=at, origin=origin)
+        return StartFact(external_id=shapes.require(subscription, "id"), started_at=at, origin=origin)
     return ReferralFact(told_at=at, origin=origin)
 
 
@@ -208,15 +208,15 @@ def _referral(event: Any, origin: BuyerOrigin) -> Fact:
 
 
 def _origin_of_account(account: Any) -> BuyerOrigin:
-    return BuyerOrigin(customer_id=shapes.needed(account, "id"), carriers=tuple(_carriers(account)))
+    return BuyerOrigin(customer_id=shapes.require(account, "id"), carriers=tuple(_carriers(account)))
 
 
 def _transaction(api: GatewayWire, event: Any) -> Fact:
-    """Read what happened to a payment: its own status decides, whatever the notification is called."""
+    """Read what happened to a payment: its own status decides, whatever the name of the notification."""
     at = shapes.moment(event, "event_time")
     transaction = api.get(_path("transactions", event, "uuid", "uuid"))
-    kind, status = shapes.needed(transaction, "type"), shapes.text(transaction, "status")
-    transaction_id = shapes.needed(transaction, "id")
+    kind, status = shapes.require(transaction, "type"), shapes.text(transaction, "status")
+    transaction_id = shapes.require(transaction, "id")
     if kind != "refund" and status == "chargeback":
         currency = amounts.currency(shapes.at(transaction, "currency"))
         return DisputeFact(
@@ -229,7 +229,7 @@ def _transaction(api: GatewayWire, event: Any) -> Fact:
         )
     reason = None
     if kind == "refund" and status == "success":
-        refund_id, sale_id = transaction_id, shapes.needed(transaction, "original_transaction_id")
+        refund_id, sale_id = transaction_id, shapes.require(transaction, "original_transaction_id")
     elif kind == "purchase" and status == "void":
         refund_id, sale_id, reason = f"void:{transaction_id}", transaction_id, "cancelled"
     elif shapes.text(event, "event_type") == "refunded" and kind != "refund":
@@ -250,7 +250,7 @@ def _transaction(api: GatewayWire, event: Any) -> Fact:
 def _path(collection: str, event: Any, prefix: str, name: str) -> str:
     """Return the path of an object: by its number or uuid where the event has it, else by its id."""
     value = shapes.identity(event, name)
-    return f"/{collection}/" + shapes.segment(f"{prefix}-{value}" if value else shapes.needed(event, "id"))
+    return f"/{collection}/" + shapes.segment(f"{prefix}-{value}" if value else shapes.require(event, "id"))
 
 
 def _find(api: GatewayWire, collection: str, object_id: str | None) -> Any | None:
@@ -283,12 +283,12 @@ def _carriers(holder: Any) -> Iterator[Carrier]:
 def _aliases(invoice: Any) -> Iterator[str]:
     for transaction in shapes.items(invoice, "transactions"):
         if shapes.text(transaction, "type") in ("purchase", "capture"):
-            yield shapes.needed(transaction, "id")
+            yield shapes.require(transaction, "id")
             if uuid := shapes.identity(transaction, "uuid"):
                 yield uuid
 
 
 def _net(invoice: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax; None where that is unknown."""
+    """Return the payment without tax; None where that is unknown."""
     tax, total = (amounts.parse_exact_decimal(shapes.at(invoice, name), currency) for name in ("tax", "total"))
     return amounts.without_tax(paid, tax, total)

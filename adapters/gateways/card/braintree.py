@@ -87,20 +87,20 @@ class Braintree(GatewayAdapter):
             return ProvedRequest(body=_sign_challenge(account, request.query.get("bt_challenge", "")))
         signature, payload = _form(request.body)
         pairs = [part.partition("|") for part in signature.split("&")]
-        sent, expected = [], []
+        digests, expected = [], []
         for public, private in _keys(account):
-            sent += [digest for name, _, digest in pairs if name == public]
+            digests += [digest for name, _, digest in pairs if name == public]
             expected += [_digest(private, signed) for signed in (payload, f"{payload}\n")]
-        proofs.require_match(sent, expected)
+        proofs.require_match(digests, expected)
         return ProvedRequest((self._delivery(payload),))
 
     def parse(self, raw: bytes) -> Any:
-        """Return a notification in either language: what came is XML, listed transactions are stored as JSON."""
+        """Return a notification in either language: notifications are XML, listed transactions are stored as JSON."""
         document = parsed(raw) if raw.startswith(b"{") else braintree_xml.parsed(raw)
         return shapes.at(document, "notification")
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
-        name, at = shapes.needed(event, "kind"), shapes.moment(event, "timestamp")
+        name, at = shapes.require(event, "kind"), shapes.moment(event, "timestamp")
         read = braintree_facts.READERS.get(name)
         if read is None:
             return IgnoredFact("unknown_type")
@@ -109,13 +109,13 @@ class Braintree(GatewayAdapter):
     def read_carriers(self, holder: Any) -> tuple[Carrier, ...]:
         return braintree_facts.carriers(holder)
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Search what was settled since then, sales and refunds, and charges of subscriptions that were voided."""
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+        """Search the sales and refunds that were settled since then, and voided charges of subscriptions."""
         api = self.api(account)
         for since_name, kind in (("settled-at", "transaction_settled"), ("voided-at", "transaction_voided")):
             for page in _pages(api, since_name, since):
                 if counted := [item for item in page if braintree_facts.is_counted(item, kind)]:
-                    yield [_listed(item, kind) for item in counted]
+                    yield [_to_delivery(item, kind) for item in counted]
 
     def _delivery(self, payload: str) -> GatewayDelivery:
         """Return a notification: it has no id, but its text is the same when it is sent again."""
@@ -181,8 +181,8 @@ def _search(api: GatewayWire, name: str, query: bytes) -> Any:
     return api.ask("POST", f"/transactions/{name}", content=query, headers=headers).json
 
 
-def _listed(transaction: Mapping[str, Any], kind: str) -> GatewayDelivery:
-    transaction_id = shapes.needed(transaction, "id")
+def _to_delivery(transaction: Mapping[str, Any], kind: str) -> GatewayDelivery:
+    transaction_id = shapes.require(transaction, "id")
     again = ":voided" if kind == "transaction_voided" else ""
     at = shapes.text(transaction, "updated_at") or shapes.text(transaction, "created_at")
     notification = {"kind": kind, "timestamp": at, "subject": {"transaction": transaction}}

@@ -1,7 +1,7 @@
-"""What braintree's notifications mean, and the transactions that are found by searching.
+"""Translates braintree's notifications, and the transactions that are found by searching.
 
 A sale's id is its transaction's; a refund is a transaction of its own that names the one it refunds. A charge of a
-subscription counts when it is told, everything else when it is settled.
+subscription counts when it is reported, every other sale when it is settled.
 """
 
 from collections.abc import Mapping
@@ -38,8 +38,8 @@ _NO_MONEY = (
 )
 
 
-def _charged(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
-    """Tell the newest of a subscription's transactions: it is the one that this is about."""
+def _subscription_charge(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
+    """Read the newest of a subscription's transactions: the notification is about that one."""
     transactions = shapes.items(subject, "subscription", "transactions")
     if not transactions:
         raise UnreadableEvent("subscription.transactions is missing")
@@ -47,17 +47,17 @@ def _charged(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
     return _sale(wire, newest, shapes.identity(subject, "subscription", "id"), at)
 
 
-def _settled(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
+def _settlement(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
     transaction = shapes.at(subject, "transaction")
     if shapes.text(transaction, "type") == "credit":
         return _refund(transaction)
     return _sale(wire, transaction, None, at)
 
 
-def _undone(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
+def _voided_charge(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
     """Take back a charge of a subscription, which counted before it was settled. Nothing else did."""
     transaction = shapes.at(subject, "transaction")
-    transaction_id = shapes.needed(transaction, "id")
+    transaction_id = shapes.require(transaction, "id")
     if shapes.text(transaction, "type") == "credit" or shapes.text(transaction, "subscription_id") is None:
         return IgnoredFact("not_paid")
     return CancelledFact(sale_ids=(transaction_id,), told_at=at)
@@ -65,21 +65,21 @@ def _undone(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
 
 def _refund_failed(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
     transaction = shapes.at(subject, "transaction")
-    sale_ids = (shapes.needed(transaction, "refunded_transaction_id"),)
-    return RestoredFact(sale_ids=sale_ids, restored_at=at, refund_id=shapes.needed(transaction, "id"))
+    sale_ids = (shapes.require(transaction, "refunded_transaction_id"),)
+    return RestoredFact(sale_ids=sale_ids, restored_at=at, refund_id=shapes.require(transaction, "id"))
 
 
 def _dispute(state: DisputeState) -> Reader:
     def read(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
         dispute = shapes.at(subject, "dispute")
-        dispute_id, sale_id = shapes.needed(dispute, "id"), shapes.needed(dispute, "transaction", "id")
+        dispute_id, sale_id = shapes.require(dispute, "id"), shapes.require(dispute, "transaction", "id")
         if shapes.text(dispute, "kind") == "retrieval":  # a question of the bank's
             return IgnoredFact("no_money_moved")
         currency, cents = None, None
-        told = shapes.at(dispute, "amount_disputed" if shapes.at(dispute, "amount_disputed") else "amount")
-        if told is not None and shapes.at(dispute, "currency_iso_code") is not None:
+        amount = shapes.at(dispute, "amount_disputed" if shapes.at(dispute, "amount_disputed") else "amount")
+        if amount is not None and shapes.at(dispute, "currency_iso_code") is not None:
             currency = amounts.currency(shapes.at(dispute, "currency_iso_code"))
-            cents = amounts.of_decimal(told, currency)
+            cents = amounts.of_decimal(amount, currency)
         return DisputeFact(
             dispute_id=dispute_id, sale_ids=(sale_id,), state=state, at=at, amount_cents=cents, currency=currency
         )
@@ -87,7 +87,7 @@ def _dispute(state: DisputeState) -> Reader:
     return read
 
 
-def _revoked(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
+def _revocation(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
     return DisconnectedFact("The merchant took the access back.")
 
 
@@ -95,26 +95,26 @@ def _ping(wire: GatewayWire, subject: Any, at: datetime) -> Facts:
     return IgnoredFact("ping")
 
 
-#: What no notification tells, and searching finds.
+#: The events that have no notification and are found by searching.
 FOUND = ("transaction_voided",)
 READERS: Mapping[str, Reader] = {
-    "subscription_charged_successfully": _charged,
-    "transaction_settled": _settled,
-    "transaction_settlement_declined": _undone,
-    "transaction_voided": _undone,
+    "subscription_charged_successfully": _subscription_charge,
+    "transaction_settled": _settlement,
+    "transaction_settlement_declined": _voided_charge,
+    "transaction_voided": _voided_charge,
     "refund_failed": _refund_failed,
     "dispute_opened": _dispute(DisputeState.Opened),
     "dispute_lost": _dispute(DisputeState.Lost),
     "dispute_accepted": _dispute(DisputeState.Lost),
     "dispute_auto_accepted": _dispute(DisputeState.Lost),
     "dispute_won": _dispute(DisputeState.Won),
-    "oauth_access_revoked": _revoked,
+    "oauth_access_revoked": _revocation,
     "check": _ping,
 }
 
 
 def is_counted(transaction: Any, kind: str) -> bool:
-    """Say whether a transaction that was found means anything: a voided one only if it is a subscription's charge."""
+    """Return whether a found transaction counts: a voided one only if it is a subscription's charge."""
     if kind == "transaction_voided":
         is_charge = shapes.text(transaction, "subscription_id") is not None
         return is_charge and shapes.text(transaction, "status") == "voided"
@@ -122,7 +122,7 @@ def is_counted(transaction: Any, kind: str) -> bool:
 
 
 def carriers(holder: Any) -> tuple[Carrier, ...]:
-    """Return what the custom fields and the order id of a transaction, or a customer, carry.
+    """Return the custom fields and the order id of a transaction, or a customer, as carriers.
 
     An order id is mostly a shop's own number, and is believed only where it is a query or an address.
     """
@@ -133,10 +133,10 @@ def carriers(holder: Any) -> tuple[Carrier, ...]:
 
 
 def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None, at: datetime) -> Facts:
-    transaction_id = shapes.needed(transaction, "id")
+    transaction_id = shapes.require(transaction, "id")
     if shapes.text(transaction, "currency_iso_code") is None:
-        said = wire.find(f"/transactions/{shapes.segment(transaction_id)}")
-        transaction = shapes.at(said, "transaction")
+        response = wire.find(f"/transactions/{shapes.segment(transaction_id)}")
+        transaction = shapes.at(response, "transaction")
     if shapes.text(transaction, "status") in _NO_MONEY:
         return IgnoredFact("not_paid")
     currency = amounts.currency(shapes.at(transaction, "currency_iso_code"))
@@ -162,7 +162,7 @@ def _sale(wire: GatewayWire, transaction: Any, subscription_id: str | None, at: 
 
 
 def _order_of(transaction: Any, origin: BuyerOrigin) -> str | None:
-    """Return what a transaction pays in part: an authorization that is settled in parts, or an order of the shop's.
+    """Return the id of what a transaction pays in part: an authorization, or an order of the shop.
 
     The shop's own number counts for one buyer alone, for another shop of the merchant may use it as well; a charge of a
     subscription is a payment of its own, and a query in place of a number names an affiliate.
@@ -176,8 +176,8 @@ def _order_of(transaction: Any, origin: BuyerOrigin) -> str | None:
 
 
 def _refund(transaction: Any) -> Facts:
-    refund_id, sale_id = shapes.needed(transaction, "id"), shapes.identity(transaction, "refunded_transaction_id")
-    if sale_id is None or shapes.text(transaction, "status") in _NO_MONEY:  # money that was given to nobody's purchase
+    refund_id, sale_id = shapes.require(transaction, "id"), shapes.identity(transaction, "refunded_transaction_id")
+    if sale_id is None or shapes.text(transaction, "status") in _NO_MONEY:  # money that belongs to no purchase
         return IgnoredFact("no_money_moved")
     currency = amounts.currency(shapes.at(transaction, "currency_iso_code"))
     return RefundFact(
@@ -190,7 +190,7 @@ def _refund(transaction: Any) -> Facts:
 
 
 def _net(transaction: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where one is unknown."""
+    """Return the payment without tax and shipping; None where one is unknown."""
     tax, shipping = (shapes.at(transaction, name) for name in ("tax_amount", "shipping_amount"))
     parts = [tax] if shipping is None else [tax, shipping]
     return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, currency) for part in parts))

@@ -1,4 +1,4 @@
-"""Braintree's XML: elements with a type become what JSON would have been; a document that declares anything is refused.
+"""Braintree's XML: elements with a type become values as of JSON; a document with declarations is refused.
 
 Entities can only be declared in a document type, so that nothing grows or is fetched while it is read.
 """
@@ -30,8 +30,8 @@ class _Element:
             return {"items": [value for _, value in self.children if isinstance(value, dict)]}
         if self.children:
             return dict(reversed(self.children))  # the first of equal names counts
-        said = "".join(self.written).strip()
-        return said == "true" if kind == "boolean" else said
+        text = "".join(self.written).strip()
+        return text == "true" if kind == "boolean" else text
 
 
 def parsed(content: bytes) -> dict[str, Any]:
@@ -42,32 +42,32 @@ def parsed(content: bytes) -> dict[str, Any]:
     """
     open_now = [_Element("", {})]
 
-    def begin(name: str, attributes: dict[str, str]) -> None:
+    def start(name: str, attributes: dict[str, str]) -> None:
         if len(open_now) > _DEEPEST:
             raise ValueError("the elements are nested too deep")
         open_now.append(_Element(name.replace("-", "_"), attributes))
 
     def end(name: str) -> None:
-        ended = open_now.pop()
-        open_now[-1].children.append((ended.name, ended.value()))
+        element = open_now.pop()
+        open_now[-1].children.append((element.name, element.value()))
 
-    def declared(*said: object) -> None:
+    def refuse_declaration(*text: object) -> None:
         raise ValueError("a document type is declared")
 
     parser = expat.ParserCreate()
-    parser.StartElementHandler, parser.EndElementHandler = begin, end
-    parser.CharacterDataHandler = lambda said: open_now[-1].written.append(said)
-    parser.StartDoctypeDeclHandler = declared
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = lambda text: open_now[-1].written.append(text)
+    parser.StartDoctypeDeclHandler = refuse_declaration
     try:
         parser.Parse(content, True)
-    except (expat.ExpatError, LookupError) as error:  # the latter for a character set that nobody knows
+    except (expat.ExpatError, LookupError) as error:  # the latter for an unknown character set
         raise ValueError("this is not XML") from error
     return dict(open_now[0].children)
 
 
 def search(since_name: str, since: str, ids: Sequence[str] | None = None) -> bytes:
     """Return the question for transactions since a time (ISO 8601, UTC) at which something happened, or for some."""
-    items = "".join(f"<item>{escape(one)}</item>" for one in ids or ())
+    items = "".join(f"<item>{escape(transaction_id)}</item>" for transaction_id in ids or ())
     chosen = "" if ids is None else f'<ids type="array">{items}</ids>'
     since_then = f'<{since_name}><min type="datetime">{escape(since)}</min></{since_name}>'
     return f'<?xml version="1.0" encoding="UTF-8"?><search>{since_then}{chosen}</search>'.encode()

@@ -55,7 +55,7 @@ class PaypalWire(GatewayWire):
         self._client = (credentials.get("clientId", ""), credentials.get("clientSecret", ""))
 
     def ask(self, method: str, path: str, **request: Any) -> GatewayAnswer:
-        """Ask one thing with a token. Raises as GatewayWire's."""
+        """Make one call with a token. Raises as GatewayWire's."""
         ask, headers = super().ask, request.pop("headers", None) or {}
 
         def act(token: str) -> GatewayAnswer:
@@ -112,13 +112,13 @@ class Paypal(OneWebhookAdapter):
         api = self.api(account)
         webhook = {"url": address, "event_types": [{"name": name} for name in paypal_facts.READERS]}
         try:
-            made = api.ask("POST", self.webhooks_path, json=webhook).json
+            existing = api.ask("POST", self.webhooks_path, json=webhook).json
         except GatewayRejected:
             webhooks = shapes.items(api.get(self.webhooks_path), "webhooks")
-            made = next((item for item in webhooks if item.get("url") == address), None)
-            if made is None:
+            existing = next((item for item in webhooks if item.get("url") == address), None)
+            if existing is None:
                 raise
-        return Subscribed({self.webhook_key: shapes.needed(made, "id")}, Setup((_SEARCH,)))
+        return Subscribed({self.webhook_key: shapes.require(existing, "id")}, Setup((_SEARCH,)))
 
     def verify(self, account: GatewayAccount, request: Inbound) -> None:
         """Ask paypal whether it sent this to our webhook. Raises GatewayUnreachable where it cannot be asked."""
@@ -145,7 +145,7 @@ class Paypal(OneWebhookAdapter):
             raise UnreadableEvent("resource is missing")
         return super().translate(account, event, kind)
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the report of transactions since three hours before, month by month."""
         api, now = self.api(account), clock.now()
         api.new_token()  # an error after this is not the credentials'
@@ -183,7 +183,7 @@ def _pages(api: GatewayWire, start: datetime, end: datetime) -> Iterator[Sequenc
         }
         page = _read_report(api, params)
         if items := [item for item in shapes.items(page, "transaction_details") if paypal_facts.is_money(item)]:
-            yield [_listed(item) for item in items]
+            yield [_to_delivery(item) for item in items]
         pages = shapes.at(page, "total_pages")
         number, last = number + 1, pages if isinstance(pages, int) else 1
 
@@ -196,7 +196,7 @@ def _read_report(api: GatewayWire, params: Mapping[str, str | int]) -> Any:
         raise GatewayRejected(403, f"{error}. {_SEARCH}") from error
 
 
-def _listed(item: Any) -> GatewayDelivery:
-    transaction_id = shapes.needed(item, "transaction_info", "transaction_id")
+def _to_delivery(item: Any) -> GatewayDelivery:
+    transaction_id = shapes.require(item, "transaction_info", "transaction_id")
     kind = shapes.text(item, "transaction_info", "transaction_event_code") or ""
     return make_listed(transaction_id, kind, item, transaction_id)

@@ -1,7 +1,7 @@
-"""What paypal's events and the lines of its report mean.
+"""Translates paypal's events and the lines of its report.
 
 A sale's id is its capture's, or its sale's for a subscription; the report calls both by the same id. A payment whose
-money is gone is a lost dispute named after the payment, whether a reversal or a decided dispute tells it.
+money was taken is a lost dispute with the payment's id, whether a reversal or a decided dispute reports it.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from domain.gateways.facts import (
 
 _METHOD = "paypal_custom_field"
 _PAID = ("COMPLETED", "PARTIALLY_REFUNDED", "REFUNDED")
-# How a dispute ended; what is neither is not decided.
+# How a dispute ended; one with another outcome is not decided.
 _OUTCOMES = {
     "RESOLVED_BUYER_FAVOUR": DisputeState.Lost,
     "RESOLVED_SELLER_FAVOUR": DisputeState.Won,
@@ -41,7 +41,7 @@ _OUTCOMES = {
 _PAYMENTS = ("T0002", "T0003", "T0005", "T0006")
 _REFUND = "T1107"
 _TAKEN = ("T1106", "T1201")
-# Carried out; a payment that was carried out and went back later is V.
+# Carried out; V is a payment that was carried out and reversed later.
 _DONE = ("S", "V")
 
 
@@ -54,7 +54,7 @@ def _capture(wire: GatewayWire, capture: Any, created: datetime) -> Facts:
     units = shapes.items(order, "purchase_units")
     payer = shapes.at(order, "payer")
     return PaymentFact(
-        external_id=shapes.needed(capture, "id"),
+        external_id=shapes.require(capture, "id"),
         amount_cents=paid,
         currency=currency,
         paid_at=_made_at(capture, created),
@@ -76,11 +76,11 @@ def _sale(wire: GatewayWire, sale: Any, created: datetime) -> Facts:
     own = _carriers(sale.get("custom"), sale.get("custom_id"))
     origin = _subscriber(wire, shapes.identity(sale, "billing_agreement_id"))
     return PaymentFact(
-        external_id=shapes.needed(sale, "id"),
+        external_id=shapes.require(sale, "id"),
         amount_cents=paid,
         currency=currency,
         paid_at=_made_at(sale, created),
-        # What the subscription says of itself goes first.
+        # The subscription's own fields go first.
         origin=replace(origin, carriers=(*origin.carriers, *own)),
         order_id=None if origin.subscription_id else shapes.identity(sale, "parent_payment"),
     )
@@ -92,7 +92,7 @@ def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
         return IgnoredFact("not_decided")
     currency, gone = _money(refund, "amount", goes_out=True)
     return RefundFact(
-        refund_id=shapes.needed(refund, "id"),
+        refund_id=shapes.require(refund, "id"),
         sale_ids=(_payment_of(refund),),
         amount_cents=gone,
         currency=currency,
@@ -102,7 +102,7 @@ def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
 
 
 def _reversed(wire: GatewayWire, taken: Any, created: datetime) -> Facts:
-    fact = _gone(_payment_of(taken, or_itself=True), created)
+    fact = _lost_payment(_payment_of(taken, or_itself=True), created)
     if shapes.at(taken, "amount") is None:
         return fact
     currency, cents = _money(taken, "amount", goes_out=True)
@@ -113,11 +113,11 @@ def _resolved(wire: GatewayWire, dispute: Any, created: datetime) -> Facts:
     state = _OUTCOMES.get(shapes.text(dispute, "dispute_outcome", "outcome_code") or "")
     if state is None:
         return IgnoredFact("not_decided")
-    ids = [shapes.needed(item, "seller_transaction_id") for item in shapes.items(dispute, "disputed_transactions")]
+    ids = [shapes.require(item, "seller_transaction_id") for item in shapes.items(dispute, "disputed_transactions")]
     if not ids:
         raise UnreadableEvent("disputed_transactions is missing")
-    facts = tuple(_gone(payment_id, created, state) for payment_id in ids)
-    # What it takes of which of several payments is not told; and what a refund took before is the same money.
+    facts = tuple(_lost_payment(payment_id, created, state) for payment_id in ids)
+    # How much it takes of each of several payments is unknown; an earlier refund is part of the same money.
     if len(facts) > 1 or shapes.at(dispute, "dispute_outcome", "amount_refunded") is None:
         return facts
     currency, cents = _money(shapes.at(dispute, "dispute_outcome"), "amount_refunded", goes_out=True)
@@ -125,7 +125,7 @@ def _resolved(wire: GatewayWire, dispute: Any, created: datetime) -> Facts:
 
 
 def _activated(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
-    subscription_id = shapes.needed(subscription, "id")
+    subscription_id = shapes.require(subscription, "id")
     origin = _of_subscription(subscription, subscription_id)
     cycles = shapes.items(subscription, "billing_info", "cycle_executions")
     has_paid = shapes.at(subscription, "billing_info", "last_payment") is not None
@@ -136,7 +136,7 @@ def _activated(wire: GatewayWire, subscription: Any, created: datetime) -> Facts
 
 def _updated(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
     """Read a subscription that changed: the brand may write its custom id later."""
-    subscription_id = shapes.needed(subscription, "id")
+    subscription_id = shapes.require(subscription, "id")
     return ReferralFact(told_at=created, origin=_of_subscription(subscription, subscription_id))
 
 
@@ -154,7 +154,7 @@ READERS: Mapping[str, Reader] = {
 
 
 def is_money(item: Any) -> bool:
-    """Say whether a line of the report is money that was carried out: a payment, a refund, or taken away."""
+    """Return whether a line of the report is money that moved: a payment, a refund, or a reversal."""
     line = shapes.at(item, "transaction_info")
     code = shapes.text(line, "transaction_event_code")
     is_in = not (shapes.text(line, "transaction_amount", "value") or "-").startswith("-")
@@ -166,13 +166,13 @@ def is_money(item: Any) -> bool:
 def of_report(wire: GatewayWire, line: Any, payer: Any) -> Facts:
     """Translate a line of the report."""
     code, at = shapes.text(line, "transaction_event_code"), shapes.moment(line, "transaction_initiation_date")
-    transaction_id, about = shapes.needed(line, "transaction_id"), shapes.identity(line, "paypal_reference_id")
+    transaction_id, about = shapes.require(line, "transaction_id"), shapes.identity(line, "paypal_reference_id")
     currency, cents = _money(line, "transaction_amount", goes_out=code not in _PAYMENTS)
     if code not in _PAYMENTS:
         if about is None:
             raise UnreadableEvent("paypal_reference_id is missing")
         if code in _TAKEN:
-            return replace(_gone(about, at), amount_cents=cents, currency=currency)
+            return replace(_lost_payment(about, at), amount_cents=cents, currency=currency)
         return RefundFact(
             refund_id=transaction_id, sale_ids=(about,), amount_cents=cents, currency=currency, refunded_at=at
         )
@@ -184,13 +184,13 @@ def of_report(wire: GatewayWire, line: Any, payer: Any) -> Facts:
     )
     origin = own
     if code == "T0002" and shapes.text(line, "paypal_reference_id_type") == "SUB":
-        told = _subscriber(wire, about)
+        subscriber = _subscriber(wire, about)
         origin = replace(
-            told,
-            customer_id=told.customer_id or own.customer_id,
-            email=told.email or own.email,
-            name=told.name or own.name,
-            carriers=(*told.carriers, *own.carriers),
+            subscriber,
+            customer_id=subscriber.customer_id or own.customer_id,
+            email=subscriber.email or own.email,
+            name=subscriber.name or own.name,
+            carriers=(*subscriber.carriers, *own.carriers),
         )
     return PaymentFact(
         external_id=transaction_id,
@@ -203,19 +203,19 @@ def of_report(wire: GatewayWire, line: Any, payer: Any) -> Facts:
 
 
 def _order_of(wire: GatewayWire, line: Any) -> str | None:
-    """Return the order that a line of the report pays in part; most lines do not say it, so the capture is read."""
+    """Return the order that a line of the report pays in part; most lines do not have it, so the capture is read."""
     if shapes.text(line, "paypal_reference_id_type") == "ODR":
         return shapes.identity(line, "paypal_reference_id")
-    capture = wire.find(f"/v2/payments/captures/{shapes.segment(shapes.needed(line, 'transaction_id'))}")
+    capture = wire.find(f"/v2/payments/captures/{shapes.segment(shapes.require(line, 'transaction_id'))}")
     return shapes.identity(capture, "supplementary_data", "related_ids", "order_id")
 
 
-def _gone(payment_id: str, at: datetime, state: DisputeState = DisputeState.Lost) -> DisputeFact:
+def _lost_payment(payment_id: str, at: datetime, state: DisputeState = DisputeState.Lost) -> DisputeFact:
     return DisputeFact(dispute_id=payment_id, sale_ids=(payment_id,), state=state, at=at)
 
 
 def _subscriber(wire: GatewayWire, subscription_id: str | None) -> BuyerOrigin:
-    """Read a subscription: its custom id and who pays for it."""
+    """Read a subscription: its custom id and its payer."""
     if subscription_id is None:
         return BuyerOrigin()
     return _of_subscription(wire.find(f"/v1/billing/subscriptions/{shapes.segment(subscription_id)}"), subscription_id)
@@ -232,21 +232,21 @@ def _of_subscription(subscription: Any, subscription_id: str) -> BuyerOrigin:
     )
 
 
-def _payment_of(told: Any, *, or_itself: bool = False) -> str:
+def _payment_of(refund: Any, *, or_itself: bool = False) -> str:
     """Return the payment of a refund: its `sale_id`, or the capture that its link `up` leads to."""
-    if (sale_id := shapes.identity(told, "sale_id")) is not None:
+    if (sale_id := shapes.identity(refund, "sale_id")) is not None:
         return sale_id
-    for link in shapes.items(told, "links"):
+    for link in shapes.items(refund, "links"):
         *_, kind, payment_id = ("", "", *urlsplit(shapes.text(link, "href") or "").path.split("/"))
         if shapes.text(link, "rel") == "up" and kind in ("captures", "capture", "sale") and payment_id:
-            return shapes.needed({"links": payment_id}, "links")
+            return shapes.require({"links": payment_id}, "links")
     if or_itself:
-        return shapes.needed(told, "id")
+        return shapes.require(refund, "id")
     raise UnreadableEvent("links.up is missing")
 
 
 def _money(holder: Any, name: str, *, goes_out: bool = False) -> tuple[str, int]:
-    """Return a currency and an amount, in the newer shape or the older; what goes out may be negative."""
+    """Return a currency and an amount, in the newer shape or the older; outgoing money may be negative."""
     amount = shapes.at(holder, name)
     currency = amounts.currency(shapes.at(amount, "currency_code") or shapes.at(amount, "currency"))
     value = shapes.at(amount, "value")
@@ -257,17 +257,17 @@ def _money(holder: Any, name: str, *, goes_out: bool = False) -> tuple[str, int]
     return currency, amounts.of_decimal(value, currency)
 
 
-def _made_at(told: Any, otherwise: datetime) -> datetime:
-    return otherwise if shapes.at(told, "create_time") is None else shapes.moment(told, "create_time")
+def _made_at(holder: Any, otherwise: datetime) -> datetime:
+    return otherwise if shapes.at(holder, "create_time") is None else shapes.moment(holder, "create_time")
 
 
-def _carriers(*said: Any) -> tuple[Carrier, ...]:
-    tables = [_fields(text.strip()) for text in dict.fromkeys(text for text in said if isinstance(text, str))]
+def _carriers(*texts: Any) -> tuple[Carrier, ...]:
+    tables = [_fields(text.strip()) for text in dict.fromkeys(text for text in texts if isinstance(text, str))]
     return tuple(Carrier(_METHOD, table) for table in tables if table)
 
 
 def _fields(custom: str) -> Mapping[str, str]:
-    """Return what a custom id says: a slug alone, a query, an address, or an object."""
+    """Return the fields of a custom id: a slug alone, a query, an address, or an object."""
     if custom.startswith("{"):
         try:
             return shapes.table(parsed(custom.encode()))
@@ -277,12 +277,12 @@ def _fields(custom: str) -> Mapping[str, str]:
 
 
 def _net(units: list[Any], paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and delivery, where an order of one part tells them; its share of a part."""
+    """Return the payment without its share of tax and delivery, where an order of one unit has them."""
     amount = shapes.at(units[0], "amount") if len(units) == 1 else None
     ordered = amounts.parse_exact_decimal(shapes.at(amount, "value"), currency)
     if (shapes.text(amount, "currency_code") or "").upper() != currency:
         return None
     tax, shipping = (shapes.at(amount, "breakdown", name, "value") for name in ("tax_total", "shipping"))
     parts = [amounts.parse_exact_decimal(part, currency) for part in ([tax] if shipping is None else [tax, shipping])]
-    known = [part for part in parts if part is not None]
-    return amounts.without_tax(paid, sum(known) if len(known) == len(parts) else None, ordered)
+    values = [part for part in parts if part is not None]
+    return amounts.without_tax(paid, sum(values) if len(values) == len(parts) else None, ordered)

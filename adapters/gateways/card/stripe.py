@@ -49,7 +49,7 @@ class Stripe(OneWebhookAdapter):
         return GatewayWire("stripe", "https://api.stripe.com", headers)
 
     def check(self, account: GatewayAccount) -> Known:
-        account_id = shapes.needed(self.api(account).get("/v1/account"), "id")
+        account_id = shapes.require(self.api(account).get("/v1/account"), "id")
         modes = {"sk_live": True, "rk_live": True, "sk_test": False, "rk_test": False}
         return Known(account_id, modes.get(account.credentials.get("apiKey", "")[:7]), (account_id,))
 
@@ -71,19 +71,19 @@ class Stripe(OneWebhookAdapter):
     def read_carriers(self, holder: Any) -> tuple[Carrier, ...]:
         return stripe_facts.carriers(shapes.table(holder, "metadata"))
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Read the events of money since then; they are kept for thirty days, older invoices and refunds are listed."""
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+        """Read the events of money since then; stripe has them for thirty days, older objects are listed."""
         api, start = self.api(account), int(since.timestamp())
         for path, params in _lists(start, int(clock.now().timestamp())):
             for items in read_list(api, path, params):
-                yield [_listed(item) for item in items]
+                yield [_to_delivery(item) for item in items]
 
 
 GATEWAY = Stripe()
 
 
 def _lists(since: int, now: int) -> Iterator[tuple[str, Params]]:
-    """Yield what has to be read to know all money since then."""
+    """Yield the lists that hold all money since then."""
     kept_since = max(since, now - int(_EVENTS_KEPT.total_seconds()))
     if since < kept_since:
         yield "/v1/invoices", {"status": "paid", "created[gte]": since, "created[lt]": kept_since}
@@ -100,7 +100,7 @@ def read_list(api: GatewayWire, path: str, params: Params) -> Iterator[list[Any]
     def following(page: Any) -> Params | None:
         items = shapes.items(page, "data")
         return (
-            {"starting_after": shapes.needed(items[-1], "id")}
+            {"starting_after": shapes.require(items[-1], "id")}
             if items and shapes.at(page, "has_more") is True
             else None
         )
@@ -109,7 +109,7 @@ def read_list(api: GatewayWire, path: str, params: Params) -> Iterator[list[Any]
     return (items for page in paging.follow(fetch, first, following) if (items := shapes.items(page, "data")))
 
 
-def _listed(item: Any) -> GatewayDelivery:
+def _to_delivery(item: Any) -> GatewayDelivery:
     if shapes.text(item, "object") != "event":
         kind = "invoice.paid" if shapes.text(item, "object") == "invoice" else "refund.updated"
         item = {"type": kind, "created": shapes.at(item, "created"), "data": {"object": item}}

@@ -1,4 +1,4 @@
-"""What stripe's events mean: invoices, checkout sessions, charges, refunds, disputes, subscriptions.
+"""Translates stripe's events: invoices, checkout sessions, charges, refunds, disputes, subscriptions.
 
 A sale's id is its invoice's, else its payment intent's; the other ids are aliases. Both shapes of an invoice are read:
 the one since API version 2025-03-31 first, then the older. Refunds are counted by the charge's running total.
@@ -31,7 +31,7 @@ from domain.gateways.facts import (
 )
 from domain.gateways.referrals import of_text
 
-#: Where their minor units are not ours: they count hundredths of what has none.
+#: Currencies whose minor units are not ours: they count hundredths where there are none.
 EXPONENTS = {"MGA": 0, "ISK": 2, "UGX": 2}
 _METADATA, _REFERENCE, _CODE = "metadata_or_customer", "stripe_reference_id", "coupon"
 
@@ -40,7 +40,7 @@ def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> Facts:
     currency = amounts.currency(shapes.at(invoice, "currency"))
     details = shapes.at(invoice, "parent", "subscription_details") or shapes.at(invoice, "subscription_details")
     paid = amounts.of_minor(shapes.at(invoice, "amount_paid"), currency, EXPONENTS)
-    path = f"/v1/invoices/{shapes.needed(invoice, 'id')}"
+    path = f"/v1/invoices/{shapes.require(invoice, 'id')}"
     origin = BuyerOrigin(
         customer_id=shapes.identity(invoice, "customer") or shapes.identity(invoice, "customer_account"),
         email=shapes.text(invoice, "customer_email"),
@@ -51,7 +51,7 @@ def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> Facts:
         is_test=_is_test(invoice),
     )
     return PaymentFact(
-        external_id=shapes.needed(invoice, "id"),
+        external_id=shapes.require(invoice, "id"),
         amount_cents=paid,
         currency=currency,
         paid_at=_paid_at(invoice, created),
@@ -62,7 +62,7 @@ def _invoice(wire: GatewayWire, invoice: Any, created: datetime) -> Facts:
 
 
 def _session(wire: GatewayWire, session: Any, created: datetime) -> Facts:
-    session_id, mode = shapes.needed(session, "id"), shapes.text(session, "mode")
+    session_id, mode = shapes.require(session, "id"), shapes.text(session, "mode")
     if shapes.text(session, "payment_status") == "unpaid" or mode not in ("payment", "subscription"):
         return IgnoredFact("not_paid")
     reference = of_text(shapes.text(session, "client_reference_id") or "")
@@ -96,15 +96,15 @@ def _session(wire: GatewayWire, session: Any, created: datetime) -> Facts:
     )
 
 
-def _alias(wire: GatewayWire, made: Any, created: datetime) -> Facts:
-    payment = shapes.at(made, "payment")
-    return AliasFact(ids=(shapes.needed(made, "invoice"), *_ids(payment, "payment_intent", "charge")))
+def _alias(wire: GatewayWire, invoice_payment: Any, created: datetime) -> Facts:
+    payment = shapes.at(invoice_payment, "payment")
+    return AliasFact(ids=(shapes.require(invoice_payment, "invoice"), *_ids(payment, "payment_intent", "charge")))
 
 
-def _refunded(wire: GatewayWire, charge: Any, created: datetime) -> Facts:
+def _refunded_charge(wire: GatewayWire, charge: Any, created: datetime) -> Facts:
     currency = amounts.currency(shapes.at(charge, "currency"))
     return RefundFact(
-        refund_id=shapes.needed(charge, "id"),
+        refund_id=shapes.require(charge, "id"),
         sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
         amount_cents=amounts.of_minor(shapes.at(charge, "amount_refunded"), currency, EXPONENTS),
         currency=currency,
@@ -114,7 +114,7 @@ def _refunded(wire: GatewayWire, charge: Any, created: datetime) -> Facts:
 
 
 def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
-    """Read the charge again: a refund that failed lowers what went back, and a listed one tells it."""
+    """Read the charge again: a refund that failed lowers its refunded total, as a listed one reports."""
     status = shapes.text(refund, "status")
     charge_id = shapes.identity(refund, "charge")
     if charge_id is None or status == "pending":
@@ -123,7 +123,7 @@ def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
     if charge is None:
         raise UnreadableEvent(f"the charge {charge_id} is not there")
     if status not in ("failed", "canceled"):
-        return _refunded(wire, charge, created)
+        return _refunded_charge(wire, charge, created)
     currency = amounts.currency(shapes.at(charge, "currency"))
     return RestoredFact(
         sale_ids=_ids(charge, "payment_intent", "id", "invoice"),
@@ -134,7 +134,7 @@ def _refund(wire: GatewayWire, refund: Any, created: datetime) -> Facts:
 
 
 def _dispute(state: DisputeState | None) -> Reader:
-    """Return what reads a dispute in a state; None takes the state from how it was closed."""
+    """Return the reader of a dispute in a state; None takes the state from how it was closed."""
 
     def read(wire: GatewayWire, dispute: Any, created: datetime) -> Facts:
         status = shapes.text(dispute, "status") or ""
@@ -143,7 +143,7 @@ def _dispute(state: DisputeState | None) -> Reader:
             return IgnoredFact("no_money_moved")
         currency = amounts.currency(shapes.at(dispute, "currency"))
         return DisputeFact(
-            dispute_id=shapes.needed(dispute, "id"),
+            dispute_id=shapes.require(dispute, "id"),
             sale_ids=_ids(dispute, "payment_intent", "charge"),
             state=now,
             at=created,
@@ -155,7 +155,7 @@ def _dispute(state: DisputeState | None) -> Reader:
 
 
 def _subscription(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
-    subscription_id = shapes.needed(subscription, "id")
+    subscription_id = shapes.require(subscription, "id")
     origin = BuyerOrigin(
         customer_id=shapes.identity(subscription, "customer"),
         subscription_id=subscription_id,
@@ -171,7 +171,7 @@ def _subscription(wire: GatewayWire, subscription: Any, created: datetime) -> Fa
 def _updated_subscription(wire: GatewayWire, subscription: Any, created: datetime) -> Facts:
     origin = BuyerOrigin(
         customer_id=shapes.identity(subscription, "customer"),
-        subscription_id=shapes.needed(subscription, "id"),
+        subscription_id=shapes.require(subscription, "id"),
         carriers=carriers(shapes.table(subscription, "metadata")),
         is_test=_is_test(subscription),
     )
@@ -180,14 +180,14 @@ def _updated_subscription(wire: GatewayWire, subscription: Any, created: datetim
 
 def _updated_customer(wire: GatewayWire, customer: Any, created: datetime) -> Facts:
     origin = BuyerOrigin(
-        customer_id=shapes.needed(customer, "id"),
+        customer_id=shapes.require(customer, "id"),
         carriers=carriers(shapes.table(customer, "metadata")),
         is_test=_is_test(customer),
     )
     return ReferralFact(told_at=created, origin=origin)
 
 
-def _deauthorized(wire: GatewayWire, application: Any, created: datetime) -> Facts:
+def _deauthorization(wire: GatewayWire, application: Any, created: datetime) -> Facts:
     return DisconnectedFact("The account took the access back.")
 
 
@@ -197,7 +197,7 @@ READERS: Mapping[str, Reader] = {
     "checkout.session.completed": _session,
     "checkout.session.async_payment_succeeded": _session,
     "invoice_payment.paid": _alias,
-    "charge.refunded": _refunded,
+    "charge.refunded": _refunded_charge,
     "refund.updated": _refund,
     "refund.failed": _refund,
     "charge.dispute.created": _dispute(DisputeState.Opened),
@@ -207,11 +207,11 @@ READERS: Mapping[str, Reader] = {
     "customer.subscription.created": _subscription,
     "customer.subscription.updated": _updated_subscription,
     "customer.updated": _updated_customer,
-    "account.application.deauthorized": _deauthorized,
+    "account.application.deauthorized": _deauthorization,
 }
 
 
-#: The events of what changed, of which only metadata matters: the brand may write a referral into it later.
+#: The events of changes, of which only metadata matters: the brand may write a referral into it later.
 UPDATES = ("customer.subscription.updated", "customer.updated")
 
 
@@ -222,12 +222,12 @@ def is_update_without_metadata(event: Any) -> bool:
 
 
 def _paid_at(invoice: Any, created: datetime) -> datetime:
-    told = shapes.at(invoice, "status_transitions", "paid_at")
-    return created if told is None else shapes.moment(told)
+    paid_at = shapes.at(invoice, "status_transitions", "paid_at")
+    return created if paid_at is None else shapes.moment(paid_at)
 
 
 def _net(paid_for: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where one is unknown."""
+    """Return the payment without tax and shipping; None where one is unknown."""
 
     def read(*path: str) -> int | None:
         return amounts.parse_exact_minor(shapes.at(paid_for, *path), currency, EXPONENTS)
@@ -271,7 +271,7 @@ def _code(wire: GatewayWire, discount: Any) -> RedeemedCode | None:
 
 
 def _ids(holder: Any, *names: str) -> tuple[str, ...]:
-    return tuple(found for name in names if (found := shapes.identity(holder, name)))
+    return tuple(value for name in names if (value := shapes.identity(holder, name)))
 
 
 def _is_test(holder: Any) -> bool:

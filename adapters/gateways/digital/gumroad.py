@@ -1,6 +1,6 @@
 """gumroad: sales, renewals, refunds and disputes, each read again at its API before anything is booked.
 
-Nothing that it sends is signed: a delivery counts for the sale that it names, and the API says what that sale is. Only
+Nothing that it sends is signed: a delivery only names a sale, which is read from the API. Only
 the referral is taken from the delivery. All amounts are US cents, whatever the product's currency is. A gift is two
 sales: its receiver's of nothing, which is reported, and its giver's with the money, which is booked.
 """
@@ -87,12 +87,12 @@ class Gumroad(ManyWebhooksAdapter):
             answer = api.ask("PUT", _SUBSCRIPTIONS, form={"resource_name": name, "post_url": address}).json
             if shapes.at(answer, "success") is not True:
                 raise GatewayRejected(422, shapes.text(answer, "message") or "it does not say why")
-            return shapes.needed(answer, "resource_subscription", "id")
+            return shapes.require(answer, "resource_subscription", "id")
 
         api = self.api(account)
         seller = _seller(api)
-        made = self.make_webhooks(account, map(make_subscription, _RESOURCES))
-        return Subscribed({"sellerId": seller, self.webhooks_key: " ".join(made)})
+        subscriptions = self.make_webhooks(account, map(make_subscription, _RESOURCES))
+        return Subscribed({"sellerId": seller, self.webhooks_key: " ".join(subscriptions)})
 
     def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
         api = self.api(account)
@@ -100,7 +100,7 @@ class Gumroad(ManyWebhooksAdapter):
             api.drop(f"{_SUBSCRIPTIONS}/{shapes.segment(webhook)}")
 
     def verify(self, account: GatewayAccount, request: Inbound) -> None:
-        """Accept what comes to the address, which only they know: only what the API confirms is believed."""
+        """Accept any POST to the address, which only they know: nothing counts that the API does not confirm."""
         if request.method != "POST" or not account.secrets("sellerId"):
             raise NotProved
 
@@ -111,7 +111,7 @@ class Gumroad(ManyWebhooksAdapter):
     def read_event(self, raw: bytes) -> Any:
         ping = super().read_event(raw)
         if shapes.text(ping, "resource_name") is None:  # the account's own address receives sales alone
-            shapes.needed(ping, "sale_id")
+            shapes.require(ping, "sale_id")
         return ping
 
     def read_delivery(self, request: Inbound) -> GatewayDelivery:
@@ -133,8 +133,8 @@ class Gumroad(ManyWebhooksAdapter):
         """Read the sale that a delivery names, and translate that."""
         if (resource := shapes.text(event, "resource_name") or "sale") not in _RESOURCES:
             return IgnoredFact("unknown_type")
-        sale_id = shapes.needed(event, "sale_id")
-        if shapes.needed(event, "seller_id") not in account.secrets("sellerId"):
+        sale_id = shapes.require(event, "sale_id")
+        if shapes.require(event, "seller_id") not in account.secrets("sellerId"):
             return IgnoredFact("wrong_seller")
         if _flag(event, "test") == "true":  # also a rehearsal with the last real sale
             return IgnoredFact("test_event")
@@ -144,7 +144,7 @@ class Gumroad(ManyWebhooksAdapter):
             return IgnoredFact("unknown_sale")
         return _read(api, resource, sale, event)
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the sales, the newest first: those since then, and refunds of older ones."""
 
         def following(page: Any) -> Params | None:
@@ -160,7 +160,7 @@ class Gumroad(ManyWebhooksAdapter):
             if shapes.at(page, "success") is not True:
                 raise GatewayUnreachable("it does not list the sales")
             sales = [sale for sale in shapes.items(page, "sales") if shapes.text(sale, "seller_id") in sellers]
-            if deliveries := [delivery for sale in sales for delivery in _listed(sale, since - _OVERLAP)]:
+            if deliveries := [delivery for sale in sales for delivery in _to_deliveries(sale, since - _OVERLAP)]:
                 yield deliveries
 
 
@@ -172,12 +172,12 @@ def _seller(api: GatewayWire) -> str:
     answer = api.get("/user")
     if shapes.at(answer, "success") is not True:
         raise CredentialsRefused(shapes.text(answer, "message") or "the token is of nobody")
-    return shapes.identity(answer, "user", "user_id") or shapes.needed(answer, "user", "id")
+    return shapes.identity(answer, "user", "user_id") or shapes.require(answer, "user", "id")
 
 
-def _listed(sale: Any, since: datetime) -> Iterator[GatewayDelivery]:
+def _to_deliveries(sale: Any, since: datetime) -> Iterator[GatewayDelivery]:
     """Yield a sale since then, its refunds and its dispute, each amount and state once."""
-    sale_id = shapes.needed(sale, "id")
+    sale_id = shapes.require(sale, "id")
     if shapes.moment(sale, "created_at") >= since:
         yield _listed_event("sale", sale_id, sale)
     if shapes.at(sale, "refunded") is True:
@@ -224,7 +224,7 @@ def _read(api: GatewayWire, kind: str, sale: Any, ping: Any) -> Facts:
 
 
 def _payment(sale: Any, ping: Any) -> Facts:
-    sale_id, at = shapes.needed(sale, "id"), shapes.moment(sale, "created_at")
+    sale_id, at = shapes.require(sale, "id"), shapes.moment(sale, "created_at")
     origin = _origin(sale, ping)
     if _is_trial(sale):
         return StartFact(external_id=origin.subscription_id or sale_id, started_at=at, origin=origin)
@@ -246,14 +246,14 @@ def _is_trial(sale: Any) -> bool:
 
 
 def _refund(sale: Any, ping: Any, *, is_own_event: bool = True) -> tuple[Fact, ...]:
-    """Return the total refund; where nothing went back, only if the event is a refund's own."""
+    """Return the total refund; without one, a fact only if the event is a refund's own."""
     is_whole = shapes.at(sale, "refunded") is True
     if not is_whole and shapes.at(sale, "partially_refunded") is not True:
         return (IgnoredFact("no_money_moved"),) if is_own_event else ()
     back = None if is_whole else _back(sale, ping)
     if back is None and not is_whole:
         return (UnclearFact("refund_amount_unknown"),) if is_own_event else ()
-    sale_id = shapes.needed(sale, "id")
+    sale_id = shapes.require(sale, "id")
     refund = RefundFact(
         refund_id=sale_id,
         sale_ids=(sale_id,),
@@ -266,9 +266,9 @@ def _refund(sale: Any, ping: Any, *, is_own_event: bool = True) -> tuple[Fact, .
 
 
 def _back(sale: Any, ping: Any) -> int | None:
-    """Return what went back of a sale in part: its price without what can still go back, in US dollars.
+    """Return the refunded part of a sale: its price without the refundable rest, in US dollars.
 
-    None where it is not: in the product's own currency, or as nothing at all, which they also say when they
+    None where it is not: in the product's own currency, or as nothing at all, which they also report when they
     can no longer refund.
     """
     code, symbol = shapes.text(ping, "currency"), shapes.text(sale, "currency_symbol")
@@ -285,7 +285,7 @@ def _back(sale: Any, ping: Any) -> int | None:
 def _dispute(sale: Any) -> Fact:
     if shapes.at(sale, "disputed") is not True:
         return IgnoredFact("no_money_moved")
-    sale_id = shapes.needed(sale, "id")
+    sale_id = shapes.require(sale, "id")
     state = DisputeState.Won if shapes.at(sale, "dispute_won") is True else DisputeState.Lost
     return DisputeFact(dispute_id=sale_id, sale_ids=(sale_id,), state=state, at=clock.now())
 
@@ -328,5 +328,5 @@ def _origin(sale: Any, ping: Any) -> BuyerOrigin:
 
 
 def _flag(holder: Mapping[str, Any], name: str) -> str:
-    """Return a flag as a form has it: true, also where JSON says so."""
+    """Return a flag as a form has it: true, also for the true of JSON."""
     return str(shapes.at(holder, name)).lower()

@@ -52,9 +52,9 @@ _EVENTS = (
     "subscription_payment_success",
     "subscription_payment_refunded",
 )
-# States of orders and invoices whose money came; `partial_refund` is seen, but not described.
+# States of orders and invoices that were paid; `partial_refund` occurs, but is not documented.
 _PAID = ("paid", "refunded", "partial_refund")
-# The events of a payment and of a refund, by what they are about.
+# The events of a payment and of a refund, by the object that they are about.
 _EVENTS_OF: Mapping[str, tuple[str, str]] = {
     "order": ("order_created", "order_refunded"),
     "invoice": ("subscription_payment_success", "subscription_payment_refunded"),
@@ -96,7 +96,7 @@ class LemonSqueezy(OneWebhookAdapter):
             raise CredentialsRefused("the key sees no store of this id")
         is_test = shapes.at(user, "meta", "test_mode")
         name = shapes.text(store, "data", "attributes", "name") or shapes.text(store, "data", "id") or ""
-        store_id = shapes.needed(store, "data", "id")
+        store_id = shapes.require(store, "data", "id")
         return Known(name, None if not isinstance(is_test, bool) else not is_test, (store_id,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
@@ -108,10 +108,10 @@ class LemonSqueezy(OneWebhookAdapter):
             "relationships": {"store": {"data": {"type": "stores", "id": account.credentials.get("storeId", "")}}},
         }
         try:
-            made = self.api(account).ask("POST", self.webhooks_path, json={"data": webhook}).json
+            response = self.api(account).ask("POST", self.webhooks_path, json={"data": webhook}).json
         except GatewayRejected:
             return Subscribed({"webhookSecret": secret}, self.setup_by_hand(address, signingSecret=secret))
-        return Subscribed({self.webhook_key: shapes.needed(made, "data", "id"), "webhookSecret": secret})
+        return Subscribed({self.webhook_key: shapes.require(response, "data", "id"), "webhookSecret": secret})
 
     def read_delivery(self, request: Inbound) -> GatewayDelivery:
         event = self.glance(request.body)
@@ -122,8 +122,8 @@ class LemonSqueezy(OneWebhookAdapter):
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Translate an event, or an order or invoice that was read from a list."""
-        name, api = shapes.needed(event, "meta", "event_name"), self.api(account)
-        object_id, entity = shapes.needed(event, "data", "id"), shapes.at(event, "data", "attributes")
+        name, api = shapes.require(event, "meta", "event_name"), self.api(account)
+        object_id, entity = shapes.require(event, "data", "id"), shapes.at(event, "data", "attributes")
         match name:
             case "order_created":
                 return _order(api, object_id, entity, _origin(event))
@@ -139,7 +139,7 @@ class LemonSqueezy(OneWebhookAdapter):
             case _:
                 return IgnoredFact("unknown_type")
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the orders and invoices, the newest first."""
         api, store = self.api(account), account.credentials.get("storeId", "")
         for path, kind in (("/orders", "order"), ("/subscription-invoices", "invoice")):
@@ -147,7 +147,7 @@ class LemonSqueezy(OneWebhookAdapter):
                 items = [item for item in page if _made_at(item) >= since - _REFUNDED_WITHIN]
                 if not items:
                     break  # the following pages are older
-                if deliveries := [delivery for item in items for delivery in _listed(kind, item, since)]:
+                if deliveries := [delivery for item in items for delivery in _to_deliveries(kind, item, since)]:
                     yield deliveries
 
 
@@ -155,7 +155,7 @@ GATEWAY = LemonSqueezy()
 
 
 def read_list(api: GatewayWire, path: str, store: str, *, max_pages: int | None = None) -> Iterator[list[Any]]:
-    """Yield the pages of what a store has, the newest first. Raises as `GatewayWire.get`."""
+    """Yield the pages of a list of a store, the newest first. Raises as `GatewayWire.get`."""
     number, last = 1, 1
     while number <= last and (max_pages is None or number <= max_pages):
         page = api.get(path, {"filter[store_id]": store, "page[number]": number, "page[size]": _PAGE})
@@ -168,11 +168,11 @@ def _made_at(item: Any) -> datetime:
     return shapes.moment(item, "attributes", "created_at")
 
 
-def _listed(kind: str, item: Any, since: datetime) -> Iterator[GatewayDelivery]:
+def _to_deliveries(kind: str, item: Any, since: datetime) -> Iterator[GatewayDelivery]:
     """Yield a payment since then, and its total refund; that grows, and each total is listed once."""
     if shapes.text(item, "attributes", "status") not in _PAID:
         return
-    external_id = f"{kind}:{shapes.needed(item, 'id')}"
+    external_id = f"{kind}:{shapes.require(item, 'id')}"
     paid, refunded = _EVENTS_OF[kind]
     if _made_at(item) >= since:
         yield _listed_event(paid, external_id, item)
@@ -220,9 +220,9 @@ def _paid_by_order(api: GatewayWire, invoice: Any) -> str | None:
     """Return the order whose money an invoice is; None for an invoice with money of its own."""
     if shapes.text(invoice, "billing_reason") != "initial":
         return None
-    subscription_id = shapes.needed(invoice, "subscription_id")
+    subscription_id = shapes.require(invoice, "subscription_id")
     subscription = api.get(f"/subscriptions/{shapes.segment(subscription_id)}")
-    order_id = shapes.needed(subscription, "data", "attributes", "order_id")
+    order_id = shapes.require(subscription, "data", "attributes", "order_id")
     order = shapes.at(api.get(f"/orders/{shapes.segment(order_id)}"), "data", "attributes")
     return order_id if _amount(order, "total") else None
 
@@ -240,7 +240,7 @@ def _payment(external_id: str, holder: Any, origin: BuyerOrigin) -> PaymentFact:
 
 
 def _refund(sale_id: str, holder: Any, *, is_own_event: bool = True) -> tuple[Fact, ...]:
-    """Return the total refund; where nothing went back, or that is unknown, only if the event is a refund's own."""
+    """Return the total refund; without a known one, a fact only if the event is a refund's own."""
     currency = amounts.currency(shapes.at(holder, "currency"))
     is_whole, figure = shapes.at(holder, "refunded") is True, shapes.at(holder, "refunded_amount")
     if figure is None and not is_whole and is_own_event:

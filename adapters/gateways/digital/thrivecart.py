@@ -1,6 +1,6 @@
 """thrivecart: orders, rebills and refunds, each confirmed by its list of transactions.
 
-Deliveries are not signed: the body holds the account's secret word. It is compared, and is left out of what is stored.
+Deliveries are not signed: the body holds the account's secret word. It is compared, and is not stored.
 A body is a form whose names have brackets, or JSON; it is stored as JSON.
 """
 
@@ -57,7 +57,7 @@ class ThriveCart(GatewayAdapter):
         return GatewayWire("thrivecart", "https://thrivecart.com/api/external", headers)
 
     def check(self, account: GatewayAccount) -> Known:
-        """Read whose token it is; how the answer names the account is not described."""
+        """Read whose token it is; how the answer names the account is not documented."""
         answer = self.api(account).get("/ping")
         names = (shapes.text(answer, name) for name in ("account_name", "account", "account_id"))
         name = next((name for name in names if name), None)
@@ -94,7 +94,7 @@ class ThriveCart(GatewayAdapter):
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Translate an event, after the list of transactions confirmed it."""
-        name = shapes.needed(event, "event")
+        name = shapes.require(event, "event")
         reader = thrivecart_facts.reader(name)
         if reader is None:
             is_item = name.startswith("order_payment_")  # of an order that has an event of its own
@@ -102,7 +102,7 @@ class ThriveCart(GatewayAdapter):
         is_test = account.mode == "test" or text(event, "mode") == "test" or text(event, "mode_int") == "1"
         return reader(self.api(account, is_test=is_test), event, is_test)
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the transactions, the newest first; an order with several items is listed once."""
         api, seen = self.api(account), set[str]()
         for number in itertools.count(1):
@@ -110,7 +110,7 @@ class ThriveCart(GatewayAdapter):
             items = [item for item in shapes.items(page, "transactions") if shapes.moment(item, "timestamp") >= since]
             if not items:
                 return
-            listed = (_listed(item, _mode_int(account)) for item in items)
+            listed = (_to_delivery(item, _mode_int(account)) for item in items)
             by_key = {delivery.key: delivery for delivery in listed if delivery is not None}
             if deliveries := [delivery for key, delivery in by_key.items() if key not in seen]:
                 yield deliveries
@@ -146,13 +146,13 @@ def _delivery(event: Mapping[str, Any], raw: bytes) -> GatewayDelivery:
     return GatewayDelivery(key, kind or "unreadable", raw, webhook_id or event_id or order_id)
 
 
-def _listed(item: Any, mode_int: int) -> GatewayDelivery | None:
-    """Return a transaction as an event that says no amount: the list that confirms it does."""
+def _to_delivery(item: Any, mode_int: int) -> GatewayDelivery | None:
+    """Return a transaction as an event without an amount: the list that confirms it has that."""
     kind = _NAMES.get(text(item, "transaction_type") or "")
     if kind is None:
         return None
-    order_id, invoice_id = shapes.needed(item, "order_id"), text(item, "invoice_id")
-    event_id = None if kind == "order.success" else shapes.needed(item, "event_id")
+    order_id, invoice_id = shapes.require(item, "order_id"), text(item, "invoice_id")
+    event_id = None if kind == "order.success" else shapes.require(item, "event_id")
     external_id = {
         "order.success": f"{order_id}:{invoice_id or ''}",
         "order.subscription_payment": f"{order_id}:{invoice_id or ''}:{event_id}",

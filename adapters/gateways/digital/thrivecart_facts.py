@@ -1,7 +1,7 @@
-"""What thrivecart's events mean, once its list of transactions confirmed them: orders, rebills, refunds.
+"""Translates thrivecart's events, once its list of transactions confirmed them: orders, rebills, refunds.
 
-Both of its families of names are read. An order is told whole by one event; its items are told again one by one, which
-is the same money. Amounts are hundredths; what they are in other currencies is not described, and never guessed.
+Both of its families of names are read. An order has one event for the whole, and one for each of its items, which
+is the same money. Amounts are hundredths; their unit in other currencies is not documented, and never guessed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,15 +36,15 @@ Reader = Callable[[GatewayWire, Any, bool], Facts]
 PAGE = 25
 
 _NULL = "null"
-_MOST_PAGES = 20
-# How long a transaction may take to be listed after it was told.
+_MAX_PAGES = 20
+# How long a transaction may take to be listed after its event.
 _LISTED_WITHIN = timedelta(hours=1)
 _NOT_CONFIRMED, _AMOUNT_NOT_CONFIRMED = UnclearFact("not_confirmed"), UnclearFact("amount_not_confirmed")
 
 
 @dataclass(frozen=True, slots=True)
-class ToldMoney:
-    """An amount as an event tells it, in minor units: without tax, with it, the tax; None for what it leaves out.
+class EventMoney:
+    """An amount of an event, in minor units: without tax, with it, the tax; None for a missing one.
 
     The tax is None too where it cannot be read.
     """
@@ -54,7 +54,7 @@ class ToldMoney:
     tax: int | None
 
     def within(self, confirmed: int) -> int | None:
-        """Return what was paid, or None where the event claims more than is confirmed; the tax may come on top.
+        """Return the paid amount, or None where the event claims more than is confirmed; the tax may come on top.
 
         Where the tax is unknown, the amount without it counts.
         """
@@ -70,7 +70,7 @@ class ToldMoney:
 
 
 def reader(kind: str) -> Reader | None:
-    """Return what reads events of a kind; None for those that mean nothing, or the same as another."""
+    """Return the reader of events of a kind; None for those that mean nothing, or repeat another."""
     if kind.startswith("order_refund_"):
         return _refund
     return {
@@ -82,62 +82,66 @@ def reader(kind: str) -> Reader | None:
     }.get(kind)
 
 
-def text(told: Any, *path: str) -> str | None:
-    """Return a text at a path; what is nothing is written as the text null."""
-    found = shapes.text(told, *path)
-    return None if found == _NULL else found
+def text(event: Any, *path: str) -> str | None:
+    """Return a text at a path; a missing value is written as the text null."""
+    value = shapes.text(event, *path)
+    return None if value == _NULL else value
 
 
-def _order(wire: GatewayWire, told: Any, is_test: bool) -> Facts:
-    order_id, at, currency = _order_id(told), _at(told), _currency(told)
-    money, origin = _money(told, currency, "order", "total"), _origin(told, is_test)
+def _order(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
+    order_id, at, currency = _order_id(event), _at(event), _currency(event)
+    money, origin = _money(event, currency, "order", "total"), _origin(event, is_test)
     if (money.gross if money.gross is not None else money.plain) == 0:
-        if text(told, "order", "future_charges") or shapes.at(told, "order", "future_charges"):
+        if text(event, "order", "future_charges") or shapes.at(event, "order", "future_charges"):
             return StartFact(external_id=order_id, started_at=at, origin=origin)
         return _payment(f"order:{order_id}", 0, currency, at, origin)
-    charges = [one for one in _transactions(wire, order_id) if text(one, "transaction_type") == "charge"]
+    charges = [
+        transaction
+        for transaction in _transactions(wire, order_id)
+        if text(transaction, "transaction_type") == "charge"
+    ]
     if not charges:
-        return _unlisted(at)
-    paid = money.within(sum(_listed_amount(one, currency) for one in charges))
+        return _wait_for_listing(at)
+    paid = money.within(sum(_listed_amount(transaction, currency) for transaction in charges))
     if paid is None:
         return _AMOUNT_NOT_CONFIRMED
-    invoice_id = _invoice_id(told) or _invoice_id(charges[0]) or ""
+    invoice_id = _invoice_id(event) or _invoice_id(charges[0]) or ""
     payment = _payment(f"{order_id}:{invoice_id}", paid, currency, at, origin)
     return replace(payment, aliases=(f"order:{order_id}",), net_cents=_net(money, paid))
 
 
-def _rebill(wire: GatewayWire, told: Any, is_test: bool) -> Facts:
-    order_id, at, currency = _order_id(told), _at(told), _currency(told)
-    money = _money(told, currency, "subscription", "amount")
+def _rebill(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
+    order_id, at, currency = _order_id(event), _at(event), _currency(event)
+    money = _money(event, currency, "subscription", "amount")
     if money.plain is None and money.gross is None:
-        money = _money(told, currency, "order", "total")
-    listed = _same(_transactions(wire, order_id), told, "rebill")
+        money = _money(event, currency, "order", "total")
+    listed = _matching_transaction(_transactions(wire, order_id), event, "rebill")
     if listed is None:
-        return _unlisted(at)
+        return _wait_for_listing(at)
     paid = money.within(_listed_amount(listed, currency))
     if paid is None:
         return _AMOUNT_NOT_CONFIRMED
-    invoice_id, event_id = _invoice_id(told) or _invoice_id(listed) or "", shapes.needed(listed, "event_id")
+    invoice_id, event_id = _invoice_id(event) or _invoice_id(listed) or "", shapes.require(listed, "event_id")
     external_id = f"{order_id}:{invoice_id}:{event_id}"
-    payment = _payment(external_id, paid, currency, at, _origin(told, is_test))
+    payment = _payment(external_id, paid, currency, at, _origin(event, is_test))
     # A name for refunds, apart from the payment: whether each rebill has an invoice of its own is not described.
     alias = AliasFact(ids=(external_id, _by_invoice(order_id, invoice_id)))
     return (replace(payment, net_cents=_net(money, paid)), alias)
 
 
-def _refund(wire: GatewayWire, told: Any, is_test: bool) -> Facts:
-    order_id, at, currency = _order_id(told), _at(told), _currency(told)
-    money = _money(told, currency, "refund", "amount")
-    listed = _same(_transactions(wire, order_id), told, "refund")
+def _refund(wire: GatewayWire, event: Any, is_test: bool) -> Facts:
+    order_id, at, currency = _order_id(event), _at(event), _currency(event)
+    money = _money(event, currency, "refund", "amount")
+    listed = _matching_transaction(_transactions(wire, order_id), event, "refund")
     if listed is None:
-        return _unlisted(at)
+        return _wait_for_listing(at)
     back = money.within(_listed_amount(listed, currency))
     if back is None:
         return _AMOUNT_NOT_CONFIRMED
-    invoice_id = _invoice_id(told) or _invoice_id(listed)
+    invoice_id = _invoice_id(event) or _invoice_id(listed)
     by_invoice = (f"{order_id}:{invoice_id}", _by_invoice(order_id, invoice_id)) if invoice_id else ()
     return RefundFact(
-        refund_id=f"refund:{shapes.needed(listed, 'event_id')}",
+        refund_id=f"refund:{shapes.require(listed, 'event_id')}",
         sale_ids=by_invoice or (f"order:{order_id}",),
         amount_cents=back,
         currency=currency,
@@ -146,31 +150,35 @@ def _refund(wire: GatewayWire, told: Any, is_test: bool) -> Facts:
 
 
 def _transactions(wire: GatewayWire, order_id: str) -> list[Any]:
-    """Return what is listed of an order."""
-    found: list[Any] = []
-    for number in range(1, _MOST_PAGES + 1):
+    """Return the listed transactions of an order."""
+    transactions: list[Any] = []
+    for number in range(1, _MAX_PAGES + 1):
         params = {"query": order_id, "transactionType": "any", "page": str(number), "perPage": str(PAGE)}
         page = shapes.items(wire.get("/transactions", params), "transactions")
-        found += [one for one in page if text(one, "order_id") == order_id]
+        transactions += [transaction for transaction in page if text(transaction, "order_id") == order_id]
         if len(page) < PAGE:
             break
-    return found
+    return transactions
 
 
-def _same(transactions: Sequence[Any], told: Any, kind: str) -> Any | None:
-    """Return the one transaction that an event tells: by its id, else the only one of its invoice and amount."""
-    of_kind = [one for one in transactions if text(one, "transaction_type") == kind]
-    event_id, invoice_id = text(told, "event_id"), _invoice_id(told)
-    found = [one for one in of_kind if event_id and text(one, "event_id") == event_id]
-    if not found and invoice_id:
+def _matching_transaction(transactions: Sequence[Any], event: Any, kind: str) -> Any | None:
+    """Return the one transaction of an event: by its id, else the only one of its invoice and amount."""
+    of_kind = [transaction for transaction in transactions if text(transaction, "transaction_type") == kind]
+    event_id, invoice_id = text(event, "event_id"), _invoice_id(event)
+    matching = [transaction for transaction in of_kind if event_id and text(transaction, "event_id") == event_id]
+    if not matching and invoice_id:
         holder = "refund" if kind == "refund" else "subscription"
-        said = {text(told, holder, "amount"), text(told, holder, "amount_gross")}
-        found = [one for one in of_kind if _invoice_id(one) == invoice_id and text(one, "amount") in said]
-    return found[0] if len(found) == 1 else None
+        amounts_of_event = {text(event, holder, "amount"), text(event, holder, "amount_gross")}
+        matching = [
+            transaction
+            for transaction in of_kind
+            if _invoice_id(transaction) == invoice_id and text(transaction, "amount") in amounts_of_event
+        ]
+    return matching[0] if len(matching) == 1 else None
 
 
-def _unlisted(at: datetime) -> Fact:
-    """Wait for a transaction that was told just now; an older one is for a person."""
+def _wait_for_listing(at: datetime) -> Fact:
+    """Raise GatewayUnreachable for a recent transaction, which is read again; an older one is for a person."""
     if clock.now() - at < _LISTED_WITHIN:
         raise GatewayUnreachable("the transaction is not listed yet")
     return _NOT_CONFIRMED
@@ -180,83 +188,83 @@ def _payment(external_id: str, paid: int, currency: str, at: datetime, origin: B
     return PaymentFact(external_id=external_id, amount_cents=paid, currency=currency, paid_at=at, origin=origin)
 
 
-def _net(money: ToldMoney, paid: int) -> int | None:
+def _net(money: EventMoney, paid: int) -> int | None:
     return None if money.gross is None else amounts.subtract_parts(paid, money.tax)
 
 
-def _money(told: Any, currency: str, holder: str, name: str) -> ToldMoney:
+def _money(event: Any, currency: str, holder: str, name: str) -> EventMoney:
     def value_of(*names: str) -> object:
-        values = (shapes.at(told, holder, field) for field in names)
+        values = (shapes.at(event, holder, field) for field in names)
         return next((value for value in values if value not in (None, "", _NULL)), None)
 
     plain, gross = (
         None if value is None else _hundredths(value, currency) for value in (value_of(name), value_of(f"{name}_gross"))
     )
-    return ToldMoney(plain, gross, amounts.parse_exact_minor(value_of("tax", "tax_paid"), currency))
+    return EventMoney(plain, gross, amounts.parse_exact_minor(value_of("tax", "tax_paid"), currency))
 
 
 def _listed_amount(listed: Any, currency: str) -> int:
     return _hundredths(shapes.at(listed, "amount"), currency)
 
 
-def _hundredths(said: object, currency: str) -> int:
+def _hundredths(value: object, currency: str) -> int:
     if currencies.exponent(currency) != 2:
         raise UnreadableEvent(f"what their units of {currency} are is not described")
-    return amounts.of_minor(said.strip() if isinstance(said, str) else said, currency)
+    return amounts.of_minor(value.strip() if isinstance(value, str) else value, currency)
 
 
-def _currency(told: Any) -> str:
-    return amounts.currency(shapes.at(told, "currency"))
+def _currency(event: Any) -> str:
+    return amounts.currency(shapes.at(event, "currency"))
 
 
-def _order_id(told: Any) -> str:
-    return shapes.identity(told, "order_id") or shapes.needed(told, "order", "id")
+def _order_id(event: Any) -> str:
+    return shapes.identity(event, "order_id") or shapes.require(event, "order", "id")
 
 
-def _invoice_id(told: Any) -> str | None:
-    found = shapes.identity(told, "invoice_id") or shapes.identity(told, "order", "invoice_id")
-    return None if found == _NULL else found
+def _invoice_id(event: Any) -> str | None:
+    invoice_id = shapes.identity(event, "invoice_id") or shapes.identity(event, "order", "invoice_id")
+    return None if invoice_id == _NULL else invoice_id
 
 
 def _by_invoice(order_id: str, invoice_id: str) -> str:
     return f"invoice:{order_id}:{invoice_id}"
 
 
-def _at(told: Any) -> datetime:
-    return shapes.moment(told, "date_unix" if text(told, "date_unix") else "order_timestamp")
+def _at(event: Any) -> datetime:
+    return shapes.moment(event, "date_unix" if text(event, "date_unix") else "order_timestamp")
 
 
-def _origin(told: Any, is_test: bool) -> BuyerOrigin:
-    names = [name for part in ("first_name", "last_name") if (name := text(told, "customer", part))]
-    fields = _table(told, "customer", "custom_fields")
-    tables = (("thrivecart_url_param", _passthrough(told)), ("thrivecart_custom_field", fields))
+def _origin(event: Any, is_test: bool) -> BuyerOrigin:
+    names = [name for part in ("first_name", "last_name") if (name := text(event, "customer", part))]
+    fields = _table(event, "customer", "custom_fields")
+    tables = (("thrivecart_url_param", _passthrough(event)), ("thrivecart_custom_field", fields))
     places = (("coupon",), ("coupon", "code"), ("coupon_code",), ("order", "coupon"))
-    codes = dict.fromkeys(code for place in places if (code := text(told, *place)))
-    customer = shapes.identity(told, "customer_id") or shapes.identity(told, "customer", "id")
+    codes = dict.fromkeys(code for place in places if (code := text(event, *place)))
+    customer = shapes.identity(event, "customer_id") or shapes.identity(event, "customer", "id")
     return BuyerOrigin(
         customer_id=None if customer == _NULL else customer,
-        email=text(told, "customer", "email"),
-        name=text(told, "customer", "name") or " ".join(names) or None,
-        subscription_id=text(told, "subscription_id"),
+        email=text(event, "customer", "email"),
+        name=text(event, "customer", "name") or " ".join(names) or None,
+        subscription_id=text(event, "subscription_id"),
         carriers=tuple(Carrier(method, table) for method, table in tables if table),
         codes=tuple(RedeemedCode(code, "thrivecart_coupon_code") for code in codes),
         is_test=is_test,
-        is_referral_lost=shapes.at(told, "from_list") is True,
+        is_referral_lost=shapes.at(event, "from_list") is True,
     )
 
 
-def _passthrough(told: Any) -> dict[str, str]:
-    """Return what the address of the checkout passed through; where it stands is not described, so all is looked at."""
-    found: dict[str, str] = {}
+def _passthrough(event: Any) -> dict[str, str]:
+    """Return the fields of the checkout's address; their place is not documented, so all places are read."""
+    fields: dict[str, str] = {}
     for path in ((), ("order",), ("customer",), ("customer", "custom_fields")):
         prefix = "passthrough_"
         flat = {
-            name.removeprefix(prefix): said for name, said in _table(told, *path).items() if name.startswith(prefix)
+            name.removeprefix(prefix): value for name, value in _table(event, *path).items() if name.startswith(prefix)
         }
-        query = of_query(text(told, *path, "passthrough") or "")
-        found = {**query, **flat, **_table(told, *path, "passthrough"), **found}
-    return found
+        query = of_query(text(event, *path, "passthrough") or "")
+        fields = {**query, **flat, **_table(event, *path, "passthrough"), **fields}
+    return fields
 
 
-def _table(told: Any, *path: str) -> Mapping[str, str]:
-    return {name: said for name, said in shapes.table(told, *path).items() if said != _NULL}
+def _table(event: Any, *path: str) -> Mapping[str, str]:
+    return {name: value for name, value in shapes.table(event, *path).items() if value != _NULL}

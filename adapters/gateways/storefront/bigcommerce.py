@@ -1,4 +1,4 @@
-"""bigcommerce: its callbacks hold ids only; orders, refunds and what belongs to them are read at the store.
+"""bigcommerce: its callbacks hold ids only; orders, refunds and their parts are read at the store.
 
 A sale's id is its order's. A callback is proved by its signature, and by a token of ours that comes with every one.
 """
@@ -83,8 +83,8 @@ class BigCommerce(ManyWebhooksAdapter):
 
         api, token = self.api(account), secrets.token_urlsafe(32)
         hook = {"destination": address, "is_active": True, "headers": {_TOKEN_HEADER: token}}
-        made = self.make_webhooks(account, make_each())
-        return Subscribed({self.webhooks_key: " ".join(made), "hookToken": token})
+        webhooks = self.make_webhooks(account, make_each())
+        return Subscribed({self.webhooks_key: " ".join(webhooks), "hookToken": token})
 
     def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
         api = self.api(account)
@@ -105,8 +105,8 @@ class BigCommerce(ManyWebhooksAdapter):
             proofs.require_recent(at, request.received_at.timestamp())
             signed = f"{webhook_id or ''}.{at}.".encode("utf-8", "surrogateescape") + request.body
             expected = [proofs.base64_digest(key.encode(), signed) for key in account.secrets("clientSecret")]
-            sent = [part.partition(",") for part in (signature or "").split()]
-            proofs.require_match((digest for version, _, digest in sent if version == "v1"), expected)
+            signatures = [part.partition(",") for part in (signature or "").split()]
+            proofs.require_match((digest for version, _, digest in signatures if version == "v1"), expected)
         elif not tokens:
             raise NotProved
         event = self.glance(request.body)
@@ -118,11 +118,11 @@ class BigCommerce(ManyWebhooksAdapter):
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
         """Read the object of a callback at the store, as it is now."""
-        read = bigcommerce_facts.READERS.get(shapes.needed(event, "scope"))
+        read = bigcommerce_facts.READERS.get(shapes.require(event, "scope"))
         return read(self.api(account), event) if read else IgnoredFact("unknown_type")
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Have the webhooks active, then read the orders that changed since then, and the refunds."""
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+        """Reactivate the webhooks, then read the orders that changed since then, and the refunds."""
         api, start = self.api(account), shapes.utc(since)
         _reactivate(api, self.webhooks(account))
         for page in _pages(api, "/v2/orders", {"min_date_modified": start, "sort": "id:asc"}):
@@ -136,11 +136,11 @@ GATEWAY = BigCommerce()
 
 
 def _hook(api: GatewayWire, hook: Mapping[str, object]) -> str:
-    return shapes.needed(api.ask("POST", "/v3/hooks", json=hook).json, "data", "id")
+    return shapes.require(api.ask("POST", "/v3/hooks", json=hook).json, "data", "id")
 
 
 def _reactivate(api: GatewayWire, webhooks: Sequence[str]) -> None:
-    """Have webhooks active again that the store gave up; one that was deleted there is not made again."""
+    """Reactivate webhooks that the store gave up; one that was deleted there is not made again."""
     for webhook in webhooks:
         view = api.find(f"/v3/hooks/{webhook}")
         if shapes.at(view, "data", "is_active") is False:
@@ -159,7 +159,7 @@ def _pages(api: GatewayWire, path: str, params: Mapping[str, str]) -> Iterator[l
 
 
 def _listed_order(order: Any) -> Iterator[GatewayDelivery]:
-    order_id, has_no_money = shapes.needed(order, "id"), bigcommerce_facts.has_no_money(order)
+    order_id, has_no_money = shapes.require(order, "id"), bigcommerce_facts.has_no_money(order)
     if bigcommerce_facts.is_paid(order):
         raw = {"scope": _STATUS, "data": {"type": "order", "id": order_id}}
         yield make_listed(order_id, _STATUS, raw)
@@ -170,12 +170,12 @@ def _listed_order(order: Any) -> Iterator[GatewayDelivery]:
         lambda: bigcommerce_facts.changed_at(order),
         anyhow=has_no_money,
     )
-    if changed:  # it may be known with another total, or be cancelled by now
+    if changed:  # its stored total may be another one, or it may be cancelled
         kind = bigcommerce_facts.LISTED_CHANGE
         yield make_listed(f"{order_id}:{changed}", kind, {"scope": kind, "order": order})
 
 
 def _listed_refund(refund: Any) -> GatewayDelivery:
-    order_id, refund_id = shapes.needed(refund, "order_id"), shapes.needed(refund, "id")
+    order_id, refund_id = shapes.require(refund, "order_id"), shapes.require(refund, "id")
     raw = {"scope": _REFUND, "data": {"type": "order", "id": order_id, "refund": {"refund_id": refund_id}}}
     return make_listed(bigcommerce_facts.refund_name(refund_id), _REFUND, raw)

@@ -1,4 +1,4 @@
-"""What bigcommerce's callbacks mean: orders by the number of their status, refunds by what was paid back.
+"""Translates bigcommerce's callbacks: orders by the number of their status, refunds by the money paid back.
 
 Money is in the currency that was paid (`default_currency_code`): four decimals in orders, numbers in refunds.
 """
@@ -45,12 +45,12 @@ _CODE = "bigcommerce_coupon_code"
 _OLDER_COUPONS = frozenset({"0", "1", "2", "3", "4"})
 _REFUNDS = "/v3/orders/payment_actions/refunds"
 _ID = re.compile(r"[0-9]{1,19}")
-# What a shop's page may write into the buyer's comment, such as via=anna.
+# A shop's page may write this into the buyer's comment, such as via=anna.
 _IN_COMMENT = re.compile(r"([A-Za-z_]{1,64})=([A-Za-z0-9._-]{1,64})")
 
 
 def is_paid(order: Any) -> bool:
-    """Say whether an order has been paid."""
+    """Return whether an order has been paid."""
     return shapes.text(order, "status_id") in {*_PAID, *_REFUNDED, _DISPUTED}
 
 
@@ -59,22 +59,24 @@ def refund_name(refund_id: str) -> str:
     return f"refund:{refund_id}"
 
 
-def _order(wire: GatewayWire, told: Any) -> Facts:
-    order = _read_order(wire, told)
-    order_id, status = shapes.needed(order, "id"), shapes.text(order, "status_id") or ""
+def _order(wire: GatewayWire, event: Any) -> Facts:
+    order = _read_order(wire, event)
+    order_id, status = shapes.require(order, "id"), shapes.text(order, "status_id") or ""
     if (unpaid := _state(order)) is not None:
         return unpaid
-    before = shapes.text(told, "data", "status", "previous_status_id")
-    # One that was not paid until this was told is paid now; of any other only is known when it was placed.
-    at = shapes.moment(told, "created_at") if before in _UNPAID and shapes.at(told, "created_at") else placed_at(order)
+    before = shapes.text(event, "data", "status", "previous_status_id")
+    # An order that was unpaid until this event is paid now; for any other only the time of the order is known.
+    at = (
+        shapes.moment(event, "created_at") if before in _UNPAID and shapes.at(event, "created_at") else placed_at(order)
+    )
     facts: list[Fact] = [_payment(wire, order, at)]
     if status in _REFUNDED:
-        found = shapes.items(wire.find(f"/v3/orders/{order_id}/payment_actions/refunds"), "data")
-        for refund in found:
+        refunds = shapes.items(wire.find(f"/v3/orders/{order_id}/payment_actions/refunds"), "data")
+        for refund in refunds:
             facts += shapes.read_alongside_sale(partial(_refunds_of, order, refund))
     if _DISPUTED in (status, before):
         state = DisputeState.Opened if status == _DISPUTED else DisputeState.Won
-        at = shapes.moment(told, "created_at") if shapes.at(told, "created_at") else placed_at(order)
+        at = shapes.moment(event, "created_at") if shapes.at(event, "created_at") else placed_at(order)
         facts.append(DisputeFact(dispute_id=order_id, sale_ids=(order_id,), state=state, at=at))
     return tuple(facts)
 
@@ -90,21 +92,21 @@ def changed_at(order: Any) -> datetime:
 
 
 def _state(order: Any) -> Fact | None:
-    """Return what an order without money means; None for one that is paid."""
+    """Return the fact of an order without money; None for one that is paid."""
     if has_no_money(order):
-        return CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=changed_at(order))
+        return CancelledFact(sale_ids=(shapes.require(order, "id"),), told_at=changed_at(order))
     return None if is_paid(order) else IgnoredFact("not_paid")
 
 
-def _changed(wire: GatewayWire, told: Any) -> Facts:
-    """Read an order that changed: what it comes to, or that it is cancelled. Its payment is told by its status."""
-    order = shapes.at(told, "order") or _read_order(wire, told)
-    if (state := _state(order)) is not None:
-        return state
+def _changed_order(wire: GatewayWire, event: Any) -> Facts:
+    """Read an order that changed: its total, or that it is cancelled. Its payment has an event of its status."""
+    order = shapes.at(event, "order") or _read_order(wire, event)
+    if (unpaid := _state(order)) is not None:
+        return unpaid
     currency = _currency(order)
     paid = amounts.of_decimal(shapes.at(order, "total_inc_tax"), currency)
     return TotalFact(
-        sale_ids=(shapes.needed(order, "id"),),
+        sale_ids=(shapes.require(order, "id"),),
         amount_cents=paid,
         total_cents=paid,
         currency=currency,
@@ -113,43 +115,43 @@ def _changed(wire: GatewayWire, told: Any) -> Facts:
     )
 
 
-def _refund(wire: GatewayWire, told: Any) -> Facts:
-    refund_id = _number(shapes.needed(told, "data", "refund", "refund_id"))
+def _refund(wire: GatewayWire, event: Any) -> Facts:
+    refund_id = _number(shapes.require(event, "data", "refund", "refund_id"))
     refund = shapes.at(wire.find(f"{_REFUNDS}/{refund_id}"), "data")
     if refund is None:
         raise UnreadableEvent(f"the refund {refund_id} is not there")
-    order = _read_order(wire, {"data": {"id": shapes.needed(refund, "order_id")}})
+    order = _read_order(wire, {"data": {"id": shapes.require(refund, "order_id")}})
     return _refunds_of(order, refund) or (IgnoredFact("no_money_moved"),)
 
 
-def _uninstalled(wire: GatewayWire, told: Any) -> Facts:
+def _uninstallation(wire: GatewayWire, event: Any) -> Facts:
     return DisconnectedFact("The app was uninstalled.")
 
 
 READERS: Mapping[str, Reader] = {
     "store/order/created": _order,
     "store/order/statusUpdated": _order,
-    "store/order/updated": _changed,
-    "store/order/archived": _changed,
-    LISTED_CHANGE: _changed,
+    "store/order/updated": _changed_order,
+    "store/order/archived": _changed_order,
+    LISTED_CHANGE: _changed_order,
     "store/order/refund/created": _refund,
-    "store/app/uninstalled": _uninstalled,
+    "store/app/uninstalled": _uninstallation,
 }
 
 
-def _read_order(wire: GatewayWire, told: Any) -> Any:
-    order_id = _number(shapes.needed(told, "data", "id"))
+def _read_order(wire: GatewayWire, event: Any) -> Any:
+    order_id = _number(shapes.require(event, "data", "id"))
     order = wire.find(f"/v2/orders/{order_id}")
     if order is None:
         raise UnreadableEvent(f"the order {order_id} is not there")
     return order
 
 
-def _number(found: str) -> str:
-    """Return an id that stands in an address. Raises UnreadableEvent."""
-    if not _ID.fullmatch(found):
+def _number(text: str) -> str:
+    """Return an id that is safe in an address. Raises UnreadableEvent."""
+    if not _ID.fullmatch(text):
         raise UnreadableEvent("an id is not a number")
-    return found
+    return text
 
 
 def _currency(order: Any) -> str:
@@ -157,7 +159,7 @@ def _currency(order: Any) -> str:
 
 
 def _payment(wire: GatewayWire, order: Any, at: datetime) -> Fact:
-    order_id, currency = shapes.needed(order, "id"), _currency(order)
+    order_id, currency = shapes.require(order, "id"), _currency(order)
     paid, customer = (
         amounts.of_decimal(shapes.at(order, "total_inc_tax"), currency),
         shapes.identity(order, "customer_id"),
@@ -182,14 +184,14 @@ def _payment(wire: GatewayWire, order: Any, at: datetime) -> Fact:
 
 
 def _carriers(wire: GatewayWire, order: Any, order_id: str) -> tuple[Carrier, ...]:
-    """Return what the order and its cart are stamped with, then what the buyer's comment says."""
-    stamped = [shapes.pairs(_extra(wire, f"/v3/orders/{order_id}/metafields"), "data", name="key")]
+    """Return the fields of the order and its cart, then those of the buyer's comment."""
+    tables = [shapes.pairs(_extra(wire, f"/v3/orders/{order_id}/metafields"), "data", name="key")]
     cart = shapes.text(order, "cart_id")
     if cart and re.fullmatch(r"[0-9A-Za-z-]{1,64}", cart):
-        stamped.append(shapes.pairs(_extra(wire, f"/v3/carts/{cart}/metafields"), "data", name="key"))
-    found = [Carrier("bigcommerce_metadata", fields) for fields in stamped if fields]
-    said = dict(_IN_COMMENT.findall(shapes.text(order, "customer_message") or ""))
-    return (*found, Carrier("bigcommerce_custom_field", said)) if said else tuple(found)
+        tables.append(shapes.pairs(_extra(wire, f"/v3/carts/{cart}/metafields"), "data", name="key"))
+    carriers = [Carrier("bigcommerce_metadata", fields) for fields in tables if fields]
+    comment = dict(_IN_COMMENT.findall(shapes.text(order, "customer_message") or ""))
+    return (*carriers, Carrier("bigcommerce_custom_field", comment)) if comment else tuple(carriers)
 
 
 def _codes(wire: GatewayWire, order_id: str) -> Iterator[RedeemedCode]:
@@ -211,7 +213,7 @@ def _codes(wire: GatewayWire, order_id: str) -> Iterator[RedeemedCode]:
 
 
 def _extra(wire: GatewayWire, path: str) -> Any:
-    """Return what belongs to an order; None where it is gone or where the token may not read it."""
+    """Return a part of an order; None where it is gone or where the token may not read it."""
     try:
         return wire.get(path)
     except (CredentialsRefused, GatewayRejected):
@@ -226,7 +228,7 @@ def _is_test(wire: GatewayWire, order: Any, order_id: str) -> bool:
 
 
 def _net(order: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where one is unknown.
+    """Return the payment without tax and shipping; None where one is unknown.
 
     Shipping with its tax is taken where the order has no other.
     """
@@ -237,8 +239,8 @@ def _net(order: Any, paid: int, currency: str) -> int | None:
 
 
 def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
-    """Return a refund by what was paid back and not declined; nothing where that is nothing."""
-    order_id, currency = shapes.needed(order, "id"), _currency(order)
+    """Return a refund by the money paid back and not declined; none where that is 0."""
+    order_id, currency = shapes.require(order, "id"), _currency(order)
     payments = shapes.items(refund, "payments")
     parts = [shapes.at(part, "amount") for part in payments if shapes.at(part, "is_declined") is not True]
     if not payments:
@@ -247,7 +249,7 @@ def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
     if not cents:
         return ()
     fact = RefundFact(
-        refund_id=refund_name(shapes.needed(refund, "id")),
+        refund_id=refund_name(shapes.require(refund, "id")),
         sale_ids=(order_id,),
         amount_cents=cents,
         currency=currency,

@@ -77,7 +77,7 @@ class Shopify(ManyWebhooksAdapter):
     proof = proofs.BodyDigest(_SIGNATURE, "clientSecret", proofs.base64_digest)
 
     def check(self, account: GatewayAccount) -> Known:
-        """Request a token, the shop, and what the app may do."""
+        """Request a token, and read the shop and the rights of the app."""
         shopify_api.prove(account)
         data = shopify_api.graphql(account, _CHECK)
         scopes = {
@@ -85,11 +85,11 @@ class Shopify(ManyWebhooksAdapter):
         }
         if not scopes & {"read_orders", "write_orders"}:
             raise CredentialsRefused("the app lacks the scope read_orders")
-        domain = shapes.needed(data, "shop", "myshopifyDomain")
+        domain = shapes.require(data, "shop", "myshopifyDomain")
         return Known(domain, identity=(domain,))
 
     def subscribe(self, account: GatewayAccount, address: str) -> Subscribed:
-        """Have a webhook for each topic; one that exists already for this address is kept."""
+        """Make a webhook for each topic; an existing one for this address is used."""
         setup = Setup()
 
         def make_missing() -> Iterator[str]:
@@ -103,8 +103,8 @@ class Shopify(ManyWebhooksAdapter):
 
         hooks = shapes.items(shopify_api.graphql(account, _HOOKS), "webhookSubscriptions", "nodes")
         existing = {shapes.text(hook, "topic"): shapes.text(hook, "id") for hook in hooks if hook.get("uri") == address}
-        made = self.make_webhooks(account, make_missing())
-        return Subscribed({self.webhooks_key: " ".join(made)}, setup)
+        webhooks = self.make_webhooks(account, make_missing())
+        return Subscribed({self.webhooks_key: " ".join(webhooks)}, setup)
 
     def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
         for webhook in webhooks:
@@ -128,7 +128,7 @@ class Shopify(ManyWebhooksAdapter):
         read = shopify_facts.READERS.get(kind)
         return read(account, event) if read else IgnoredFact("unknown_type")
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the orders that changed since then, for one that was placed earlier may be paid since; and refunds."""
 
         def fetch(variables: Mapping[str, object]) -> Any:
@@ -136,13 +136,13 @@ class Shopify(ManyWebhooksAdapter):
 
         def following(page: Any) -> Mapping[str, object] | None:
             has_more = shapes.at(page, "pageInfo", "hasNextPage") is True
-            return {**first, "after": shapes.needed(page, "pageInfo", "endCursor")} if has_more else None
+            return {**first, "after": shapes.require(page, "pageInfo", "endCursor")} if has_more else None
 
         statuses = (*shopify_totals.PAID, *shopify_totals.NO_MONEY)
         paid = " OR ".join(f"financial_status:{status}" for status in statuses)
         first: Mapping[str, object] = {"query": f"updated_at:>='{shapes.utc(since)}' AND ({paid})", "after": None}
         for page in paging.follow(fetch, first, following):
-            if deliveries := [delivery for node in shapes.items(page, "nodes") for delivery in _listed(node)]:
+            if deliveries := [delivery for node in shapes.items(page, "nodes") for delivery in _to_deliveries(node)]:
                 yield deliveries
 
     def _stamp(self, topic: str, request: Inbound) -> bytes:
@@ -164,18 +164,18 @@ def _is_of_current_app(account: GatewayAccount, request: Inbound) -> bool:
 
 def _hook(account: GatewayAccount, topic: str, address: str) -> str:
     data = shopify_api.graphql(account, _HOOK, {"topic": topic, "uri": address})
-    made = shapes.at(data, "webhookSubscriptionCreate")
-    if errors := shapes.items(made, "userErrors"):
+    result = shapes.at(data, "webhookSubscriptionCreate")
+    if errors := shapes.items(result, "userErrors"):
         raise GatewayRejected(422, f"{topic}: {shapes.text(errors[0], 'message') or 'it says no'}")
-    hook = shapes.identity(made, "webhookSubscription", "id")
+    hook = shapes.identity(result, "webhookSubscription", "id")
     if hook is None:
         raise GatewayUnreachable(f"no webhook came for {topic}")
     return hook
 
 
-def _listed(node: Any) -> Iterator[GatewayDelivery]:
+def _to_deliveries(node: Any) -> Iterator[GatewayDelivery]:
     order = shopify_facts.of_node(node)
-    order_id, back = shapes.needed(order, "id"), shopify_facts.went_back(node)
+    order_id, back = shapes.require(order, "id"), shopify_facts.went_back(node)
     status = (shapes.text(order, "financial_status") or "").lower()
     if status in shopify_totals.PAID:
         yield make_listed(order_id, "orders/paid", order)
@@ -184,7 +184,7 @@ def _listed(node: Any) -> Iterator[GatewayDelivery]:
         lambda: shopify_totals.changed_at(order),
         anyhow=status in shopify_totals.NO_MONEY,
     )
-    if changed:  # it may be known with another total, or be cancelled by now
+    if changed:  # its stored total may be another one, or it may be cancelled
         yield make_listed(f"{order_id}:{changed}", "orders/updated", order)
     if back is not None:
         refund = {**back, "order_id": order_id}

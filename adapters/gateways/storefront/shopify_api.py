@@ -1,4 +1,4 @@
-"""How shopify is asked: GraphQL, by a token that is pasted or that the app's own credentials are worth for a day."""
+"""Calls shopify: GraphQL, by a token that is pasted or that the app's own credentials bring for a day."""
 
 import re
 from collections.abc import Mapping
@@ -17,18 +17,18 @@ _DENIED, _THROTTLED = "ACCESS_DENIED", "THROTTLED"
 
 
 def shop(typed: str) -> str:
-    """Return a shop's domain as shopify calls it, of what somebody typed."""
+    """Return a shop's domain as shopify writes it, from typed text."""
     return typed.strip().lower().removeprefix("https://").partition("/")[0]
 
 
 def prove(account: GatewayAccount) -> None:
-    """Ask for a new token where the app's credentials are what is used. Raises as `graphql`."""
+    """Request a new token where the app's credentials are used. Raises as `graphql`."""
     if not account.credentials.get("accessToken"):
         _TOKENS.fresh(_key(account), lambda: _request_token(account))
 
 
 def graphql(account: GatewayAccount, query: str, variables: Mapping[str, object] | None = None) -> Any:
-    """Return the data of an answer; what is denied inside of it is missing.
+    """Return the data of an answer; denied parts of it are missing.
 
     Raises CredentialsRefused, GatewayUnreachable, and GatewayRejected where no data came (403: a scope is missing).
     """
@@ -39,11 +39,11 @@ def graphql(account: GatewayAccount, query: str, variables: Mapping[str, object]
         return wire.ask("POST", f"/admin/api/{VERSION}/graphql.json", json=body).json
 
     pasted = account.credentials.get("accessToken")
-    said = ask(pasted) if pasted else _TOKENS.using(_key(account), lambda: _request_token(account), ask)
-    data = shapes.at(said, "data")
+    response = ask(pasted) if pasted else _TOKENS.using(_key(account), lambda: _request_token(account), ask)
+    data = shapes.at(response, "data")
     if not isinstance(data, Mapping):
         data = {}
-    errors = shapes.items(said, "errors")
+    errors = shapes.items(response, "errors")
     if errors and all(part is None for part in data.values()):
         _refuse(errors[0])
     return data

@@ -1,6 +1,6 @@
-"""What shopify's webhooks mean, and what is read at the shop to know it: orders, refunds, disputes.
+"""Translates shopify's webhooks, with reads at the shop: orders, refunds, disputes.
 
-Money is booked in the shop's currency. What went back is the order's running total there, for a refund's webhook also
+Money is booked in the shop's currency. A refund is the order's running total there, for a refund's webhook also
 comes when no money moved; of an order that may not be read any more, it is the refund's own transactions.
 """
 
@@ -63,7 +63,7 @@ ORDERS = """query Orders($query: String!, $after: String) {
 def of_node(node: Any) -> dict[str, Any]:
     """Return an order of the list in the words of its webhook."""
     customer = shapes.at(node, "customer")
-    named = {"first_name": shapes.at(customer, "firstName"), "last_name": shapes.at(customer, "lastName")}
+    names = {"first_name": shapes.at(customer, "firstName"), "last_name": shapes.at(customer, "lastName")}
     codes = shapes.at(node, "discountCodes")
     return {
         "id": shapes.at(node, "legacyResourceId"),
@@ -82,7 +82,7 @@ def of_node(node: Any) -> dict[str, Any]:
         "total_tax": shapes.at(node, "totalTaxSet", "shopMoney", "amount"),
         "total_shipping_price_set": {"shop_money": shapes.at(node, "totalShippingPriceSet", "shopMoney")},
         "email": shapes.at(node, "email"),
-        "customer": {"id": shapes.at(customer, "legacyResourceId"), **named} if customer else None,
+        "customer": {"id": shapes.at(customer, "legacyResourceId"), **names} if customer else None,
         "note_attributes": [
             {"name": shapes.at(pair, "key"), "value": shapes.at(pair, "value")}
             for pair in shapes.items(node, "customAttributes")
@@ -92,7 +92,7 @@ def of_node(node: Any) -> dict[str, Any]:
 
 
 def went_back(node: Any) -> dict[str, Any] | None:
-    """Return amount, currency and last change of what went back of a listed order; None where nothing did."""
+    """Return amount, currency and last change of the refunds of a listed order; None without any."""
     money = shapes.at(node, "totalRefundedSet", "shopMoney")
     amount, currency = shapes.text(money, "amount"), shapes.text(money, "currencyCode")
     if amount is None or not amount.strip("0."):
@@ -101,7 +101,7 @@ def went_back(node: Any) -> dict[str, Any] | None:
 
 
 def _paid_at(order: Any) -> datetime:
-    """Return when an order was paid: at its last change where its webhook tells one, else when it was placed.
+    """Return when an order was paid: at its last change where its webhook has one, else when it was placed.
 
     Raises UnreadableEvent.
     """
@@ -110,18 +110,18 @@ def _paid_at(order: Any) -> datetime:
 
 
 def _order(account: GatewayAccount, order: Any) -> Fact:
-    order_id, state = shapes.needed(order, "id"), shopify_totals.state(order)
-    if state is not None:
-        return state
+    order_id, unpaid = shapes.require(order, "id"), shopify_totals.state(order)
+    if unpaid is not None:
+        return unpaid
     currency = amounts.currency(shapes.at(order, "currency"))
     (paid, total), at = shopify_totals.totals(order, currency), _paid_at(order)
-    told = _carriers(order)
+    carriers = _carriers(order)
     origin = BuyerOrigin(
         customer_id=shapes.identity(order, "customer", "id"),
-        email=next((said for name in ("email", "contact_email") if (said := shapes.text(order, name))), None)
+        email=next((value for name in ("email", "contact_email") if (value := shapes.text(order, name))), None)
         or shapes.text(order, "customer", "email"),
         name=shapes.full_name(shapes.at(order, "customer"), "first_name", "last_name"),
-        carriers=(*told, *_journey(account, order, told, at)),
+        carriers=(*carriers, *_journey(account, order, carriers, at)),
         codes=tuple(
             RedeemedCode(code, _CODE)
             for item in shapes.items(order, "discount_codes")
@@ -143,40 +143,40 @@ def _order(account: GatewayAccount, order: Any) -> Fact:
 
 
 def _carriers(order: Any) -> tuple[Carrier, ...]:
-    """Return what the cart carried, then where the visit began. Names that begin with _ are hidden from the buyer."""
+    """Return the fields of the cart, then of the landing page. Names that begin with _ are hidden from the buyer."""
     notes = [shapes.pairs(order, "note_attributes")]
     notes += [shapes.pairs(line, "properties") for line in shapes.items(order, "line_items")]
-    found = [Carrier(_PIXEL, {name.lstrip("_"): said for name, said in note.items()}) for note in notes if note]
+    carriers = [Carrier(_PIXEL, {name.lstrip("_"): value for name, value in note.items()}) for note in notes if note]
     landing = links.fields_of(shapes.at(order, "landing_site"))
     if not landing and (reference := shapes.text(order, "landing_site_ref")):
         landing = {"ref": reference}
-    return (*found, Carrier(_LANDING, landing)) if landing else tuple(found)
+    return (*carriers, Carrier(_LANDING, landing)) if landing else tuple(carriers)
 
 
-def _journey(account: GatewayAccount, order: Any, told: tuple[Carrier, ...], at: datetime) -> tuple[Carrier, ...]:
-    """Ask for the visits before an order. One that a subscription renews, or that names somebody, has no need."""
+def _journey(account: GatewayAccount, order: Any, carriers: tuple[Carrier, ...], at: datetime) -> tuple[Carrier, ...]:
+    """Read the visits before an order, but for a renewal or an order that names an affiliate."""
     is_renewal = (shapes.text(order, "source_name") or "").startswith(_RENEWAL)
-    if is_renewal or any(referrals.SLUG_KEY in carrier.fields for carrier in told):
+    if is_renewal or any(referrals.SLUG_KEY in carrier.fields for carrier in carriers):
         return ()
     try:
         data = shopify_api.graphql(account, _ORDER_JOURNEY, {"id": _gid(order)})
     except GatewayRejected:  # a scope is missing
         return ()
     journey = shapes.at(data, "order", "customerJourneySummary")
-    if shapes.at(journey, "ready") is False and not told and clock.now() - at < _JOURNEY_KNOWN_AFTER:
+    if shapes.at(journey, "ready") is False and not carriers and clock.now() - at < _JOURNEY_KNOWN_AFTER:
         raise GatewayUnreachable("the visits before the order are not known yet")
     visits = (shapes.at(journey, name) for name in ("lastVisit", "firstVisit"))
-    found = [links.fields_of(shapes.at(visit, "landingPage")) for visit in visits if visit]
-    return tuple(Carrier(_JOURNEY, fields) for fields in found if fields)
+    queries = [links.fields_of(shapes.at(visit, "landingPage")) for visit in visits if visit]
+    return tuple(Carrier(_JOURNEY, fields) for fields in queries if fields)
 
 
 def _refund(account: GatewayAccount, refund: Any) -> Fact:
-    refund_id, order_id = shapes.needed(refund, "id"), shapes.needed(refund, "order_id")
+    refund_id, order_id = shapes.require(refund, "id"), shapes.require(refund, "order_id")
     at = shapes.moment(refund, "processed_at" if shapes.at(refund, "processed_at") else "created_at")
     data = shopify_api.graphql(account, _REFUNDED, {"id": f"gid://shopify/Order/{order_id}"})
     money = shapes.at(data, "order", "totalRefundedSet", "shopMoney")
     if money is None:
-        return _own(refund, refund_id, order_id, at, shapes.text(data, "shop", "currencyCode"))
+        return _refund_by_transactions(refund, refund_id, order_id, at, shapes.text(data, "shop", "currencyCode"))
     return _listed_refund(
         account,
         {
@@ -188,9 +188,9 @@ def _refund(account: GatewayAccount, refund: Any) -> Fact:
     )
 
 
-def _listed_refund(account: GatewayAccount, told: Any) -> Fact:
-    order_id, currency = shapes.needed(told, "order_id"), amounts.currency(shapes.at(told, "currency"))
-    cents = amounts.of_decimal(shapes.at(told, "amount"), currency)
+def _listed_refund(account: GatewayAccount, refund: Any) -> Fact:
+    order_id, currency = shapes.require(refund, "order_id"), amounts.currency(shapes.at(refund, "currency"))
+    cents = amounts.of_decimal(shapes.at(refund, "amount"), currency)
     if cents == 0:
         return IgnoredFact("no_money_moved")
     return RefundFact(
@@ -198,13 +198,15 @@ def _listed_refund(account: GatewayAccount, told: Any) -> Fact:
         sale_ids=(order_id,),
         amount_cents=cents,
         currency=currency,
-        refunded_at=shapes.moment(told, "processed_at"),
+        refunded_at=shapes.moment(refund, "processed_at"),
         is_cumulative=True,
     )
 
 
-def _own(refund: Any, refund_id: str, order_id: str, at: datetime, shop_currency: str | None) -> Fact:
-    """Read a refund by its own transactions. Raises UnreadableEvent where they do not say what went back."""
+def _refund_by_transactions(
+    refund: Any, refund_id: str, order_id: str, at: datetime, shop_currency: str | None
+) -> Fact:
+    """Read a refund by its own transactions. Raises UnreadableEvent where they do not have the amount."""
     back = [item for item in shapes.items(refund, "transactions") if shapes.text(item, "kind") == "refund"]
     done = [item for item in back if shapes.text(item, "status") == "success"]
     currencies = {shapes.text(item, "currency") for item in back}
@@ -221,7 +223,7 @@ def _own(refund: Any, refund_id: str, order_id: str, at: datetime, shop_currency
 
 
 def _dispute(account: GatewayAccount, dispute: Any) -> Fact:
-    dispute_id, status = shapes.needed(dispute, "id"), shapes.text(dispute, "status") or ""
+    dispute_id, status = shapes.require(dispute, "id"), shapes.text(dispute, "status") or ""
     order_id = shapes.identity(dispute, "order_id")
     state = _STATES.get(status)
     if shapes.text(dispute, "type") != "chargeback" or state is None or order_id is None:
@@ -238,16 +240,16 @@ def _dispute(account: GatewayAccount, dispute: Any) -> Fact:
     )
 
 
-def _uninstalled(account: GatewayAccount, told: Any) -> Fact:
-    shapes.needed(told, "id")
+def _uninstallation(account: GatewayAccount, app: Any) -> Fact:
+    shapes.require(app, "id")
     return DisconnectedFact("The app was uninstalled.")
 
 
 def _gid(order: Any) -> str:
-    return f"gid://shopify/Order/{shapes.needed(order, 'id')}"
+    return f"gid://shopify/Order/{shapes.require(order, 'id')}"
 
 
-# What is refunded or prevented ends the dispute; money that went back for it is told as a refund.
+# A refund or a prevention ends the dispute; money that was returned for it is reported as a refund.
 _STATES: Mapping[str, DisputeState] = {
     "needs_response": DisputeState.Opened,
     "under_review": DisputeState.Opened,
@@ -265,5 +267,5 @@ READERS: Mapping[str, Reader] = {
     LISTED_REFUND: _listed_refund,
     "disputes/create": _dispute,
     "disputes/update": _dispute,
-    "app/uninstalled": _uninstalled,
+    "app/uninstalled": _uninstallation,
 }

@@ -1,7 +1,7 @@
 """shopify's web pixel: an app has one at most at a shop, whose settings are given through the Admin API.
 
-The pixel's own script is deployed with the app (`integrations/shopify-pixel`). What is there is looked up before
-anything is changed, so that asking again after a lost answer makes nothing twice.
+The pixel's own script is deployed with the app (`integrations/shopify-pixel`). The existing pixel is read before
+any change, so that a repeat after a lost answer makes nothing twice.
 """
 
 import json
@@ -35,63 +35,63 @@ _DELETE = """mutation PixelDelete($id: ID!) {
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _ExistingPixel:
     id: str
     settings: Mapping[str, str]
 
 
 def settle(account: GatewayAccount, wanted: Mapping[str, str]) -> str:
-    """Have the app's pixel at the shop with these settings, and return its id there. Repeatable.
+    """Make or change the app's pixel at the shop to these settings, and return its id there. Repeatable.
 
     Raises CredentialsRefused, GatewayRejected (also where the app lacks the extension or a scope) and
-    GatewayUnreachable: what was asked for may have happened then.
+    GatewayUnreachable: the change may have been made then.
     """
-    there = _find(account)
-    if there is not None and there.settings == wanted:
-        return there.id
+    existing = _find(account)
+    if existing is not None and existing.settings == wanted:
+        return existing.id
     pixel = {"settings": json.dumps(dict(wanted), sort_keys=True)}
-    if there is not None:
-        return _id(_asked(account, _CHANGE, {"id": there.id, "pixel": pixel}, "webPixelUpdate"))
-    return _id(_asked(account, _MAKE, {"pixel": pixel}, "webPixelCreate"))
+    if existing is not None:
+        return _id(_change(account, _CHANGE, {"id": existing.id, "pixel": pixel}, "webPixelUpdate"))
+    return _id(_change(account, _MAKE, {"pixel": pixel}, "webPixelCreate"))
 
 
 def remove(account: GatewayAccount, of_account: str) -> None:
-    """Delete the app's pixel at the shop where it is of this account; what is gone, or another's, is well.
+    """Delete the app's pixel of this account at the shop; one that is gone or of another account is no error.
 
     Raises as `settle`.
     """
-    there = _find(account)
-    if there is None or there.settings.get(ACCOUNT) != of_account:
+    pixel = _find(account)
+    if pixel is None or pixel.settings.get(ACCOUNT) != of_account:
         return
-    said = shapes.at(_mutated(account, _DELETE, {"id": there.id}), "webPixelDelete")
-    for error in shapes.items(said, "userErrors"):
+    result = shapes.at(_mutate(account, _DELETE, {"id": pixel.id}), "webPixelDelete")
+    for error in shapes.items(result, "userErrors"):
         if shapes.text(error, "code") != "NOT_FOUND":
             raise GatewayRejected(422, shapes.text(error, "message") or "it says no")
 
 
-def _find(account: GatewayAccount) -> _Found | None:
+def _find(account: GatewayAccount) -> _ExistingPixel | None:
     try:
-        there = shapes.at(shopify_api.graphql(account, _FIND), "webPixel")
+        pixel = shapes.at(shopify_api.graphql(account, _FIND), "webPixel")
     except GatewayRejected as error:
         if error.status == _DENIED:
             raise GatewayRejected(_DENIED, _SCOPES) from error
         if _NONE_YET in str(error).lower():
             return None
         raise
-    pixel_id = shapes.text(there, "id")
-    return _Found(pixel_id, _settings(shapes.at(there, "settings"))) if pixel_id else None
+    pixel_id = shapes.text(pixel, "id")
+    return _ExistingPixel(pixel_id, _settings(shapes.at(pixel, "settings"))) if pixel_id else None
 
 
-def _settings(told: Any) -> Mapping[str, str]:
-    if isinstance(told, str):
+def _settings(settings: Any) -> Mapping[str, str]:
+    if isinstance(settings, str):
         try:
-            told = json.loads(told)
+            settings = json.loads(settings)
         except ValueError:
             return {}
-    return {str(name): str(said) for name, said in told.items()} if isinstance(told, Mapping) else {}
+    return {str(name): str(value) for name, value in settings.items()} if isinstance(settings, Mapping) else {}
 
 
-def _mutated(account: GatewayAccount, mutation: str, variables: Mapping[str, object]) -> Any:
+def _mutate(account: GatewayAccount, mutation: str, variables: Mapping[str, object]) -> Any:
     try:
         return shopify_api.graphql(account, mutation, variables)
     except GatewayRejected as error:
@@ -102,18 +102,18 @@ def _mutated(account: GatewayAccount, mutation: str, variables: Mapping[str, obj
         raise
 
 
-def _asked(account: GatewayAccount, mutation: str, variables: Mapping[str, object], name: str) -> Any:
-    said = shapes.at(_mutated(account, mutation, variables), name)
-    for error in shapes.items(said, "userErrors"):
+def _change(account: GatewayAccount, mutation: str, variables: Mapping[str, object], name: str) -> Any:
+    result = shapes.at(_mutate(account, mutation, variables), name)
+    for error in shapes.items(result, "userErrors"):
         code, words = shapes.text(error, "code"), shapes.text(error, "message") or "it says no"
         if code in ("TAKEN", "NOT_FOUND"):
             raise GatewayUnreachable("its web pixel was made or deleted at the same moment")
         raise GatewayRejected(422, _DEPLOY if code == _NO_EXTENSION[0] else f"its web pixel: {words}")
-    return said
+    return result
 
 
-def _id(said: Any) -> str:
-    pixel_id = shapes.identity(said, "webPixel", "id")
+def _id(result: Any) -> str:
+    pixel_id = shapes.identity(result, "webPixel", "id")
     if pixel_id is None:
         raise GatewayUnreachable("no web pixel came")
     return pixel_id

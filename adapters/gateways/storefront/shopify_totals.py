@@ -1,4 +1,4 @@
-"""What shopify's orders come to, and whether they are paid: when they are placed, and whenever they change.
+"""Reads the totals of shopify's orders, and whether they are paid: when they are placed, and whenever they change.
 
 An order that is edited, cancelled or voided is reported by its update, which names no affiliate. Its first total stays
 where lines are removed; the present one has its refunds taken off as well.
@@ -15,7 +15,7 @@ from domain.gateways.facts import CancelledFact, Fact, IgnoredFact, TotalFact
 PAID = ("paid", "partially_refunded", "refunded")
 NO_MONEY = ("voided", "expired")
 DELETED = "orders/delete"
-#: When an order was deleted, which its body does not tell.
+#: When an order was deleted, which its body lacks.
 DELETED_AT = "finderfee_deleted_at"
 
 
@@ -26,19 +26,19 @@ def changed_at(order: Any) -> datetime:
 
 
 def state(order: Any) -> Fact | None:
-    """Return what an order without money means; None for one that is paid.
+    """Return the fact of an order without money; None for one that is paid.
 
     A cancelled one that was refunded in part keeps the rest, as its refunds report.
     """
     status = (shapes.text(order, "financial_status") or "paid").lower()
     is_cancelled = shapes.at(order, "cancelled_at") is not None and status == "paid"
     if status in NO_MONEY or is_cancelled:
-        return CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=changed_at(order))
+        return CancelledFact(sale_ids=(shapes.require(order, "id"),), told_at=changed_at(order))
     return None if status in PAID else IgnoredFact("not_paid")
 
 
 def totals(order: Any, currency: str) -> tuple[int, int]:
-    """Return what was paid for an order in all, without what edits took off, and what it comes to now."""
+    """Return the amount paid for an order in all, without reductions by edits, and its present total."""
     total = amounts.of_decimal(shapes.at(order, "total_price"), currency)
     if shapes.at(order, "current_total_price") is None:
         return total, total
@@ -47,7 +47,7 @@ def totals(order: Any, currency: str) -> tuple[int, int]:
 
 
 def _refunded_in(order: Any, currency: str, *, otherwise: int) -> int:
-    """Return what an order says that went back of it; `otherwise` where that is other money."""
+    """Return the refunds of an order in its currency; `otherwise` where they are in another one."""
     if shapes.at(order, "total_refunded") is not None:
         return amounts.of_decimal(shapes.at(order, "total_refunded"), currency)
     parts = [part for refund in shapes.items(order, "refunds") for part in shapes.items(refund, "transactions")]
@@ -58,8 +58,8 @@ def _refunded_in(order: Any, currency: str, *, otherwise: int) -> int:
 
 
 def changed(account: GatewayAccount, order: Any) -> Fact:
-    """Read an order that changed: what it comes to, or that it is cancelled. Its payment has an event of its own."""
-    order_id, unpaid = shapes.needed(order, "id"), state(order)
+    """Read an order that changed: its total, or that it is cancelled. Its payment has an event of its own."""
+    order_id, unpaid = shapes.require(order, "id"), state(order)
     if unpaid is not None:
         return unpaid
     currency = amounts.currency(shapes.at(order, "currency"))
@@ -76,11 +76,11 @@ def changed(account: GatewayAccount, order: Any) -> Fact:
 
 def deleted(account: GatewayAccount, order: Any) -> Fact:
     """Read an order that was deleted, by its id alone."""
-    return CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=shapes.moment(order, DELETED_AT))
+    return CancelledFact(sale_ids=(shapes.require(order, "id"),), told_at=shapes.moment(order, DELETED_AT))
 
 
 def net(order: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where one is unknown.
+    """Return the payment without tax and shipping; None where one is unknown.
 
     Where prices hold the tax, shipping's is in both.
     """

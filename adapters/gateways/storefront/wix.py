@@ -68,7 +68,7 @@ class Wix(GatewayAdapter):
         answer = _wire(token).get("/apps/v1/instance")
         if shapes.text(answer, "instance", "instanceId") != account.credentials.get("instanceId"):
             raise CredentialsRefused("the app's instance is another")
-        site = shapes.needed(answer, "site", "siteId")
+        site = shapes.require(answer, "site", "siteId")
         name = shapes.text(answer, "site", "siteDisplayName") or site
         return Known(name, identity=(site,))
 
@@ -92,7 +92,7 @@ class Wix(GatewayAdapter):
         return ProvedRequest((GatewayDelivery(key, kind, dumped({"eventType": kind, "data": event}), event_id),))
 
     def translate(self, account: GatewayAccount, event: Any, kind: str) -> Facts:
-        event_type, data = shapes.needed(event, "eventType"), shapes.at(event, "data")
+        event_type, data = shapes.require(event, "eventType"), shapes.at(event, "data")
         read = wix_facts.READERS.get(event_type)
         if read is None:
             return IgnoredFact("unknown_type")
@@ -100,7 +100,7 @@ class Wix(GatewayAdapter):
             return IgnoredFact("anonymized")
         return read(lambda order_id: _order(account, order_id), wix_facts.body(data))
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
         """Read the orders that changed since then, for one that was placed earlier may be paid since; and refunds."""
 
         def fetch(search: Mapping[str, object]) -> Any:
@@ -118,7 +118,7 @@ class Wix(GatewayAdapter):
         }
         for page in paging.follow(fetch, first, following):
             orders = shapes.items(page, "orders")
-            if deliveries := [delivery for order in orders for delivery in _listed(account, order)]:
+            if deliveries := [delivery for order in orders for delivery in _to_deliveries(account, order)]:
                 yield deliveries
 
 
@@ -156,7 +156,7 @@ def _key(account: GatewayAccount) -> tuple[str, ...]:
 
 
 def _order(account: GatewayAccount, order_id: str) -> Any:
-    """Return an order as it is now. Raises UnreadableEvent where there is none."""
+    """Return the present state of an order. Raises UnreadableEvent for one that does not exist."""
     try:
         return shapes.at(ask(account, "GET", f"/ecom/v1/orders/{wix_facts.in_address(order_id)}"), "order")
     except GatewayRejected as error:
@@ -165,7 +165,7 @@ def _order(account: GatewayAccount, order_id: str) -> Any:
         raise UnreadableEvent(f"the order {order_id} is not there") from error
 
 
-def _listed(account: GatewayAccount, order: Any) -> Iterator[GatewayDelivery]:
+def _to_deliveries(account: GatewayAccount, order: Any) -> Iterator[GatewayDelivery]:
     order_id = wix_facts.own_id(order)
     yield _listed_event(order_id, wix_facts.APPROVED, {"order": order})
     changed = shapes.later_change(
@@ -173,7 +173,7 @@ def _listed(account: GatewayAccount, order: Any) -> Iterator[GatewayDelivery]:
         lambda: wix_facts.changed_at(None, order),
         anyhow=wix_facts.has_no_money(order),
     )
-    if changed:  # it may be known with another total, or be cancelled by now
+    if changed:  # its stored total may be another one, or it may be cancelled
         yield _listed_event(f"{order_id}:{changed}", wix_facts.UPDATED, {"order": order})
     if shapes.text(order, "paymentStatus") not in wix_facts.REFUNDED:
         return

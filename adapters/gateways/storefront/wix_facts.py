@@ -1,4 +1,4 @@
-"""What wix's events mean: orders once their payment status is PAID, refunds and chargebacks of their payments.
+"""Translates wix's events: orders once their payment status is PAID, refunds and chargebacks of their payments.
 
 Ids and dates are written with or without an underscore in front, bodies as objects or as text: all are read.
 """
@@ -46,17 +46,17 @@ _ID = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
 def body(event: Any) -> Any:
-    """Return what an event is about, with the time of the event. Raises UnreadableEvent."""
+    """Return the object of an event, with the time of the event. Raises UnreadableEvent."""
     try:
         action = wix_proof.unpacked(shapes.at(event, "actionEvent"))
-        told = wix_proof.unpacked(shapes.at(action, "body") or shapes.at(action, "bodyAsJson") or _entity(event))
+        content = wix_proof.unpacked(shapes.at(action, "body") or shapes.at(action, "bodyAsJson") or _entity(event))
     except ValueError as error:
         raise UnreadableEvent("the event's body is not JSON") from error
-    return {**told, _TIME: shapes.at(event, _TIME)} if isinstance(told, Mapping) else told
+    return {**content, _TIME: shapes.at(event, _TIME)} if isinstance(content, Mapping) else content
 
 
 def _entity(event: Any) -> Any:
-    """Return the order of an event that says what it is now, as the body of one that says what happened to it."""
+    """Return the order of an event of its present state, in the form of an event of a change."""
     updated = wix_proof.unpacked(shapes.at(event, "updatedEvent"))
     order = shapes.at(updated, "currentEntity") or shapes.at(updated, "currentEntityAsJson")
     return {"order": wix_proof.unpacked(order)} if order else None
@@ -64,14 +64,14 @@ def _entity(event: Any) -> Any:
 
 def own_id(value: Any) -> str:
     """Return the id of an object. Raises UnreadableEvent."""
-    return shapes.identity(value, "_id") or shapes.needed(value, "id")
+    return shapes.identity(value, "_id") or shapes.require(value, "id")
 
 
-def in_address(found: str) -> str:
-    """Return an id that stands in an address. Raises UnreadableEvent."""
-    if not _ID.fullmatch(found):
+def in_address(object_id: str) -> str:
+    """Return an id that is safe in an address. Raises UnreadableEvent."""
+    if not _ID.fullmatch(object_id):
         raise UnreadableEvent("an id is none")
-    return found
+    return object_id
 
 
 def currency(order: Any) -> str:
@@ -85,12 +85,12 @@ def bought_at(order: Any) -> datetime:
     return shapes.moment(order, next((name for name in names if shapes.at(order, name)), names[0]))
 
 
-def changed_at(told: Any, order: Any) -> datetime:
+def changed_at(event: Any, order: Any) -> datetime:
     """Return when an order last changed. Raises UnreadableEvent."""
     name = next((name for name in ("updatedDate", "_updatedDate") if shapes.at(order, name)), None)
     if name is not None:
         return shapes.moment(order, name)
-    return shapes.moment(told, _TIME) if shapes.at(told, _TIME) else bought_at(order)
+    return shapes.moment(event, _TIME) if shapes.at(event, _TIME) else bought_at(order)
 
 
 def has_no_money(order: Any) -> bool:
@@ -99,22 +99,22 @@ def has_no_money(order: Any) -> bool:
 
 
 def went_back(refund: Any, in_currency: str) -> int:
-    """Return what of a refund was paid back so far, in minor units. Raises UnreadableEvent."""
+    """Return the part of a refund that was paid back so far, in minor units. Raises UnreadableEvent."""
     done = [part for part in shapes.items(refund, "transactions") if shapes.text(part, "refundStatus") == "SUCCEEDED"]
     if done:
         return sum(_money(part, in_currency, "amount") for part in done)
     return _money(refund, in_currency, "summary", "refunded") if shapes.at(refund, "summary", "refunded") else 0
 
 
-def _order(read_order: ReadOrder, told: Any) -> Fact:
-    order = shapes.at(told, "order")
+def _order(read_order: ReadOrder, event: Any) -> Fact:
+    order = shapes.at(event, "order")
     order_id, lines = own_id(order), shapes.items(order, "lineItems")
     if shapes.at(order, "imported") is True:
         return IgnoredFact("imported")
-    in_currency, at = currency(order), _paid_at(told, order)
+    in_currency, at = currency(order), _paid_at(event, order)
     paid, origin = _money(order, in_currency, "priceSummary", "total"), _origin(order, lines)
     if has_no_money(order):
-        return CancelledFact(sale_ids=(order_id,), told_at=changed_at(told, order))
+        return CancelledFact(sale_ids=(order_id,), told_at=changed_at(event, order))
     if paid == 0 and any(_is_trial(line) for line in (order, *lines)):
         return StartFact(external_id=order_id, started_at=at, origin=origin)
     if shapes.text(order, "paymentStatus") not in _PAID:
@@ -126,16 +126,16 @@ def _order(read_order: ReadOrder, told: Any) -> Fact:
         paid_at=at,
         origin=origin,
         net_cents=_net(order, paid, in_currency),
-        told_at=changed_at(told, order),
+        told_at=changed_at(event, order),
     )
 
 
-def _changed(read_order: ReadOrder, told: Any) -> Fact:
-    """Read an order that changed: what it comes to, or that it is cancelled. Its payment is told apart."""
-    order = shapes.at(told, "order")
+def _changed_order(read_order: ReadOrder, event: Any) -> Fact:
+    """Read an order that changed: its total, or that it is cancelled. Its payment has an event of its own."""
+    order = shapes.at(event, "order")
     order_id = own_id(order)
     if has_no_money(order):
-        return CancelledFact(sale_ids=(order_id,), told_at=changed_at(told, order))
+        return CancelledFact(sale_ids=(order_id,), told_at=changed_at(event, order))
     if shapes.text(order, "paymentStatus") not in _PAID:
         return IgnoredFact("not_paid")
     in_currency = currency(order)
@@ -145,21 +145,21 @@ def _changed(read_order: ReadOrder, told: Any) -> Fact:
         amount_cents=paid,
         total_cents=paid,
         currency=in_currency,
-        told_at=changed_at(told, order),
+        told_at=changed_at(event, order),
         net_cents=_net(order, paid, in_currency),
     )
 
 
-def _paid_at(told: Any, order: Any) -> datetime:
-    """Return when an order was paid: when it was placed, unless the event says that it was not paid until then."""
-    placed, before = bought_at(order), shapes.text(told, "previousPaymentStatus")
-    if before is None or before in _PAID or shapes.at(told, _TIME) is None:
+def _paid_at(event: Any, order: Any) -> datetime:
+    """Return when an order was paid: when it was placed, unless it was unpaid until the event."""
+    placed, before = bought_at(order), shapes.text(event, "previousPaymentStatus")
+    if before is None or before in _PAID or shapes.at(event, _TIME) is None:
         return placed
-    return max(placed, shapes.moment(told, _TIME))
+    return max(placed, shapes.moment(event, _TIME))
 
 
-def _refund(read_order: ReadOrder, told: Any) -> Fact:
-    refund, order_id = shapes.at(told, "refund"), shapes.needed(told, "orderId")
+def _refund(read_order: ReadOrder, event: Any) -> Fact:
+    refund, order_id = shapes.at(event, "refund"), shapes.require(event, "orderId")
     refund_id, at = own_id(refund), "createdDate" if shapes.at(refund, "createdDate") else "_createdDate"
     in_currency = currency(read_order(order_id))
     cents = went_back(refund, in_currency)
@@ -176,10 +176,10 @@ def _refund(read_order: ReadOrder, told: Any) -> Fact:
 
 
 def _chargeback(state: DisputeState) -> Reader:
-    """Return what reads a chargeback; wix tells of one when its money is gone, or is back."""
+    """Return the reader of a chargeback; wix reports one when its money was taken, or is back."""
 
-    def read(read_order: ReadOrder, told: Any) -> Fact:
-        order_id, chargeback = shapes.needed(told, "orderId"), shapes.at(told, "chargeback")
+    def read(read_order: ReadOrder, event: Any) -> Fact:
+        order_id, chargeback = shapes.require(event, "orderId"), shapes.at(event, "chargeback")
         at = next((name for name in ("createdDate", "_createdDate") if shapes.at(chargeback, name)), None)
         order = read_order(order_id)
         return DisputeFact(
@@ -194,19 +194,19 @@ def _chargeback(state: DisputeState) -> Reader:
     return read
 
 
-def _removed(read_order: ReadOrder, told: Any) -> Fact:
+def _removal(read_order: ReadOrder, event: Any) -> Fact:
     return DisconnectedFact("The app was removed from the site.")
 
 
 READERS: Mapping[str, Reader] = {
     "wix.ecom.v1.order_payment_status_updated": _order,
     APPROVED: _order,
-    UPDATED: _changed,
-    "wix.ecom.v1.order_canceled": _changed,
+    UPDATED: _changed_order,
+    "wix.ecom.v1.order_canceled": _changed_order,
     REFUND: _refund,
     "wix.ecom.v1.order_transactions_chargeback_approved": _chargeback(DisputeState.Lost),
     "wix.ecom.v1.order_transactions_chargeback_reversed": _chargeback(DisputeState.Won),
-    REMOVED: _removed,
+    REMOVED: _removal,
 }
 
 
@@ -217,7 +217,7 @@ def _origin(order: Any, lines: list[Any]) -> BuyerOrigin:
         customer_id=shapes.identity(buyer, "contactId") or shapes.identity(buyer, "memberId"),
         email=shapes.text(buyer, "email"),
         name=shapes.full_name(person, "firstName", "lastName"),
-        subscription_id=next((found for found in subscriptions if found), None),
+        subscription_id=next((subscription_id for subscription_id in subscriptions if subscription_id), None),
         carriers=_carriers(order),
         codes=tuple(
             RedeemedCode(text, "wix_coupon_code", coupon_id)
@@ -232,15 +232,15 @@ def _origin(order: Any, lines: list[Any]) -> BuyerOrigin:
 
 def _carriers(order: Any) -> tuple[Carrier, ...]:
     spaces = shapes.at(order, "extendedFields", "namespaces")
-    named = spaces.values() if isinstance(spaces, Mapping) else ()
-    found = [Carrier("wix_custom_field", shapes.pairs(order, "customFields", name="title"))]
-    found += [Carrier("wix_metadata", shapes.table(space)) for space in named]
-    return tuple(carrier for carrier in found if carrier.fields)
+    tables = spaces.values() if isinstance(spaces, Mapping) else ()
+    carriers = [Carrier("wix_custom_field", shapes.pairs(order, "customFields", name="title"))]
+    carriers += [Carrier("wix_metadata", shapes.table(space)) for space in tables]
+    return tuple(carrier for carrier in carriers if carrier.fields)
 
 
 def _is_trial(holder: Any) -> bool:
-    found = shapes.at(holder, "payAfterFreeTrial") or shapes.at(holder, "subscriptionInfo", "payAfterFreeTrial")
-    return bool(found)
+    free_trial = shapes.at(holder, "payAfterFreeTrial") or shapes.at(holder, "subscriptionInfo", "payAfterFreeTrial")
+    return bool(free_trial)
 
 
 def _money(holder: Any, in_currency: str, *path: str) -> int:
@@ -248,6 +248,6 @@ def _money(holder: Any, in_currency: str, *path: str) -> int:
 
 
 def _net(order: Any, paid: int, in_currency: str) -> int | None:
-    """Return what was paid without tax and shipping; None where one is unknown."""
+    """Return the payment without tax and shipping; None where one is unknown."""
     parts = (shapes.at(order, "priceSummary", name, "amount") for name in ("tax", "shipping"))
     return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, in_currency) for part in parts))

@@ -1,4 +1,4 @@
-"""Opens what wix sends: the body is one signed token (RS256), in which JSON lies as text within JSON."""
+"""Opens the bodies of wix: each is one signed token (RS256), with JSON as text within JSON."""
 
 import functools
 import re
@@ -18,7 +18,7 @@ _LEEWAY_S = 60
 
 
 class _Registry(JWSRegistry):
-    """One algorithm, whatever a token's header asks for, and room for an order of many lines."""
+    """One algorithm, whichever a token's header names, and room for an order of many lines."""
 
     max_header_length = 4096
     max_payload_length = 1024 * 1024
@@ -40,32 +40,32 @@ def claims(account: GatewayAccount, request: Inbound) -> tuple[Any, bytes]:
 
     A payload that is no JSON has no claims; a token that is over has none either.
     """
-    found = _TOKEN.fullmatch(request.body)
-    if found is None:
+    match = _TOKEN.fullmatch(request.body)
+    if match is None:
         raise NotProved
-    payload = next((read for pem in account.secrets("publicKey") if (read := _verified(found[1], pem))), None)
+    payload = next((read for pem in account.secrets("publicKey") if (read := _verify(match[1], pem))), None)
     if payload is None:
         raise NotProved
     try:
-        said = parsed(payload)
+        content = parsed(payload)
     except ValueError:
         return None, payload
-    until = shapes.at(said, "exp")
+    until = shapes.at(content, "exp")
     if type(until) is not int or until + _LEEWAY_S < request.received_at.timestamp():
         raise NotProved
-    return said, payload
+    return content, payload
 
 
 def unpacked(value: Any) -> Any:
-    """Return what a text holds as JSON; what is no text is returned as it is. Raises ValueError."""
+    """Return the JSON of a text; any other value is returned as it is. Raises ValueError."""
     return parsed(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else value
 
 
-def _verified(token: bytes, pem: str) -> bytes | None:
+def _verify(token: bytes, pem: str) -> bytes | None:
     """Return the payload of a token when this key signed it."""
     try:
         return jws.deserialize_compact(token, key(pem), algorithms=[_ALGORITHM], registry=_REGISTRY).payload
-    except Exception:  # joserfc and cryptography raise of every kind for what strangers send and for a damaged key
+    except Exception:  # joserfc and cryptography raise errors of every kind for foreign tokens and for a damaged key
         return None
 
 

@@ -34,7 +34,7 @@ from domain.gateways.facts import Facts, IgnoredFact
 
 _TOPICS = (*woocommerce_facts.CHANGED, woocommerce_facts.DELETED)
 _PAGE = 50
-# An order with all its lines is large, and an answer that is too large is none.
+# An order with all its lines is large, and an answer that is too large is an error.
 _READ = (
     "id,status,currency,total,total_tax,shipping_total,customer_id,billing,date_paid_gmt,date_modified_gmt,"
     "meta_data,coupon_lines,refunds"
@@ -42,7 +42,7 @@ _READ = (
 _PING = re.compile(rb"webhook_id=[0-9]{1,20}")
 _STORE = re.compile(r"(?P<scheme>https?://)?(?P<place>[^/?#:\s]+(?::[0-9]+)?(?:/[^?#\s]*)?)(?:[?#]\S*)?", re.IGNORECASE)
 # The code of a refusal for lack of any credentials: the shop's server removed the header on its way.
-_NOBODY = "woocommerce_rest_cannot_"
+_NO_CREDENTIALS = "woocommerce_rest_cannot_"
 _TOPIC_NAMES = "Order created, Order updated, Order restored, Order deleted"
 
 
@@ -74,7 +74,7 @@ class WooCommerce(ManyWebhooksAdapter):
     )
 
     def check(self, account: GatewayAccount) -> Known:
-        """Read one order, or that there is none."""
+        """Read one order of the shop, or an empty list."""
         _list_orders(account, {"per_page": 1})
         store = urlsplit(_store(account))
         return Known(store.netloc, identity=(store.netloc.lower() + store.path,))
@@ -84,15 +84,15 @@ class WooCommerce(ManyWebhooksAdapter):
 
         def make_hook(topic: str) -> str:
             hook = {"name": "Finderfee", "topic": topic, "delivery_url": address, "secret": secret, "status": "active"}
-            return shapes.needed(ask(account, "POST", "/webhooks", json=hook).json, "id")
+            return shapes.require(ask(account, "POST", "/webhooks", json=hook).json, "id")
 
         secret = secrets.token_urlsafe(32)
         try:
-            made = self.make_webhooks(account, map(make_hook, _TOPICS))
+            webhooks = self.make_webhooks(account, map(make_hook, _TOPICS))
         except (CredentialsRefused, GatewayRejected):
             setup = self.setup_by_hand(address, secret=secret, topics=_TOPIC_NAMES)
             return Subscribed({"webhookSecret": secret}, setup)
-        return Subscribed({self.webhooks_key: " ".join(made), "webhookSecret": secret})
+        return Subscribed({self.webhooks_key: " ".join(webhooks), "webhookSecret": secret})
 
     def drop_webhooks(self, account: GatewayAccount, webhooks: Sequence[str]) -> None:
         for webhook in webhooks:
@@ -114,8 +114,8 @@ class WooCommerce(ManyWebhooksAdapter):
         read = woocommerce_facts.READERS.get(kind)
         return read(event) if read else IgnoredFact("unknown_type")
 
-    def listed(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
-        """Have the webhooks active, then read the orders that changed: those paid since then, totals and refunds."""
+    def list_payments(self, account: GatewayAccount, since: datetime) -> Iterator[Sequence[GatewayDelivery]]:
+        """Reactivate the webhooks, then read the orders that changed: those paid since then, totals and refunds."""
         _reactivate(account, self.webhooks(account))
         params: dict[str, str | int] = {
             "modified_after": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
@@ -126,7 +126,7 @@ class WooCommerce(ManyWebhooksAdapter):
             "_fields": _READ,
         }
         for orders in paging.number(lambda number: _list_orders(account, {**params, "page": number}), _PAGE):
-            if deliveries := [delivery for order in orders for delivery in _listed(order, since)]:
+            if deliveries := [delivery for order in orders for delivery in _to_deliveries(order, since)]:
                 yield deliveries
 
     def _stamp(self, topic: str, request: Inbound) -> bytes:
@@ -164,18 +164,18 @@ def ask(
     try:
         wire = GatewayWire("woocommerce", _store(account), basic(key, secret), is_typed=True)
         try:
-            return _routed(wire, method, path, params or {}, json)
+            return _call(wire, method, path, params or {}, json)
         except CredentialsRefused as error:
-            if not error.code.startswith(_NOBODY):
+            if not error.code.startswith(_NO_CREDENTIALS):
                 raise
         bare = GatewayWire("woocommerce", _store(account), {}, is_typed=True)
         keys = {"consumer_key": key, "consumer_secret": secret}
-        return _routed(bare, method, path, {**(params or {}), **keys}, json)
+        return _call(bare, method, path, {**(params or {}), **keys}, json)
     except ValueError as error:
         raise CredentialsRefused("the store's address is none") from error
 
 
-def _routed(wire: GatewayWire, method: str, path: str, params: Mapping[str, str | int], json: object) -> GatewayAnswer:
+def _call(wire: GatewayWire, method: str, path: str, params: Mapping[str, str | int], json: object) -> GatewayAnswer:
     try:
         return wire.ask(method, f"/wp-json/wc/v3{path}", params=params, json=json)
     except GatewayRejected as error:
@@ -192,15 +192,15 @@ def _list_orders(account: GatewayAccount, params: Mapping[str, str | int]) -> li
 
 
 def _reactivate(account: GatewayAccount, webhooks: Sequence[str]) -> None:
-    """Have webhooks active again that the shop gave up; one that was deleted there is not made again."""
+    """Reactivate webhooks that the shop gave up; one that was deleted there is not made again."""
     for webhook in webhooks:
         with suppress(GatewayRejected):
             if shapes.text(ask(account, "GET", f"/webhooks/{webhook}").json, "status") != "active":
                 ask(account, "PUT", f"/webhooks/{webhook}", json={"status": "active"})
 
 
-def _listed(order: Any, since: datetime) -> Iterator[GatewayDelivery]:
-    order_id = shapes.needed(order, "id")
+def _to_deliveries(order: Any, since: datetime) -> Iterator[GatewayDelivery]:
+    order_id = shapes.require(order, "id")
     if not shapes.at(order, "date_paid_gmt"):
         return
     if shapes.is_since(since, lambda: woocommerce_facts.paid_at(order) or since):
@@ -210,4 +210,4 @@ def _listed(order: Any, since: datetime) -> Iterator[GatewayDelivery]:
         yield make_listed(f"{order_id}:{changed}", woocommerce_facts.LISTED_CHANGE, order)
     for refund in shapes.items(order, "refunds"):
         with_refund = {**order, "refunds": [refund]}
-        yield make_listed(shapes.needed(refund, "id"), woocommerce_facts.LISTED_REFUND, with_refund)
+        yield make_listed(shapes.require(refund, "id"), woocommerce_facts.LISTED_REFUND, with_refund)

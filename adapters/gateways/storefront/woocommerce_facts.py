@@ -1,4 +1,4 @@
-"""What a woocommerce order means: a payment once it is paid, what it comes to, and every refund in it by its id.
+"""Translates a woocommerce order: a payment once it is paid, its total, and every refund in it by its id.
 
 The total of an order leaves its refunds out. A status that means no money takes the payment back.
 
@@ -34,7 +34,7 @@ LISTED_REFUND, LISTED_CHANGE = "reconcile.refund", "reconcile.change"
 #: Topics whose body is an order as it was when it was sent.
 CHANGED = ("order.created", "order.updated", "order.restored")
 DELETED = "order.deleted"
-#: When an order was deleted, which its body does not tell; or restored, which may not count as a change of it.
+#: When an order was deleted, which its body lacks; or restored, which may not count as a change of it.
 RECEIVED_AT = "finderfee_received_at"
 
 _PAID = frozenset({"processing", "completed", "refunded"})
@@ -56,7 +56,7 @@ def of_order(order: Any) -> Facts:
 
     Raises UnreadableEvent, UnsupportedCurrency.
     """
-    order_id, at, status = shapes.needed(order, "id"), paid_at(order), shapes.text(order, "status")
+    order_id, at, status = shapes.require(order, "id"), paid_at(order), shapes.text(order, "status")
     if at is None:
         return IgnoredFact("not_paid")
     if status in _PAID:
@@ -69,8 +69,8 @@ def of_order(order: Any) -> Facts:
 
 
 def of_change(order: Any) -> Fact:
-    """Return what a listed order comes to, or that it was cancelled. Raises UnreadableEvent, UnsupportedCurrency."""
-    order_id, at = shapes.needed(order, "id"), changed_at(order)
+    """Return the total of a listed order, or that it was cancelled. Raises UnreadableEvent, UnsupportedCurrency."""
+    order_id, at = shapes.require(order, "id"), changed_at(order)
     if shapes.text(order, "status") in _NO_MONEY:
         return CancelledFact(sale_ids=(order_id,), told_at=at)
     currency = amounts.currency(shapes.at(order, "currency"))
@@ -87,7 +87,7 @@ def of_change(order: Any) -> Fact:
 
 def of_deleted(order: Any) -> Fact:
     """Return that an order was deleted. Raises UnreadableEvent."""
-    return CancelledFact(sale_ids=(shapes.needed(order, "id"),), told_at=shapes.moment(order, RECEIVED_AT))
+    return CancelledFact(sale_ids=(shapes.require(order, "id"),), told_at=shapes.moment(order, RECEIVED_AT))
 
 
 def changed_at(order: Any) -> datetime:
@@ -98,7 +98,7 @@ def changed_at(order: Any) -> datetime:
 
 
 def change_of(order: Any) -> str | None:
-    """Return when a paid order changed later, as its list says; None for one that is as it was paid."""
+    """Return when a paid order changed later, by its list; None for one that is as it was paid."""
     status = shapes.text(order, "status")
     if status not in _PAID | _NO_MONEY:
         return None
@@ -108,18 +108,18 @@ def change_of(order: Any) -> str | None:
 
 
 def refunds(order: Any) -> Sequence[Fact]:
-    """Return the refunds that stand in an order: negative, gross. Raises UnreadableEvent, UnsupportedCurrency."""
+    """Return the refunds in an order: negative, gross. Raises UnreadableEvent, UnsupportedCurrency."""
     return [fact for refund in shapes.items(order, "refunds") for fact in _refunds_of(order, refund)]
 
 
 def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
-    """Return a refund of an order; nothing where no money went back."""
-    order_id, currency = shapes.needed(order, "id"), amounts.currency(shapes.at(order, "currency"))
+    """Return a refund of an order; none where no money moved."""
+    order_id, currency = shapes.require(order, "id"), amounts.currency(shapes.at(order, "currency"))
     cents = _positive(refund, currency)
     if not cents:
         return ()
     fact = RefundFact(
-        refund_id=shapes.needed(refund, "id"),
+        refund_id=shapes.require(refund, "id"),
         sale_ids=(order_id,),
         amount_cents=cents,
         currency=currency,
@@ -146,7 +146,7 @@ def _payment(order: Any, at: datetime) -> Fact:
         ),
     )
     return PaymentFact(
-        external_id=shapes.needed(order, "id"),
+        external_id=shapes.require(order, "id"),
         amount_cents=paid,
         currency=currency,
         paid_at=at,
@@ -170,31 +170,31 @@ def _coupon_id(line: Any) -> str | None:
 
     Before, `coupon_data` was the whole coupon. A coupon that a plugin made up has 0, which is the id of none.
     """
-    told = {shapes.text(item, "key"): shapes.at(item, "value") for item in shapes.items(line, "meta_data")}
-    info = told.get("coupon_info")
+    meta = {shapes.text(item, "key"): shapes.at(item, "value") for item in shapes.items(line, "meta_data")}
+    info = meta.get("coupon_info")
     if isinstance(info, str):
         try:
             info = orjson.loads(info)
         except orjson.JSONDecodeError:
             info = None
     first = info[0] if isinstance(info, list) and info else None
-    coupon_id = shapes.identity({"id": first}, "id") or shapes.identity(told.get("coupon_data"), "id")
+    coupon_id = shapes.identity({"id": first}, "id") or shapes.identity(meta.get("coupon_data"), "id")
     return coupon_id if coupon_id != "0" else None
 
 
 def _carriers(order: Any, meta: Mapping[str, str]) -> tuple[Carrier, ...]:
-    """Return what the order was stamped with, then the page on which the visit began."""
-    stamped = {name.lstrip("_"): said for name, said in meta.items()}
+    """Return the meta data of the order, then the page on which the visit began."""
+    stamped = {name.lstrip("_"): value for name, value in meta.items()}
     if slug := meta.get(_SLUG_META):
         stamped.setdefault(referrals.SLUG_KEY, slug)
     whole = {shapes.text(item, "key"): shapes.at(item, "value") for item in shapes.items(order, "meta_data")}
     entry = links.fields_of(whole.get(_ENTRY_META))
-    found = (Carrier("woocommerce_metadata", stamped), Carrier("woocommerce_url_param", entry))
-    return tuple(carrier for carrier in found if carrier.fields)
+    carriers = (Carrier("woocommerce_metadata", stamped), Carrier("woocommerce_url_param", entry))
+    return tuple(carrier for carrier in carriers if carrier.fields)
 
 
 def _net(order: Any, paid: int, currency: str) -> int | None:
-    """Return what was paid without tax and shipping (its own tax is in the tax); None where one is unknown."""
+    """Return the payment without tax and shipping (its own tax is in the tax); None where one is unknown."""
     parts = (shapes.at(order, name) for name in ("total_tax", "shipping_total"))
     return amounts.subtract_parts(paid, *(amounts.parse_exact_decimal(part, currency) for part in parts))
 

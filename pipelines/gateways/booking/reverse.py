@@ -89,7 +89,7 @@ def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
     )
     refund_id = f"{refunds.OF_DISPUTE}{told.dispute_id}"
     if told.state == DisputeState.Lost:
-        taken_cents = reversals.lost(
+        taken_cents = reversals.compute_lost_cents(
             paid_cents=payment.paid_cents,
             refunded_cents=payment.refunded_cents,
             currency=payment.currency,

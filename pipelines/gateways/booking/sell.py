@@ -227,7 +227,7 @@ def _facts(desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, named: Cre
         external_event_id=paid.external_id,
         program_id=named.program_id,
         affiliate_id=named.affiliate_id,
-        amount_cents=basis.counted(named.commission_basis, paid_cents=paid.amount_cents, net_cents=paid.net_cents),
+        amount_cents=basis.amount_of(named.commission_basis, paid_cents=paid.amount_cents, net_cents=paid.net_cents),
         currency=paid.currency,
         customer_id=paid.origin.customer_id,
         customer_name=paid.origin.name,

@@ -1,6 +1,5 @@
 """What every gateway's adapter promises, played by each gateway of the tests over HTTP."""
 
-import dataclasses
 import itertools
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -93,13 +92,6 @@ def test_credentials_that_the_gateway_refuses_are_told_apart_from_a_gateway_that
         with pytest.raises(GatewayUnreachable):
             stage.gateway.check(account(stage))
         stage.faults.clear()
-
-
-@every
-def test_subscribing_makes_what_can_be_made_and_says_what_is_left(stage):
-    made = stage.gateway.subscribe(account(stage), "https://finderfee.example/api/gateways/x/token")
-    assert made.made or made.setup.steps
-    stage.gateway.unsubscribe(dataclasses.replace(account(stage), made=made.made))
 
 
 @every
@@ -286,7 +278,7 @@ def test_what_was_missed_is_listed_as_the_same_money(stage):
     sale = stage.pay(Purchase(cents=10_890))
     stage.refund(sale, 10_890)
     own = account(stage)
-    deliveries = [delivery for page in stage.gateway.listed(own, _since(stage)) for delivery in page]
+    deliveries = [delivery for page in stage.gateway.list_payments(own, _since(stage)) for delivery in page]
     told = [fact for delivery in deliveries for fact in stage.gateway.facts(own, delivery)]
 
     assert len({delivery.key for delivery in deliveries}) == len(deliveries)

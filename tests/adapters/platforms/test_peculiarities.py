@@ -45,7 +45,7 @@ def test_an_audience_that_mailchimp_does_not_have_is_said(stage):
 @pytest.mark.parametrize("key", ["abc", "abc-", "abc-evil.example/", "abc-us1@evil", "abc-us1:80", "-"])
 def test_a_key_of_mailchimp_leads_to_no_host_but_mailchimps(key):
     with pytest.raises(CredentialsRefused, match="data centre"):
-        registry.named("mailchimp").check(PlatformAccount({"apiKey": key, "listId": "a"}))
+        registry.get("mailchimp").check(PlatformAccount({"apiKey": key, "listId": "a"}))
 
 
 @_play("beehiiv")
@@ -82,7 +82,7 @@ def test_what_is_no_address_at_activecampaign_is_refused(stage, url):
 def test_a_host_that_a_brand_typed_must_be_public(monkeypatch, url):
     turn(monkeypatch, webhooks={"allow_private": False})
     with pytest.raises(CredentialsRefused):
-        registry.named("activecampaign").check(PlatformAccount({"apiUrl": url, "apiKey": "x"}))
+        registry.get("activecampaign").check(PlatformAccount({"apiUrl": url, "apiKey": "x"}))
 
 
 @_play("activecampaign")

@@ -13,7 +13,7 @@ from tests.adapters.rails import fake_processor, places
 def test_their_words_are_one_short_line_without_the_account(service):
     transfer = places.over_http(service, "Wallet").transfer()
 
-    said = base.shown(f"a\r\n\x00b {transfer.destination.account.upper()}" + "x" * 999, transfer)
+    said = base.clean_message(f"a\r\n\x00b {transfer.destination.account.upper()}" + "x" * 999, transfer)
 
     assert said.startswith("a b B...@e...xxx")
     assert len(said) == 300

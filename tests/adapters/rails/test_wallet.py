@@ -11,7 +11,7 @@ import pytest
 from adapters.rails import wallet
 from adapters.rails.base import NotSigned, RailMisconfigured, resolve
 from adapters.rails.wallet import WalletRail
-from adapters.rails.wallet_client import Said
+from adapters.rails.wallet_client import WalletResponse
 from domain.payouts.transfers import Accepted, Paid, Rejected, Unknown
 from tests.adapters.rails import fake_processor, places
 
@@ -22,7 +22,7 @@ def place(service):
 
 
 def _refusal(status=400, **body):
-    return Said(status, {"name": "USER_BUSINESS_ERROR", "message": "m", **body})
+    return WalletResponse(status, {"name": "USER_BUSINESS_ERROR", "message": "m", **body})
 
 
 def _link(path, host="https://api.example"):
@@ -90,7 +90,7 @@ def test_a_batch_that_was_denied_is_rejected(place, status):
     named = {"sender_batch_id": transfer.key}
     header = {"payout_batch_id": "B", "batch_status": status, "sender_batch_header": named}
 
-    assert wallet._batch(Said(200, {"batch_header": header}), transfer).code == status.lower()
+    assert wallet._batch(WalletResponse(200, {"batch_header": header}), transfer).code == status.lower()
 
 
 def test_a_paid_item_without_its_transaction_is_unknown():
@@ -105,7 +105,7 @@ def test_a_paid_item_without_its_transaction_is_unknown():
         _refusal(details=[{"field": "SENDER_BATCH_ID", "link": _link("/v1/payments/payouts/B1")}]),
         _refusal(details=[{"field": "SENDER_BATCH_ID"}], links=[_link("/v1/payments/payouts/B1")]),
         _refusal(links=[_link("/v1/payments/payouts/B1"), {"href": None}, 7]),
-        Said(400, {"name": "DUPLICATE_REQUEST_ID", "links": [_link("/v1/payments/payouts/B1")]}),
+        WalletResponse(400, {"name": "DUPLICATE_REQUEST_ID", "links": [_link("/v1/payments/payouts/B1")]}),
     ],
 )
 def test_a_repeat_is_refused_with_the_first_batch(refusal):
@@ -138,7 +138,7 @@ def test_a_refusal_for_another_reason_is_no_repeat(place):
 def test_a_batch_that_does_not_say_whose_it_is_is_unknown(place):
     header = {"payout_batch_id": "B", "batch_status": "DENIED"}
 
-    assert isinstance(wallet._batch(Said(200, {"batch_header": header}), place.transfer()), Unknown)
+    assert isinstance(wallet._batch(WalletResponse(200, {"batch_header": header}), place.transfer()), Unknown)
 
 
 def test_a_repeat_that_lacks_money_proves_nothing_of_the_first(place):
@@ -153,6 +153,6 @@ def test_a_repeat_that_lacks_money_proves_nothing_of_the_first(place):
 
 
 def test_a_repeat_that_is_malformed_was_never_carried_out(place):
-    refusal = Said(400, {"name": "VALIDATION_ERROR", "message": "m"})
+    refusal = WalletResponse(400, {"name": "VALIDATION_ERROR", "message": "m"})
 
     assert wallet._refusal(refusal, replace(place.transfer(), is_repeat=True)) == Rejected("validation_error", "m")

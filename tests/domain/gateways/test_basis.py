@@ -17,7 +17,7 @@ _CENTS = st.integers(1, 10**12)
     [("gross", None, 11_900), ("gross", 10_000, 11_900), ("net", 10_000, 10_000), ("net", None, 11_900), ("net", 0, 0)],
 )
 def test_net_counts_where_the_gateway_tells_it(chosen: str, net_cents: int | None, counted_cents: int) -> None:
-    assert basis.counted(chosen, paid_cents=11_900, net_cents=net_cents) == counted_cents
+    assert basis.amount_of(chosen, paid_cents=11_900, net_cents=net_cents) == counted_cents
 
 
 @pytest.mark.parametrize(("refunded_cents", "of_it_cents"), [(0, 0), (1, 0), (3, 2), (5, 2), (7, 4), (9, 4), (10, 5)])

@@ -21,7 +21,7 @@ from domain.gateways import reversals
     ],
 )
 def test_a_lost_dispute_takes_what_it_says_and_never_more_than_remains(refunded, told, currency, covers, taken):
-    assert taken == reversals.lost(
+    assert taken == reversals.compute_lost_cents(
         paid_cents=2_495,
         refunded_cents=refunded,
         currency="EUR",

@@ -31,5 +31,5 @@ def facts(stage: Stage, *sent: Sent) -> list[Fact]:
 def listed(stage: Stage, since: datetime) -> dict[str, list[Fact]]:
     """Return the facts of what is listed, by their keys."""
     own = account(stage)
-    pages = [delivery for page in stage.gateway.listed(own, since) for delivery in page]
+    pages = [delivery for page in stage.gateway.list_payments(own, since) for delivery in page]
     return {delivery.key: list(stage.gateway.facts(own, delivery)) for delivery in pages}

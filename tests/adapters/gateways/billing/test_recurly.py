@@ -246,13 +246,13 @@ def test_pages_are_read_to_their_end_and_only_what_moved_money_back_is_listed(st
     found = listed(stage, stage.now - timedelta(hours=1))
     assert len(found) == 1 + 250 + 1
     assert "reconcile:v:void" in found
-    raw = json.loads(next(one.raw for page in GATEWAY.listed(account(stage), AT) for one in page))
+    raw = json.loads(next(one.raw for page in GATEWAY.list_payments(account(stage), AT) for one in page))
     assert (raw["object_type"], raw["invoice_number"]) == ("charge_invoice", "1001")
 
 
 def test_what_is_listed_without_a_time_stands_in_nobodys_way(stage):
     stage.malformed()
-    ((delivery,),) = GATEWAY.listed(account(stage), stage.now)
+    ((delivery,),) = GATEWAY.list_payments(account(stage), stage.now)
     with pytest.raises(UnreadableEvent):
         GATEWAY.facts(account(stage), delivery)
 

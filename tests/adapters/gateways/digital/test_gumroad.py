@@ -230,7 +230,7 @@ def test_a_gift_is_the_sale_of_its_giver_once(stage):
     assert (paid.external_id, paid.amount_cents, paid.origin.email) == (given["id"], 11800, "giver@example.com")
     assert paid.origin.carriers == (Carrier("gumroad_url_param", {"affiliate_slug": "anna"}),)
 
-    (page,) = GATEWAY.listed(ACCOUNT, stage.now - timedelta(days=1))
+    (page,) = GATEWAY.list_payments(ACCOUNT, stage.now - timedelta(days=1))
     assert [delivery.key for delivery in page] == [f"reconcile:{given['id']}"]
     stage.sale(giver, is_gift_sender_purchase=True, **pair)
     assert _facts(stage.ping("sale", got, Purchase(), **gift)) == (UnclearFact("gift_not_found"),)
@@ -252,16 +252,16 @@ def test_a_price_that_makes_no_sense_is_no_money(stage, price):
 
 def test_every_page_is_read_back_to_the_day_and_old_sales_only_for_what_went_back(stage):
     ids = [stage.pay(Purchase(customer=str(number))).id for number in range(25)]
-    keys = [delivery.key for page in GATEWAY.listed(ACCOUNT, stage.now) for delivery in page]
+    keys = [delivery.key for page in GATEWAY.list_payments(ACCOUNT, stage.now) for delivery in page]
     assert sorted(keys) == sorted(f"reconcile:{sale_id}" for sale_id in ids)
 
     stage.sales = {}
     stage.now -= timedelta(days=10)
     old = stage.pay(Purchase(cents=11800))
     since = stage.now + timedelta(days=10)
-    assert list(GATEWAY.listed(ACCOUNT, since)) == []
+    assert list(GATEWAY.list_payments(ACCOUNT, since)) == []
     stage.refund(old, 4720)
-    (page,) = GATEWAY.listed(ACCOUNT, since)
+    (page,) = GATEWAY.list_payments(ACCOUNT, since)
     (refund,) = GATEWAY.facts(ACCOUNT, page[0])
     assert isinstance(refund, RefundFact)
     assert (page[0].key, refund.amount_cents) == (f"reconcile:{old.id}:left:70.80", 4720)

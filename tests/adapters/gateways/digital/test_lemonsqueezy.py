@@ -146,7 +146,7 @@ def test_codes_are_asked_for_where_something_was_taken_off(stage):
 
 def test_what_is_read_from_a_list_names_nobody_and_says_so(stage):
     sale = stage.pay(Purchase(slug="jane"))
-    (page, _) = list(GATEWAY.listed(ACCOUNT, stage.now - timedelta(hours=1)))
+    (page, _) = list(GATEWAY.list_payments(ACCOUNT, stage.now - timedelta(hours=1)))
     (paid,) = GATEWAY.facts(ACCOUNT, page[0])
     assert (page[0].key, paid.external_id) == (f"reconcile:{sale.id}", sale.id)
     assert (paid.origin.carriers, paid.origin.is_referral_lost) == ((), True)
@@ -155,18 +155,18 @@ def test_what_is_read_from_a_list_names_nobody_and_says_so(stage):
 def test_a_refund_of_an_older_payment_is_listed_again_whenever_it_grew(stage):
     sale = stage.pay(Purchase(cents=11800))
     since = stage.now + timedelta(days=1)
-    assert list(GATEWAY.listed(ACCOUNT, since)) == []
+    assert list(GATEWAY.list_payments(ACCOUNT, since)) == []
     keys = []
     for cents in (1000, 2000):
         stage.refund(sale, cents)
-        keys += [delivery.key for page in GATEWAY.listed(ACCOUNT, since) for delivery in page]
+        keys += [delivery.key for page in GATEWAY.list_payments(ACCOUNT, since) for delivery in page]
     assert keys == [f"reconcile:{sale.id}:refunded:1000", f"reconcile:{sale.id}:refunded:3000"]
-    assert list(GATEWAY.listed(ACCOUNT, since + timedelta(days=31))) == []
+    assert list(GATEWAY.list_payments(ACCOUNT, since + timedelta(days=31))) == []
 
 
 def test_every_page_of_a_list_is_read(stage):
     ids = {stage.pay(Purchase(customer=str(number))).id for number in range(130)}
-    found = [delivery for page in GATEWAY.listed(ACCOUNT, stage.now - timedelta(hours=1)) for delivery in page]
+    found = [delivery for page in GATEWAY.list_payments(ACCOUNT, stage.now - timedelta(hours=1)) for delivery in page]
     assert ids <= {delivery.key.removeprefix("reconcile:") for delivery in found}
 
 

@@ -306,7 +306,7 @@ def test_what_is_listed_is_each_order_rebill_and_refund_once_and_names_nobody(st
     stage.refund(sale, 500)
     stage.transact("cancel", order_id, invoice_id, 0, Purchase())
     others = [stage.pay(Purchase(customer=str(number))).id for number in range(2, 60)]
-    deliveries = [one for page in GATEWAY.listed(ACCOUNT, stage.now - timedelta(hours=1)) for one in page]
+    deliveries = [one for page in GATEWAY.list_payments(ACCOUNT, stage.now - timedelta(hours=1)) for one in page]
     facts = [fact for one in deliveries for fact in GATEWAY.facts(ACCOUNT, one)]
     paid = {fact.external_id: fact for fact in facts if isinstance(fact, PaymentFact)}
     assert len({one.key for one in deliveries}) == len(deliveries)

@@ -287,5 +287,5 @@ def test_one_order_that_cannot_be_read_does_not_end_the_list(stage):
     sold = [stage.pay(Purchase(customer=str(number))) for number in range(3)]
     stage.orders[sold[0].id]["purchasedDate"] = "some day"
     stage.orders[sold[1].id].update(currency="XTS", paymentStatus="FULLY_REFUNDED")
-    pages = list(GATEWAY.listed(account(stage), stage.now - timedelta(hours=1)))
+    pages = list(GATEWAY.list_payments(account(stage), stage.now - timedelta(hours=1)))
     assert [delivery.key for page in pages for delivery in page] == [f"reconcile:{sale.id}" for sale in sold]

@@ -1,4 +1,4 @@
-"""A payment as it is kept until more is known of its buyer, and read back."""
+"""A payment as JSON, in which it is stored until more is known of its buyer."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -9,22 +9,22 @@ from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCod
 from domain.text import stored
 
 
-def written(paid: PaymentFact) -> dict[str, Any]:
+def to_json(paid: PaymentFact) -> dict[str, Any]:
     """Return a payment as JSON has it."""
     told_at = paid.told_at.isoformat() if paid.told_at else None
     return asdict(paid) | {"paid_at": paid.paid_at.isoformat(), "told_at": told_at}
 
 
-def read(kept: Mapping[str, Any]) -> PaymentFact:
-    """Return the payment that `written` wrote."""
-    origin = kept["origin"]
+def from_json(payment: Mapping[str, Any]) -> PaymentFact:
+    """Return the payment that `to_json` returned."""
+    origin = payment["origin"]
     carriers = tuple(stored.read(Carrier, carrier) for carrier in origin["carriers"])
     codes = tuple(stored.read(RedeemedCode, code) for code in origin["codes"])
     values = {
-        **kept,
-        "paid_at": datetime.fromisoformat(kept["paid_at"]),
-        "told_at": datetime.fromisoformat(kept["told_at"]) if kept.get("told_at") else None,
-        "aliases": tuple(kept["aliases"]),
+        **payment,
+        "paid_at": datetime.fromisoformat(payment["paid_at"]),
+        "told_at": datetime.fromisoformat(payment["told_at"]) if payment.get("told_at") else None,
+        "aliases": tuple(payment["aliases"]),
         "origin": stored.read(BuyerOrigin, {**origin, "carriers": carriers, "codes": codes}),
     }
     return stored.read(PaymentFact, values)

@@ -1,0 +1,106 @@
+"""What every gateway's adapter promises of its webhooks, its lists and its look-ups, played over HTTP."""
+
+import dataclasses
+import re
+from datetime import timedelta
+
+import pytest
+
+from adapters.gateways.adapter import OneWebhookAdapter
+from adapters.gateways.base import CredentialsRefused, GatewayUnreachable
+from domain.gateways.facts import BuyerOrigin
+from tests.support.gateways.stage import Stage
+from tests.support.gateways.stages import STAGES, every
+from tests.support.gateways.told import account
+
+_ADDRESS = "https://finderfee.example/api/gateways/x/token"
+
+
+def _webhooks(stage: Stage) -> set[str]:
+    """Return the paths or ids of the webhooks that exist at a stage."""
+    paths = {path for path in getattr(stage, "objects", {}) if re.search(r"webhook|endpoint|notification-", path)}
+    return paths | set(getattr(stage, "hooks", {})) | set(getattr(stage, "subscriptions", {}))
+
+
+@every
+def test_subscribing_makes_what_can_be_made_and_says_what_is_left(stage):
+    made = stage.gateway.subscribe(account(stage), _ADDRESS)
+    assert made.made or made.setup.steps
+    stage.gateway.unsubscribe(dataclasses.replace(account(stage), made=made.made))
+
+
+@every
+def test_unsubscribing_twice_is_no_error(stage):
+    before = _webhooks(stage)
+    own = dataclasses.replace(account(stage), made=stage.gateway.subscribe(account(stage), _ADDRESS).made)
+
+    for _ in range(2):
+        stage.gateway.unsubscribe(own)
+        assert _webhooks(stage) <= before or stage.gateway.name == "maxio"  # it cannot delete one
+
+
+@every
+def test_failed_subscription_leaves_no_webhook_behind(stage):
+    before = _webhooks(stage)
+    for _ in range(2):  # the second has an access token already
+        asked = len(stage.asked)
+        own = dataclasses.replace(account(stage), made=stage.gateway.subscribe(account(stage), _ADDRESS).made)
+        calls = len(stage.asked) - asked
+        stage.gateway.unsubscribe(own)
+
+    for call in range(calls):
+        stage.faults.extend([*[""] * call, "fail"])
+        with pytest.raises(GatewayUnreachable):
+            stage.gateway.subscribe(account(stage), _ADDRESS)
+        assert not stage.faults
+        assert _webhooks(stage) <= before or stage.gateway.name == "maxio"
+
+
+@every
+def test_key_without_the_right_to_make_webhooks_leaves_them_to_the_brand(stage):
+    before = _webhooks(stage)
+    stage.faults.extend(["forbid"] * 9)
+    try:
+        subscribed = stage.gateway.subscribe(account(stage), _ADDRESS)
+    except CredentialsRefused:
+        return
+    finally:
+        stage.faults.clear()
+    assert subscribed.setup.steps
+    assert ("webhookUrl", _ADDRESS) in subscribed.setup.values
+    assert _webhooks(stage) == before
+
+
+_OWN_SECRET = [
+    name
+    for name, stage in STAGES.items()
+    if isinstance(stage.gateway, OneWebhookAdapter)
+    and "webhookSecret" in [field.name for field in stage.gateway.fields if not field.required]
+]
+
+
+@pytest.mark.parametrize("stage", _OWN_SECRET, indirect=True)
+def test_own_webhook_secret_of_a_brand_makes_no_webhook(stage):
+    subscribed = stage.gateway.subscribe(account(stage, webhookSecret="secret-of-their-own"), _ADDRESS)
+
+    assert (stage.asked, dict(subscribed.made)) == ([], {})
+    assert subscribed.setup.steps
+    assert ("webhookUrl", _ADDRESS) in subscribed.setup.values
+
+
+@every
+def test_origin_without_ids_is_returned_without_a_call(stage):
+    origin = BuyerOrigin(email="ann@example.com")
+
+    assert stage.gateway.look_closer(account(stage), origin) == origin
+    assert stage.gateway.read_subscription(account(stage), origin) == origin
+    assert stage.asked == []
+
+
+@every
+def test_listing_reports_refused_credentials_and_an_absent_gateway(stage):
+    for fault, error in (("refuse", CredentialsRefused), ("fail", GatewayUnreachable), ("busy", GatewayUnreachable)):
+        stage.faults.extend([fault] * 9)
+        with pytest.raises(error):
+            list(stage.gateway.list_payments(account(stage), stage.now - timedelta(hours=1)))
+        stage.faults.clear()
