@@ -44,7 +44,7 @@ _AHEAD = ("prefetch", "prerender", "preview")
 
 @dataclass(frozen=True, slots=True)
 class VisitOrigin:
-    """Where a visit came from, as far as it says."""
+    """Where a visit came from, as reported by the request."""
 
     sub_id: str | None = None
     referrer: str | None = None
@@ -137,21 +137,21 @@ def is_over_limit() -> bool:
 
 
 def find(address: SlugAddress) -> Link | None:
-    """Return where a slug leads; where it led when it was last asked, while the database is away.
+    """Return the link of a slug; while PostgreSQL is down, the one last seen.
 
-    Raises what the database raised for a slug that this process does not remember.
+    Raises the database's error for a slug that this process has never looked up.
     """
-    is_known, link = public_links.remembered(address)
-    if is_known:
+    is_cached, link = public_links.remembered(address)
+    if is_cached:
         return link
     try:
         with db.any_org_work():
             return public_links.find(address)
     except db.UNAVAILABLE:
-        known = public_links.last_known(address)
-        if known is None:
+        link = public_links.last_known(address)
+        if link is None:
             raise
-        return known
+        return link
 
 
 def count(link: Link | None, origin: VisitOrigin) -> VisitResult:
@@ -219,8 +219,8 @@ def _write_or_enqueue(click: RawClick) -> None:
 
 
 def _click(sender: VisitSender, link: Link, origin: VisitOrigin) -> RawClick:
-    sent, ip = sender.environ, sender.ip
-    agent = raw_click.agent(sent.get("HTTP_USER_AGENT", ""))
+    environ, ip = sender.environ, sender.ip
+    agent = raw_click.agent(environ.get("HTTP_USER_AGENT", ""))
     return RawClick(
         id=str(ids.new_id()),
         organization_id=str(link.organization_id),
@@ -235,7 +235,7 @@ def _click(sender: VisitSender, link: Link, origin: VisitOrigin) -> RawClick:
         is_data_centre=networks.is_data_centre(ip),
         referrer_host=raw_click.host(origin.referrer) if origin.referrer else None,
         query_names=origin.query_names,
-        languages=raw_click.languages(sent.get("HTTP_ACCEPT_LANGUAGE", "")),
+        languages=raw_click.languages(environ.get("HTTP_ACCEPT_LANGUAGE", "")),
         visitor_id=origin.visitor_id,
         country=countries.country_of(ip),
     )
