@@ -76,7 +76,7 @@ class VisitSender:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class PreparedVisit:
     """A request that is to be counted, and its click; None if it does not count as one."""
 
     sender: VisitSender
@@ -110,7 +110,7 @@ class Visit:
 class UnconfirmedVisit:
     """A visit that the event loop sent to Redis and that Redis did not confirm. Its click may be on the stream."""
 
-    visit: Visit
+    visit: PreparedVisit
     error: RedisError
 
     def finish(self) -> VisitResult:
@@ -160,13 +160,13 @@ def count(link: Link | None, origin: VisitOrigin) -> VisitResult:
     Budget: 1 round trip to the stream's server with any outcome, and none to the database.
     """
     unconfirmed = _unconfirmed()
-    return build_visit(_sender(), link, origin).send() if unconfirmed is None else unconfirmed.finish()
+    return prepare_visit(_sender(), link, origin).send() if unconfirmed is None else unconfirmed.finish()
 
 
-def build_visit(sender: VisitSender, link: Link | None, origin: VisitOrigin) -> Visit:
+def prepare_visit(sender: VisitSender, link: Link | None, origin: VisitOrigin) -> PreparedVisit:
     """Return the visit of a request, with its click if it counts as one. No round trip."""
     is_click = link is not None and link.can_earn and _is_visit(sender.environ)
-    return Visit(sender, _click(sender, link, origin) if link is not None and is_click else None)
+    return PreparedVisit(sender, _click(sender, link, origin) if link is not None and is_click else None)
 
 
 def as_click(link: Link, origin: VisitOrigin) -> RawClick:
