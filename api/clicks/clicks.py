@@ -70,11 +70,11 @@ def get_pixel() -> Response:
     """
     try:
         if not visits.is_over_limit():
-            asked = body.query()
-            if asked["script"] == "1":
-                page_seen.note_script(asked["program_id"])
+            query = body.query()
+            if query["script"] == "1":
+                page_seen.note_script(query["program_id"])
             else:
-                _see_page(asked["program_id"])
+                _see_page(query["program_id"])
     except db.UNAVAILABLE:  # the picture is shown in any case
         if _MAY_NAME.search(request.headers.get("Referer", "")):
             visits.lose()

@@ -17,7 +17,7 @@ from adapters.broker import RedisError
 from adapters.event_loop_redis import ScriptCall
 from api.access import strangers
 from api.clicks import clicks, visits
-from api.clicks.visits import UnconfirmedVisit, Visit, VisitSender
+from api.clicks.visits import PreparedVisit, UnconfirmedVisit, VisitSender
 from api.edge import body, cors, trace
 from api.server.fast_path import FastResponse
 from models.clicks.public_links import Link
@@ -40,7 +40,7 @@ Environ = dict[str, Any]
 class FastClick:
     """A click that the event loop answers. Its log lines carry its own request id."""
 
-    def __init__(self, visit: Visit, link: Link) -> None:
+    def __init__(self, visit: PreparedVisit, link: Link) -> None:
         self._context = copy_context()  # the loop has many requests under way
         self._trace = self._context.run(trace.begin, visit.sender.environ)
         self._visit = visit
@@ -81,7 +81,7 @@ def parse(app: Flask, environ: Environ, _: object = None) -> FastClick | None:
         return None
     if sender.limiter.is_full(visits.BUCKET, strangers.network_of(sender.ip)):
         return None
-    return FastClick(visits.build_visit(sender, link, clicks.origin_of(fields)), link)
+    return FastClick(visits.prepare_visit(sender, link, clicks.origin_of(fields)), link)
 
 
 def _is_plain(environ: Mapping[str, Any]) -> bool:

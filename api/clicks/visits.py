@@ -44,7 +44,7 @@ _AHEAD = ("prefetch", "prerender", "preview")
 
 @dataclass(frozen=True, slots=True)
 class VisitOrigin:
-    """Where a visit came from, as far as it says."""
+    """Where a visit came from, as reported by the request."""
 
     sub_id: str | None = None
     referrer: str | None = None
@@ -76,7 +76,7 @@ class VisitSender:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class PreparedVisit:
     """A request that is to be counted, and its click; None if it does not count as one."""
 
     sender: VisitSender
@@ -110,7 +110,7 @@ class Visit:
 class UnconfirmedVisit:
     """A visit that the event loop sent to Redis and that Redis did not confirm. Its click may be on the stream."""
 
-    visit: Visit
+    visit: PreparedVisit
     error: RedisError
 
     def finish(self) -> VisitResult:
@@ -137,21 +137,21 @@ def is_over_limit() -> bool:
 
 
 def find(address: SlugAddress) -> Link | None:
-    """Return where a slug leads; where it led when it was last asked, while the database is away.
+    """Return the link of a slug; while PostgreSQL is down, the one last seen.
 
-    Raises what the database raised for a slug that this process does not remember.
+    Raises the database's error for a slug that this process has never looked up.
     """
-    is_known, link = public_links.remembered(address)
-    if is_known:
+    is_cached, link = public_links.remembered(address)
+    if is_cached:
         return link
     try:
         with db.any_org_work():
             return public_links.find(address)
     except db.UNAVAILABLE:
-        known = public_links.last_known(address)
-        if known is None:
+        link = public_links.last_known(address)
+        if link is None:
             raise
-        return known
+        return link
 
 
 def count(link: Link | None, origin: VisitOrigin) -> VisitResult:
@@ -160,13 +160,13 @@ def count(link: Link | None, origin: VisitOrigin) -> VisitResult:
     Budget: 1 round trip to the stream's server with any outcome, and none to the database.
     """
     unconfirmed = _unconfirmed()
-    return build_visit(_sender(), link, origin).send() if unconfirmed is None else unconfirmed.finish()
+    return prepare_visit(_sender(), link, origin).send() if unconfirmed is None else unconfirmed.finish()
 
 
-def build_visit(sender: VisitSender, link: Link | None, origin: VisitOrigin) -> Visit:
+def prepare_visit(sender: VisitSender, link: Link | None, origin: VisitOrigin) -> PreparedVisit:
     """Return the visit of a request, with its click if it counts as one. No round trip."""
     is_click = link is not None and link.can_earn and _is_visit(sender.environ)
-    return Visit(sender, _click(sender, link, origin) if link is not None and is_click else None)
+    return PreparedVisit(sender, _click(sender, link, origin) if link is not None and is_click else None)
 
 
 def as_click(link: Link, origin: VisitOrigin) -> RawClick:
@@ -219,8 +219,8 @@ def _write_or_enqueue(click: RawClick) -> None:
 
 
 def _click(sender: VisitSender, link: Link, origin: VisitOrigin) -> RawClick:
-    sent, ip = sender.environ, sender.ip
-    agent = raw_click.agent(sent.get("HTTP_USER_AGENT", ""))
+    environ, ip = sender.environ, sender.ip
+    agent = raw_click.agent(environ.get("HTTP_USER_AGENT", ""))
     return RawClick(
         id=str(ids.new_id()),
         organization_id=str(link.organization_id),
@@ -235,7 +235,7 @@ def _click(sender: VisitSender, link: Link, origin: VisitOrigin) -> RawClick:
         is_data_centre=networks.is_data_centre(ip),
         referrer_host=raw_click.host(origin.referrer) if origin.referrer else None,
         query_names=origin.query_names,
-        languages=raw_click.languages(sent.get("HTTP_ACCEPT_LANGUAGE", "")),
+        languages=raw_click.languages(environ.get("HTTP_ACCEPT_LANGUAGE", "")),
         visitor_id=origin.visitor_id,
         country=countries.country_of(ip),
     )

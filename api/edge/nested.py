@@ -20,7 +20,7 @@ from domain.deadline import Deadline
 
 _ENVIRON_KEY = "finderfee.door"
 _DEADLINE_KEY = "finderfee.deadline"
-#: Where gunicorn puts the connection, which is our ClientWire.
+#: Where gunicorn puts the connection, our BufferedSocket.
 CONNECTION_KEY = "gunicorn.socket"
 _KEPT = (
     "REMOTE_ADDR",

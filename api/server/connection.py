@@ -1,4 +1,4 @@
-"""One client: what has arrived from it, what is on its way to it, and until when it has time."""
+"""One client's connection: received bytes, bytes to send, and deadlines."""
 
 import enum
 import math
@@ -16,7 +16,7 @@ from gunicorn.http.unreader import IterUnreader
 from api.server.framing import KIB, RequestBytes
 from api.server.outbox import Outbox
 
-# As much as a streamed answer gathers before some of it is sent; most answers go out whole, in one system call.
+# A streamed answer is sent in parts of this size; most answers go out whole, in one system call.
 _GATHERED_BYTES = 64 * KIB
 _HTTP_1_1 = (1, 1)
 # A host name or address with or without a port (RFC 3986): no user name, path, space or list.
@@ -26,16 +26,16 @@ _CLOSED = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR | se
 
 
 class State(enum.Enum):
-    """What a connection is doing."""
+    """The state of a connection."""
 
-    ARRIVING = enum.auto()  # its next request comes in, or it is idle: no thread is spent on it
+    ARRIVING = enum.auto()  # a request is arriving, or it is idle; it has no thread
     BUSY = enum.auto()  # a thread has its request
-    LEAVING = enum.auto()  # the thread is done, and the client has yet to read the rest of the answer
-    LINGERING = enum.auto()  # it was answered before all was read; what still comes is thrown away
+    LEAVING = enum.auto()  # the thread is done; the client has yet to read the rest of the answer
+    LINGERING = enum.auto()  # it was answered before all was read; more input is discarded
 
 
-class ClientWire:
-    """What the parser and the response take for the client's socket. Neither of them ever waits on it."""
+class BufferedSocket:
+    """A socket for gunicorn's parser and response that never blocks: input from memory, output to the outbox."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
@@ -45,37 +45,37 @@ class ClientWire:
         #: What the fast path knows about this request that it could not finish; read by the application.
         self.handover: object | None = None
 
-    def give(self, request: bytes) -> None:
-        """Let the parser read a whole request."""
+    def load(self, request: bytes) -> None:
+        """Set the whole request that the parser is to read."""
         self._request, self._length, self._read, self.handover = request, len(request), 0, None
 
     def rewind(self) -> None:
-        """Let the request be read from its beginning again."""
+        """Start reading the request from its beginning again."""
         self._read = 0
 
-    def let_go(self) -> None:
-        """Keep nothing of a request that was answered: its connection may stay for long, and its body may be large."""
+    def clear(self) -> None:
+        """Forget an answered request: its connection may stay open for long, and its body may be large."""
         self._request, self.handover = b"", None
 
     @property
     def is_read(self) -> bool:
-        """Say whether the parser has read the request to its end."""
+        """Whether the parser has read the request to its end."""
         return self._read == self._length
 
     def recv(self, most: int) -> bytes:
-        """Return bytes of the request; none when it is at its end."""
+        """Return bytes of the request; none at its end."""
         data = self._request[self._read : self._read + most]
         self._read += len(data)
         return data
 
     def sendall(self, data: bytes) -> None:
-        """Take bytes of the answer."""
+        """Add bytes of the answer."""
         self.outbox.put(data)
         if self.outbox.bytes > _GATHERED_BYTES:
             self.outbox.push(self._sock)
 
     def send(self, data: bytes) -> int:
-        """Take bytes of the answer, all of them."""
+        """Add bytes of the answer and return their number."""
         self.sendall(data)
         return len(data)
 
@@ -86,79 +86,79 @@ class ClientWire:
         return bool(poll.poll(0))
 
     def shutdown(self, how: int) -> None:
-        """Be asked to say that nothing more comes, which closing does."""
+        """Do nothing: closing the connection shuts it down."""
 
     def settimeout(self, seconds: float | None) -> None:
-        """Be asked to wait no longer than this, which a wire never does."""
+        """Do nothing: no method blocks."""
 
     def gettimeout(self) -> float:
-        """Return how long a wire waits."""
+        """Return the timeout."""
         return 0.0
 
     def close(self) -> None:
-        """Be asked to close, which is the loop's to do."""
+        """Do nothing: the loop closes the connection."""
 
 
 class Connection:
-    """A client's connection as the loop and one thread at a time hold it.
+    """A client's connection, shared by the loop and at most one thread.
 
-    `sock`, `client` and `server` are what gunicorn's code reads of it; `sock` is the wire.
+    gunicorn's code reads `sock`, `client` and `server`; the real socket is `wrapped`.
     """
 
     def __init__(self, wrapped: socket.socket, client: Any, server: Any, cfg: Any) -> None:
         self.wrapped = wrapped
-        self.sock = ClientWire(wrapped)
+        self.sock = BufferedSocket(wrapped)
         self.client = client
         self.server = server
         self._cfg = cfg
         self.parser = http.get_parser(cfg, self.sock, client)
         self.state = State.ARRIVING
         self.message = RequestBytes()
-        #: When the present state began and when it must have ended, by the monotonic clock.
+        #: When the current state began and when it must end, by the monotonic clock.
         self.since = 0.0
         self.deadline = math.inf
-        #: When the client must have taken the whole of an answer that is leaving, however steadily it takes a little.
-        self.taken_by = math.inf
-        #: Which events the poller looks for; 0 while it does not look at this connection.
+        #: When the client must have received a whole answer, even if it reads a little all the time.
+        self.final_deadline = math.inf
+        #: The events that the poller watches for; 0 while the connection is not registered.
         self.watched = 0
         #: Held by the thread that changes the state between BUSY and another.
         self.lock = threading.Lock()
-        #: Says whether the loop looked away because something came while a thread was at work.
+        #: Whether the loop unregistered it because data arrived while a thread was working.
         self.is_parked = False
-        self.has_been_told_to_go_ahead = False
+        self.has_sent_continue = False
         self.is_bulky = False
-        #: How many bytes of the worker's memory its request takes while a thread has it; only large ones are counted.
-        self.in_hand = 0
+        #: The size of a large request that waits for a thread or has one; 0 for others.
+        self.dispatched_bytes = 0
 
     def begin(self, rest: bytes, *, now: float, deadline: float) -> None:
-        """Wait for the next request, of which `rest` is here already."""
+        """Wait for the next request, of which `rest` has arrived already."""
         self.message = RequestBytes()
-        self.has_been_told_to_go_ahead = self.is_bulky = False
+        self.has_sent_continue = self.is_bulky = False
         self.since, self.deadline = now, deadline
         self.state = State.ARRIVING
         if rest:
             self.message.add(rest)
 
     def parsed(self) -> Any:
-        """Return the request that is here. Raises what the parser does for one that is malformed."""
+        """Return the parsed request. Raises the parser's errors for a malformed one."""
         request = next(self.parser)
         _check_head(request)
-        request._expected_100_continue = False  # the loop has told the client, if it asked
+        request._expected_100_continue = False  # the loop has sent 100 Continue, if requested
         _read_chunks(request)
         return request
 
     def rewind(self) -> None:
-        """Let the request be parsed again, by a parser that knows nothing of it yet."""
+        """Prepare to parse the request again, with a new parser."""
         self.sock.rewind()
         self.parser = http.get_parser(self._cfg, self.sock, self.client)
 
     def has_read_all(self) -> bool:
-        """Say whether the parser is exactly where the request ends. If not, it is not known where the next begins."""
+        """Return whether the parser is exactly at the end of the request; if not, the next one's start is unknown."""
         return self.parser.finish_body() and self.sock.is_read and not self.parser.unreader.buf.getvalue()
 
 
 def _check_head(request: Any) -> None:
-    """Refuse what the parser takes and a proxy in front may read otherwise (RFC 9112, sections 3.2 and 6.1)."""
+    """Raise for a head that the parser accepts and a proxy may read differently (RFC 9112, sections 3.2 and 6.1)."""
     hosts = [value for name, value in request.headers if name == "HOST"]
     is_missing = not hosts and request.version >= _HTTP_1_1
     if is_missing or len(hosts) > 1 or not all(map(_HOST.fullmatch, hosts)):
@@ -169,7 +169,7 @@ def _check_head(request: Any) -> None:
 
 
 def _read_chunks(request: Any) -> None:
-    """Read a chunked body out of memory now, so that a malformed one is refused before the application is asked."""
+    """Read a chunked body from memory now, so that a malformed one is refused before the application runs."""
     if isinstance(request.body.reader, ChunkedReader):
         body = request.body.read()
         request.body = Body(LengthReader(IterUnreader([body]), len(body)))

@@ -63,7 +63,7 @@ class Loop(Protocol):
     tpool: Any
     method_queue: Any
 
-    def give(self, conn: Connection, rest: bytes) -> None:
+    def submit(self, conn: Connection, rest: bytes) -> None:
         """Run the application on the request in a thread."""
 
     def count(self, response: Any) -> None:
@@ -142,7 +142,7 @@ class FastPath:
             return
         conn.rewind()
         conn.sock.handover = pending.request.unconfirmed(reply) if is_failed else None
-        self._loop.give(conn, rest)
+        self._loop.submit(conn, rest)
 
     def _respond(self, pending: _PendingRequest, reply: Any) -> bool | None:
         """Return whether the connection may bring another request; None if the application has to answer."""

@@ -1,9 +1,9 @@
-"""gunicorn's worker: a loop that reads requests whole, and threads that never wait for a client.
+"""gunicorn's worker: an event loop that reads whole requests, and threads that never wait for a client.
 
-The loop accepts, reads and watches the clocks. A request that is all here goes to a thread, which parses it out of
-memory, runs the application and sends what the client takes at once; the rest is the loop's again. So a client that is
-slow in sending, in reading or in thinking costs a socket and its bytes. When sockets or bytes run out, those that have
-been arriving for the longest go first: a request of an honest client arrives in milliseconds.
+The loop accepts, reads and checks deadlines. A complete request goes to a thread, which parses it from memory, runs the
+application and sends as much as the client takes at once; the loop sends the rest. So a client that sends, reads or
+idles slowly costs a socket and its bytes, and no thread. When sockets or bytes run out, the connections whose requests
+have been arriving for the longest are closed first: an honest client's request arrives in milliseconds.
 """
 
 import errno
@@ -30,55 +30,54 @@ from api.server.refusals import Refusal
 
 _log = structlog.get_logger("server")
 
-# A body over this has the time of an upload to arrive in.
+# Larger bodies get the upload timeout.
 _BULKY_BYTES = 64 * KIB
-# For each whole megabyte of an answer its client has as much time again.
-_TAKEN_AT_ONCE_BYTES = 1024 * KIB
-# Closing at once would take back an answer that is still on its way, if the client has not stopped sending.
-_LINGERS_S = 2.0
-# What a stopping worker grants to connections that are idle: a request may be on its way.
+# For each such amount of an answer its client gets the answer timeout once more.
+_ANSWER_UNIT_BYTES = 1024 * KIB
+# Closing immediately would discard an answer in transit if the client is still sending.
+_LINGER_S = 2.0
+# How long a stopping worker keeps idle connections: a request may be in transit.
 _LAST_REQUEST_S = 2.0
-# What all requests that are still arriving, and large ones that wait for a thread or have one, may hold of this
-# process's memory.
-_HELD_BYTES = 64 * 1024 * KIB
+# How much memory arriving requests, and large ones that wait for a thread or have one, may use in this process.
+_MAX_HELD_BYTES = 64 * 1024 * KIB
 _RECV_BYTES = 64 * KIB
-_ACCEPTS_AT_ONCE = 64
-_LOOKS_EVERY_S = 1.0
-# So that a system without descriptors or memory is not asked for them without end.
-_BREATH_S = 0.01
-_GO_AHEAD = b"HTTP/1.1 100 Continue\r\n\r\n"
+_MAX_ACCEPTS = 64
+_CHECK_INTERVAL_S = 1.0
+# The pause after running out of descriptors or memory, so that the loop does not spin.
+_PAUSE_S = 0.01
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class Front(ThreadWorker):
-    """The loop, and what its threads do."""
+    """The event loop, and the work of its threads."""
 
     @classmethod
     def check_config(cls, cfg: Any, log: Any) -> None:
-        """Refuse what the loop does not do: TLS and the proxy protocol belong to the server in front."""
+        """Exit if TLS or the proxy protocol is configured: they belong to the server in front."""
         if cfg.is_ssl or cfg.proxy_protocol != "off":
             raise SystemExit("finderfee: TLS and the proxy protocol are for the server in front; see docs/deploy.md")
 
     def init_process(self) -> None:
-        """Open what the loop needs; called in the forked process."""
+        """Initialize the loop; called in the forked process."""
         self._open: set[Connection] = set()
-        self._held = 0
-        self._looked_at = 0.0
-        chosen = settings.current().web
-        self._request_s, self._upload_s = chosen.timeouts_s["request"], chosen.timeouts_s["upload"]
-        self._answer_s = chosen.timeouts_s["answer"]
-        self._room = room.clients(self.cfg.worker_connections)
+        self._held_bytes = 0
+        self._checked_at = 0.0
+        web = settings.current().web
+        self._request_s, self._upload_s = web.timeouts_s["request"], web.timeouts_s["upload"]
+        self._answer_s = web.timeouts_s["answer"]
+        self._max_clients = room.clients(self.cfg.worker_connections)
         super().init_process()
 
     def run(self) -> None:
-        """Take requests until told to stop, then finish those that are here."""
+        """Serve requests until the worker is stopped, then finish those that have begun."""
         self._fast_path = FastPath(self, getattr(self.wsgi, "extensions", {}).get("fast_path"))
         self.poller.register(self.method_queue.fileno(), selectors.EVENT_READ, self.method_queue.run_callbacks)
         self.set_accept_enabled(True)
         while self.alive:
-            self._turn()
+            self._run_iteration()
             if not self.is_parent_alive():
                 break
-        self._finish_what_is_here()
+        self._drain()
         self.tpool.shutdown(wait=False)
         self.poller.close()
         self.method_queue.close()
@@ -86,18 +85,18 @@ class Front(ThreadWorker):
             listener.close()
 
     def accept(self, listener: socket.socket) -> None:
-        """Take the connections that wait; most bring their request along."""
-        for _ in range(_ACCEPTS_AT_ONCE):
+        """Accept the connections that wait; most bring their request along."""
+        for _ in range(_MAX_ACCEPTS):
             try:
                 sock, address = listener.accept()
             except OSError as error:
                 if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
-                    time.sleep(_BREATH_S)
+                    time.sleep(_PAUSE_S)
                     self._make_room()
                 elif error.errno not in (errno.EAGAIN, errno.EWOULDBLOCK, errno.ECONNABORTED):
                     raise
                 return
-            if len(self._open) >= self._room:
+            if len(self._open) >= self._max_clients:
                 self._make_room()
             sock.setblocking(False)
             conn = Connection(sock, address, listener.getsockname(), self.cfg)
@@ -107,7 +106,7 @@ class Front(ThreadWorker):
             self._read(conn)
 
     def handle(self, conn: Connection) -> bool:
-        """Run the application on a request that is here; returns whether the connection may bring another."""
+        """Run the application on a complete request; return whether the connection may bring another."""
         try:
             return self.handle_request(conn.parsed(), conn) and conn.has_read_all()
         except (NoMoreData, StopIteration):
@@ -119,12 +118,12 @@ class Front(ThreadWorker):
             self.answer_error(conn, error)
             return False
 
-    def give(self, conn: Connection, rest: bytes) -> None:
+    def submit(self, conn: Connection, rest: bytes) -> None:
         """Run the application on a request in a thread."""
         self.tpool.submit(self._serve, conn, rest)
 
     def count(self, response: Any) -> None:
-        """Count a request as gunicorn does: after so many the worker makes room for a fresh one."""
+        """Count a request as gunicorn does: the worker is replaced after `max_requests`."""
         self.nr += 1
         if self.nr >= self.max_requests:
             self.alive = False
@@ -135,28 +134,28 @@ class Front(ThreadWorker):
 
     def finish(self, conn: Connection, rest: bytes, *, is_kept: bool) -> None:
         """Send a response of the fast path, and wait for the next request."""
-        with self._drops(conn):
-            conn.sock.let_go()
+        with self._closing_on_error(conn):
+            conn.sock.clear()
             conn.sock.outbox.push(conn.wrapped)
-            self._answered(conn, is_kept, rest)
+            self._finish_request(conn, is_kept, rest)
 
-    def _turn(self, wait_s: float = _LOOKS_EVERY_S) -> None:
+    def _run_iteration(self, wait_s: float = _CHECK_INTERVAL_S) -> None:
         self.notify()
         self.wait_for_and_dispatch_events(self._fast_path.limit_wait(wait_s))
         self._fast_path.end_iteration()
         now = time.monotonic()
-        if now - self._looked_at >= _LOOKS_EVERY_S or wait_s < _LOOKS_EVERY_S:
-            self._looked_at = now
+        if now - self._checked_at >= _CHECK_INTERVAL_S or wait_s < _CHECK_INTERVAL_S:
+            self._checked_at = now
             for conn in [conn for conn in self._open if conn.deadline <= now and conn.state is not State.BUSY]:
-                self._is_late(conn)
+                self._time_out(conn)
 
     def _read(self, conn: Connection) -> None:
         with conn.lock:
-            if conn.state is State.BUSY:  # it sends on, or has hung up: either can wait until it is answered
+            if conn.state is State.BUSY:  # more data, or a hang-up: either can wait until the request is answered
                 conn.is_parked = True
                 self._watch(conn, 0)
                 return
-        with self._drops(conn):
+        with self._closing_on_error(conn):
             try:
                 data = conn.wrapped.recv(_RECV_BYTES)
             except BlockingIOError:
@@ -169,7 +168,7 @@ class Front(ThreadWorker):
                     now = time.monotonic()
                     conn.since, conn.deadline = now, now + self._request_s
                 conn.message.add(data)
-                self._held += len(data)
+                self._held_bytes += len(data)
                 self._advance(conn)
 
     def _advance(self, conn: Connection) -> None:
@@ -181,37 +180,37 @@ class Front(ThreadWorker):
         elif message.has_too_many_chunks:
             self._refuse(conn, refusals.TOO_MANY_CHUNKS)
         elif message.is_whole:
-            self._hand_over(conn)
+            self._dispatch(conn)
         else:
-            if message.has_head and message.asks_first and not conn.has_been_told_to_go_ahead:
-                conn.has_been_told_to_go_ahead = True
-                conn.wrapped.send(_GO_AHEAD)
+            if message.has_head and message.asks_first and not conn.has_sent_continue:
+                conn.has_sent_continue = True
+                conn.wrapped.send(_CONTINUE)
             if not conn.is_bulky and max(message.declared_bytes, len(message)) > _BULKY_BYTES:
                 conn.is_bulky = True
                 conn.deadline = conn.since + self._upload_s
             self._watch(conn, selectors.EVENT_READ)
-            if self._held > _HELD_BYTES:
+            if self._held_bytes > _MAX_HELD_BYTES:
                 self._make_room(bulky=True)
 
-    def _hand_over(self, conn: Connection) -> None:
+    def _dispatch(self, conn: Connection) -> None:
         request, rest = conn.message.split()
         is_chunked = conn.message.is_chunked
-        self._held -= len(conn.message)
-        conn.message = RequestBytes()  # what it held is copied by now
+        self._held_bytes -= len(conn.message)
+        conn.message = RequestBytes()  # its bytes are copied by now
         if conn.is_bulky:
-            conn.in_hand = len(request)
-            self._held += conn.in_hand
-        conn.sock.give(request)
+            conn.dispatched_bytes = len(request)
+            self._held_bytes += conn.dispatched_bytes
+        conn.sock.load(request)
         with conn.lock:
             conn.state, conn.deadline, conn.is_parked = State.BUSY, math.inf, False
         if not self._fast_path.accept(conn, request, rest, is_chunked=is_chunked):
-            self.give(conn, rest)
+            self.submit(conn, rest)
 
     def _serve(self, conn: Connection, rest: bytes) -> None:
-        """Answer a request, in a thread; what is not simply over is left to the loop."""
+        """Answer a request, in a thread; unless that completes it, the loop goes on with it."""
         try:
             is_kept = self.handle(conn)
-            conn.sock.let_go()
+            conn.sock.clear()
             is_sent = conn.sock.outbox.push(conn.wrapped)
         except OSError:
             self.method_queue.defer(self._drop, conn)
@@ -222,16 +221,16 @@ class Front(ThreadWorker):
                     now = time.monotonic()
                     conn.begin(b"", now=now, deadline=now + self.cfg.keepalive)
                     return
-        self.method_queue.defer(self._answered, conn, is_kept, rest)
+        self.method_queue.defer(self._finish_request, conn, is_kept, rest)
 
-    def _answered(self, conn: Connection, is_kept: bool, rest: bytes) -> None:
-        self._held, conn.in_hand = self._held - conn.in_hand, 0
-        with self._drops(conn):
+    def _finish_request(self, conn: Connection, is_kept: bool, rest: bytes) -> None:
+        self._held_bytes, conn.dispatched_bytes = self._held_bytes - conn.dispatched_bytes, 0
+        with self._closing_on_error(conn):
             if conn.sock.outbox.bytes:
                 now = time.monotonic()
                 conn.state, conn.deadline = State.LEAVING, now + self._answer_s
-                conn.taken_by = now + self._answer_s * (1 + conn.sock.outbox.bytes // _TAKEN_AT_ONCE_BYTES)
-                self._watch(conn, selectors.EVENT_WRITE, partial(self._push, conn, is_kept, rest))
+                conn.final_deadline = now + self._answer_s * (1 + conn.sock.outbox.bytes // _ANSWER_UNIT_BYTES)
+                self._watch(conn, selectors.EVENT_WRITE, partial(self._send_rest, conn, is_kept, rest))
             elif is_kept:
                 self._await_next(conn, rest)
             elif rest or conn.is_parked or not conn.sock.is_read:
@@ -239,51 +238,51 @@ class Front(ThreadWorker):
             else:
                 self._drop(conn)
 
-    def _push(self, conn: Connection, is_kept: bool, rest: bytes, _: object) -> None:
-        with self._drops(conn):
+    def _send_rest(self, conn: Connection, is_kept: bool, rest: bytes, _: object) -> None:
+        with self._closing_on_error(conn):
             before = conn.sock.outbox.bytes
             if conn.sock.outbox.push(conn.wrapped):
                 self._watch(conn, 0)
-                self._answered(conn, is_kept, rest)
+                self._finish_request(conn, is_kept, rest)
             elif conn.sock.outbox.bytes < before:
-                conn.deadline = min(time.monotonic() + self._answer_s, conn.taken_by)
+                conn.deadline = min(time.monotonic() + self._answer_s, conn.final_deadline)
 
     def _await_next(self, conn: Connection, rest: bytes) -> None:
         now = time.monotonic()
         idle_s = self.cfg.keepalive if self.alive else _LAST_REQUEST_S
         conn.begin(rest, now=now, deadline=now + (self._request_s if rest else idle_s))
         if rest:
-            self._held += len(rest)
+            self._held_bytes += len(rest)
             self._advance(conn)
         else:
             self._watch(conn, selectors.EVENT_READ)
 
     def _refuse(self, conn: Connection, refusal: Refusal) -> None:
         metrics.count_refused_connection(refusal.code)
-        self._held -= len(conn.message)
+        self._held_bytes -= len(conn.message)
         conn.begin(b"", now=time.monotonic(), deadline=math.inf)
-        with self._drops(conn):
-            with suppress(BlockingIOError):  # it has not read what it was sent before, nor will it read this
+        with self._closing_on_error(conn):
+            with suppress(BlockingIOError):  # the client does not read
                 conn.wrapped.send(refusal.answer())
             self._linger(conn)
 
     def _linger(self, conn: Connection) -> None:
-        with self._drops(conn):
+        with self._closing_on_error(conn):
             conn.wrapped.shutdown(socket.SHUT_WR)
             conn.state = State.LINGERING
-            conn.deadline = time.monotonic() + _LINGERS_S
+            conn.deadline = time.monotonic() + _LINGER_S
             self._watch(conn, selectors.EVENT_READ)
 
-    def _is_late(self, conn: Connection) -> None:
+    def _time_out(self, conn: Connection) -> None:
         if conn.state is State.ARRIVING and len(conn.message):
             self._refuse(conn, refusals.LATE)
         else:
             self._drop(conn)
 
     def _make_room(self, *, bulky: bool = False) -> None:
-        """Close a sixteenth of the connections, the longest-arriving first; if asked, of those with much to send.
+        """Close a sixteenth of the connections, the longest-arriving first; with `bulky`, of those with large requests.
 
-        Where nobody has much to send, it is the many with a little who fill the memory.
+        If there are no large requests, many small ones fill the memory, and they are closed instead.
         """
         arriving = [conn for conn in self._open if conn.state is not State.BUSY and (conn.is_bulky or not bulky)]
         if bulky and not arriving:
@@ -307,24 +306,24 @@ class Front(ThreadWorker):
             return
         self._open.discard(conn)
         if conn.state is State.ARRIVING:
-            self._held -= len(conn.message)
-        self._held, conn.in_hand = self._held - conn.in_hand, 0
+            self._held_bytes -= len(conn.message)
+        self._held_bytes, conn.dispatched_bytes = self._held_bytes - conn.dispatched_bytes, 0
         self._watch(conn, 0)
         conn.sock.outbox.close()
         conn.wrapped.close()
 
     @contextmanager
-    def _drops(self, conn: Connection) -> Iterator[None]:
-        """Let go of a connection that turns out to be broken."""
+    def _closing_on_error(self, conn: Connection) -> Iterator[None]:
+        """Close the connection if the block raises."""
         try:
             yield
         except OSError:
             self._drop(conn)
-        except Exception as error:  # one client's misfortune must not be that of all the others
+        except Exception as error:  # an error with one client must not affect the others
             _log.error("connection.failed", exc_info=error)
             self._drop(conn)
 
-    def _finish_what_is_here(self) -> None:
+    def _drain(self) -> None:
         self.set_accept_enabled(False)
         now = time.monotonic()
         for conn in self._open:
@@ -332,10 +331,10 @@ class Front(ThreadWorker):
                 conn.deadline = min(conn.deadline, now + _LAST_REQUEST_S)
         until = now + self.cfg.graceful_timeout
         while self._open and time.monotonic() < until:
-            self._turn(_LOOKS_EVERY_S / 10)
+            self._run_iteration(_CHECK_INTERVAL_S / 10)
 
     def answer_error(self, conn: Connection, error: Exception) -> None:
-        """Answer a request that is malformed, or that something of ours failed on. In any thread."""
+        """Answer a request that is malformed, or that failed with an error of ours. In any thread."""
         refusal = refusals.of(error)
         if refusal is None:
             _log.error("request.failed", exc_info=error)

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from api.server.connection import ClientWire
+from api.server.connection import BufferedSocket
 from tests.support.installation.raw_web import answer, read_until
 
 _PREVIEWS = ("/api/v1/affiliates/import/preview", "/api/v1/conversions/import/preview")
@@ -21,11 +21,11 @@ def pair():
 
 def test_client_that_waits_has_not_left(pair):
     ours, theirs = pair
-    wire = ClientWire(ours)
+    buffered = BufferedSocket(ours)
 
-    assert not wire.has_client_left()
+    assert not buffered.has_client_left()
     theirs.sendall(b"the next request")
-    assert not wire.has_client_left()
+    assert not buffered.has_client_left()
 
 
 def test_client_that_closed_has_left_even_where_its_bytes_are_unread(pair):
@@ -33,7 +33,7 @@ def test_client_that_closed_has_left_even_where_its_bytes_are_unread(pair):
     theirs.sendall(b"the next request")
     theirs.close()
 
-    assert ClientWire(ours).has_client_left()
+    assert BufferedSocket(ours).has_client_left()
 
 
 @pytest.mark.parametrize("path", _PREVIEWS)
