@@ -48,6 +48,4 @@ def test_without_heads_there_are_no_labels():
 def test_rows_without_a_body_get_one():
     folded = tables.folded("<thead><tr><th>Who</th></tr></thead>\n<tr><td>Ada</td></tr>")
 
-    assert folded.endswith(
-        '<tbody role="rowgroup">\n<tr role="row"><td role="cell" data-l="Who">Ada</td></tr></tbody>'
-    )
+    assert folded.endswith('<tbody role="rowgroup">\n<tr role="row"><td role="cell" data-l="Who">Ada</td></tr></tbody>')
