@@ -3,17 +3,16 @@
 documents   a template as an answer, with the headers of every page
 hosted      the pages that the public sees: /, /r/…, /lead/…, /door/…, /invites/…, /embed/…
 
-screens     what every screen of a person who signed in has: who may see it, its frame, its error pages
+screens     what every screen of a person who signed in has: who may see it, its frame, live parts, error pages
 session     the cookie, and the person it stands for
 kept        a form that waits while its person logs in again
 calls       how a screen asks the API, in this process, as that person
 navigation  the three areas, and what is in the bar of each
 forms       what is in a form, and what is wrong with it
 typed       numbers as people type them
-fragments   parts of a page that ask for themselves again
-typed       numbers that people type, as the API takes them
-show        how money, numbers and moments look
-chips       the colour of each state
+form_pages  pages with forms: each form declared, and shown, sent, refused and led on in one way
+list_pages  lists of the API by the filter in the address
+show        how money, numbers, times and states look
 charts      pictures of figures
 tables      tables that fold where there is no room for columns
 statics     style, icons and scripts

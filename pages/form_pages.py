@@ -53,8 +53,8 @@ class Form:
 
     @property
     def name(self) -> str:
-        """What its view is called."""
-        return self.operation.__name__
+        """The name of its view, which no operation has."""
+        return f"{self.operation.__name__}_form"
 
     def take(self, page: str, **path: str) -> Response | FormState:
         """Return what answers the form: the way to the next page, or the form with what is wrong."""
@@ -86,8 +86,8 @@ class CustomForm:
 
     @property
     def name(self) -> str:
-        """What its view is called."""
-        return self.handle.__name__.lstrip("_")
+        """The name of its view, which no operation has."""
+        return f"{self.handle.__name__.lstrip('_')}_form"
 
     def take(self, page: str, **path: str) -> Response | FormState:
         """Return what `handle` returns."""
@@ -171,8 +171,8 @@ def _take(
         answer = form.take(pattern, **path)
         if isinstance(answer, Response):
             return answer
-        shown = replace(answer, status=_status_for(kind, answer.status))
-        return show(shown, **{name: path[name] for name in names})
+        form_to_show = replace(answer, status=_status_for(kind, answer.status))
+        return show(form_to_show, **{name: path[name] for name in names})
 
     take_form.__name__ = form.name
     return take_form

@@ -78,14 +78,14 @@ def form_with_errors(errors: Mapping[str, str], alert: str | None = None, form_i
 def form_from_refusal(answer: CallAnswer, names: Mapping[str, str] = _NO_NAMES, form_id: str = "") -> FormState:
     """Return what was typed, with what the API found wrong.
 
-    `names` says how a field of the API is called in this form where they differ. What is wrong with anything that the
-    form has no field for, is said of the whole.
+    `names` are the names in this form of the API's fields that it calls otherwise. Errors of anything that the form has
+    no field for appear above it.
     """
     assert answer.refusal is not None
     typed = sent().values
     errors, rest = {}, []
     for field_name, message in answer.refusal.fields.items():
-        name, words = names.get(field_name, field_name), _said(message)
+        name, words = names.get(field_name, field_name), _reword(message)
         if name in typed:
             errors[name] = words
         else:
@@ -129,7 +129,7 @@ def new_key() -> str:
     return secrets.token_urlsafe(18)
 
 
-def _said(message: str) -> str:
+def _reword(message: str) -> str:
     """Return what the API says is wrong with a field in words for people, who left it empty where it was null."""
     return _NEEDED if message in _LEFT_OUT else message
 

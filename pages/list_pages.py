@@ -39,7 +39,7 @@ class RowList:
 
     `filters` are the fields of the page's address that the operation is asked with, `sorts` those that only put the
     rows in order, and `days` those that are days in the zone of the page. `query` is what it is asked with besides.
-    What is wrong with the filter is said above the list, or at each field of a list that `marks_fields`.
+    Errors of the filter appear above the list, or at each field of a list that `marks_fields`.
     """
 
     operation: View

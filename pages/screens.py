@@ -124,16 +124,24 @@ def show(template: str, form: FormState | None = None, *, status: int | None = N
     return answer
 
 
+def show_part(template: str, **values: Any) -> Response:
+    """Return a live part of a page alone; 204 where the page that asks shows this very version.
+
+    The address that a part asks carries the version that the page shows. `template` is included by the whole page as
+    well, and holds one part made by the macro `live`.
+    """
+    answer = show(template, **values)
+    seen = request.args.get("seen", "")
+    if seen.isalnum() and f'seen={seen}"' in answer.get_data(as_text=True):
+        return Response(status=204, headers=documents.headers(_ITSELF) | {"Vary": "Cookie"})
+    return answer
+
+
 def sent_on(address: str) -> Response:
     """Return the answer that leads a browser to another of our pages."""
     answer = Response(status=303, headers=documents.headers(_ITSELF) | {"Location": address})
     answer.vary.add("Cookie")
     return answer
-
-
-def unchanged() -> Response:
-    """Return the answer to a live part that has nothing new."""
-    return Response(status=204, headers=documents.headers(_ITSELF) | {"Vary": "Cookie"})
 
 
 def sign_in_first() -> Response:

@@ -1,7 +1,7 @@
-"""How values look: money by our own exponents, numbers, times and days. Every page shows them through these filters.
+"""How values look: money by our own exponents, numbers, times, days, and the colour of each state.
 
-What is not there is a dash, and a negative amount has a minus sign, not a hyphen. Times are shown in the zone of the
-page (`pages.times.zone`), and say which it is.
+Every page shows them through these filters. What is not there is a dash, and a negative amount has a minus sign, not a
+hyphen. Times are shown in the zone of the page (`pages.times.zone`), and say which it is.
 """
 
 import hashlib
@@ -20,13 +20,28 @@ from domain.money.wording import MINUS, NOTHING
 from domain.organization import time_zones
 from domain.programs import terms_in_words
 from domain.programs.terms_in_words import WordedTerms
-from pages import chips, tables
+from pages import tables
 from pages.times import zone
 
 _VERSION_DIGITS = 16
 _PASSING = re.compile(r"<span data-age>.*?</span>|<input type=\"hidden\" name=\"_key\"[^>]*>", re.DOTALL)
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_STATES = {
+    "ok": "Accepted Active Answered Approved Completed Confirmed Connected Converted Credited Delivered Done Funded"
+    " Payable Processed Released Resolved Seen Sent Settled Verified",
+    "wait": "Asking Draft Held Late Minting Offered Open PastDue Parked Pending Proposed Queued Submitted Trialing"
+    " Waiting",
+    "run": "OnItsWay Paused Processing Received Retrying Running Thinking Working",
+    "bad": "Banned Broken Contradicts Dead Disputed Failed Failing Lost Suspended Taken",
+    "off": "Archived Canceled Cancelled Declined Denied Disabled Disconnected Dismissed Empty Expired Ignored"
+    " Inactive Invalidated Kept NotPayable Noted Refunded Rejected Replaced Revoked Undone Unset Voided",
+    "test": "Sandbox Test",
+}
+#: A state as the API spells it, and the colour that it has.
+COLOURS: Mapping[str, str] = MappingProxyType(
+    {state: colour for colour, states in _STATES.items() for state in states.split()} | {"Paid": "ok tick"}
+)
 
 
 def amount(value: Mapping[str, int] | None) -> str:
@@ -117,6 +132,11 @@ def order(external_event_id: str) -> str:
     return external_event_id.partition(":override:")[0]
 
 
+def colour(state: str) -> str:
+    """Return the colour of a state; one that nobody named is grey."""
+    return COLOURS.get(state, "off")
+
+
 def words(value: datetime | str) -> str:
     """Return an instant as words alone, for a title: `22 Nov 2026, 15:02 Europe/Berlin`."""
     return _with_zone(_local(value))
@@ -155,7 +175,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         **{shown.__name__: shown for shown in (moment, day, ago, duration, words, order, version)},
         "rate": rate,
         "terms": terms,
-        "colour": chips.colour,
+        "colour": colour,
         "folded": tables.folded,
     }
 )

@@ -23,7 +23,7 @@ from api.copilot.conversations import (
 )
 from domain.money import wording
 from domain.text import one_line
-from pages import calls, forms, fragments, screens
+from pages import calls, forms, screens
 from pages.calls import CallAnswer, View
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
@@ -60,7 +60,7 @@ _OF_ONE_ACT = ("confirm", "decline")
 @screen("member", uses=_USES)
 def show_copilot_part() -> Response:
     """Show what was said alone, and look up what the model wants to see. Budget: 7 round trips."""
-    return fragments.show("brand/_copilot.html", **_shown(_wanted()))
+    return screens.show_part("brand/_copilot.html", **_read_values(_conversation_id()))
 
 
 def _send_form() -> Response | FormState:
@@ -86,33 +86,33 @@ def _send(conversation_id: str, word: str) -> CallAnswer:
 @form_page(blueprint, "member", _HERE, CustomForm("", _send_form, _SENDS), uses=_USES, restores=True)
 def show_copilot(form: FormState | None) -> Response:
     """Show a conversation, or the form that begins one; looks up what the model wants to see. Budget: 6 round trips."""
-    return _show(form, _wanted())
+    return _show(form, _conversation_id())
 
 
-def _show(form: FormState | None, wanted: str) -> Response:
-    here, values = _address(wanted) if wanted else _HERE, _shown(wanted)
+def _show(form: FormState | None, requested_id: str) -> Response:
+    here, values = _address(requested_id) if requested_id else _HERE, _read_values(requested_id)
     latest = calls.needed(list_copilot_conversations, query={"take": _SHOWN})  # as they stand after that look
     return screens.show("brand/copilot.html", form, latest=latest["items"], address=here, **values)
 
 
-def _shown(wanted: str) -> dict[str, Any]:
-    if not wanted:
+def _read_values(requested_id: str) -> dict[str, Any]:
+    if not requested_id:
         return {"talk": None, "timeline": [], "is_live": False}
     # The model's reply waits in the conversation until its person comes by: then it is looked up for it, as them.
-    talk = calls.needed(run_copilot_steps, path={"conversation_id": wanted})
+    talk = calls.needed(run_copilot_steps, path={"conversation_id": requested_id})
     return {
         "talk": talk,
         "timeline": sorted(
             [*talk["entries"], *map(_worded, talk["acts"], count(1))], key=lambda one: str(one["createdAt"])
         ),
         "is_live": talk["state"] in ("Thinking", "Working"),
-        "fragment": f"{_HERE}/fragment?{urlencode({'conversation': wanted})}",
+        "fragment": f"{_HERE}/fragment?{urlencode({'conversation': requested_id})}",
     }
 
 
 def _worded(act: Mapping[str, Any], number: int) -> dict[str, Any]:
     """Return a proposed act, of so many in its conversation, with its name and its lines in words."""
-    preview = {name: found for name, found in act["preview"].items() if name not in ("does", "arguments")}
+    preview = {name: document for name, document in act["preview"].items() if name not in ("does", "arguments")}
     result = act["result"] or {}
     name = act["tool"].replace("_", " ").capitalize()
     return {
@@ -127,13 +127,13 @@ def _worded(act: Mapping[str, Any], number: int) -> dict[str, Any]:
     }
 
 
-def _lines(found: Any, above: str = "") -> Iterator[tuple[str, str]]:
+def _lines(document: Any, above: str = "") -> Iterator[tuple[str, str]]:
     """Yield what a document holds as labels and texts, however deep it stands; amounts as money."""
-    pairs = found.items() if isinstance(found, Mapping) else enumerate(found, 1)
-    currency = found.get("currency") if isinstance(found, Mapping) else None
+    pairs = document.items() if isinstance(document, Mapping) else enumerate(document, 1)
+    currency = document.get("currency") if isinstance(document, Mapping) else None
     for name, value in pairs:
-        shown = one_line.displayed(str(name), max_length=_MAX_LABEL)
-        label = f"{above} › {shown}" if above else shown
+        shown_name = one_line.displayed(str(name), max_length=_MAX_LABEL)
+        label = f"{above} › {shown_name}" if above else shown_name
         if isinstance(value, Mapping | list) and value:
             yield from _lines(value, label)
         else:
@@ -157,7 +157,7 @@ def _quoted(value: str) -> str:
     return one_line.quoted(one_line.displayed(value, max_length=_MAX_VALUE))
 
 
-def _wanted() -> str:
+def _conversation_id() -> str:
     return request.args.get("conversation", "")
 
 

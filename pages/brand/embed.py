@@ -54,14 +54,14 @@ def show_embed_form(form: FormState | None, affiliate_id: str) -> Response:
 
 def _show(form: FormState | None, affiliate_id: str, made: Mapping[str, Any] | None = None) -> Response:
     affiliate = calls.needed(get_affiliate, path={"affiliate_id": affiliate_id})
-    held = calls.needed(list_embed_tokens, query={"affiliateId": affiliate_id})["items"]
-    origins = "\n".join(held[0]["allowedOrigins"]) if held else ""
+    tokens = calls.needed(list_embed_tokens, query={"affiliateId": affiliate_id})["items"]
+    origins = "\n".join(tokens[0]["allowedOrigins"]) if tokens else ""
     return screens.show(
         "brand/embed_token.html",
         form or forms.blank(allowedOrigins=origins, expiresInHours=_USUAL_HOURS),
         affiliate=affiliate,
         name=affiliate["fullName"] or affiliate["email"],
-        held=held[0] if held else None,
+        held=tokens[0] if tokens else None,
         made=made,
         snippet=_snippet(made) if made else None,
         example="https://app.example.com",

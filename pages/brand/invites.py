@@ -24,24 +24,24 @@ _OPERATIONS = (create_invite, create_invites, resend_invite, revoke_invite)
 
 
 class InvitesFormRow(NamedTuple):
-    """Somebody who is named in a line of the form, counted from 1."""
+    """A recipient that a line of the form names; lines count from 1."""
 
     line: int
     recipient: Mapping[str, str | None]
 
 
 def _send_one() -> Response | FormState:
-    """Invite somebody, and show the link, which is never shown again."""
-    sent = request.form
+    """Send one invite, and show the link, which is never shown again."""
+    fields = request.form
     body = {
-        "programId": sent.get("programId", ""),
-        "email": sent.get("email", "").strip(),
-        "fullName": sent.get("fullName", ""),
-        "slug": sent.get("slug", "").strip() or None,
-        "customCommissionType": sent.get("customCommissionType") or None,
-        "customCommissionValue": typed.number(sent.get("customCommissionValue", "")),
+        "programId": fields.get("programId", ""),
+        "email": fields.get("email", "").strip(),
+        "fullName": fields.get("fullName", ""),
+        "slug": fields.get("slug", "").strip() or None,
+        "customCommissionType": fields.get("customCommissionType") or None,
+        "customCommissionValue": typed.number(fields.get("customCommissionValue", "")),
         "personalNoteHtml": _read_note(),
-        "autoApprove": "autoApprove" in sent,
+        "autoApprove": "autoApprove" in fields,
     }
     answer = send(create_invite, body=body)
     return forms.form_from_refusal(answer, form_id="one-") if answer.refusal else _show(made=answer.data)

@@ -18,7 +18,7 @@ from api.operator.dead_letters import (
     summarize_dead_letters,
 )
 from api.operator.queues import list_queues
-from pages import calls, forms, fragments, screens
+from pages import calls, forms, screens
 from pages.form_pages import Body, CustomForm, Form, form_page, send
 from pages.forms import FormState
 from pages.list_pages import RowList, read_filter
@@ -54,7 +54,7 @@ def _discard_letter(number: str) -> Response | FormState:
 )
 def show_dead_letters(form: FormState | None) -> Response:
     """Show dead letters by the filter in the address, twenty a page. Budget: 6 round trips, however many there are."""
-    listed = _listed()
+    listed = _read_list()
     queues = [(row["queue"], row["queue"]) for row in calls.needed(list_queues)]
     return screens.show("console/dead.html", **listed | {"form": listed["form"] or form}, queues=queues)
 
@@ -63,10 +63,10 @@ def show_dead_letters(form: FormState | None) -> Response:
 @screen("operator", uses=(list_dead_letters, count_dead_letters))
 def show_dead_letters_part() -> Response:
     """Show the list alone. Budget: 2 round trips."""
-    return fragments.show("console/_dead.html", **_listed() | {"form": None})
+    return screens.show_part("console/_dead.html", **_read_list() | {"form": None})
 
 
-def _listed() -> dict[str, Any]:
+def _read_list() -> dict[str, Any]:
     listed, narrowed = _LIST.read(), _narrowed()
     cursor = read_filter("cursor")
     return listed.values() | {
@@ -79,8 +79,8 @@ def _listed() -> dict[str, Any]:
 
 def _narrowed() -> dict[str, str]:
     """Return the filter that holds: of the address, or of the form that carries it."""
-    sent = request.form if request.method == "POST" else request.args
-    return {name: value for name in _FILTERS if (value := sent.get(name, "").strip())}
+    source = request.form if request.method == "POST" else request.args
+    return {name: value for name in _FILTERS if (value := source.get(name, "").strip())}
 
 
 def _address(name: str, query: Mapping[str, str]) -> str:

@@ -91,8 +91,11 @@ def show_refund(form: FormState | None, deal_id: str, seq: str) -> Response:
 
 def _get_deal(deal_id: str) -> Any:
     deal = calls.needed(get_whole_deal, path={"deal_id": deal_id})
-    last = {one["milestoneId"]: one for one in deal["requests"] if one["kind"] == "refund"}
-    return deal | {"refunds": last, "may_ask_again": [id for id, one in last.items() if one["state"] == "rejected"]}
+    refunds = {row["milestoneId"]: row for row in deal["requests"] if row["kind"] == "refund"}
+    return deal | {
+        "refunds": refunds,
+        "may_ask_again": [id for id, row in refunds.items() if row["state"] == "rejected"],
+    }
 
 
 def _get_part(deal: Any, seq: str) -> Any:

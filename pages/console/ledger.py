@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from api.operator.ledger import check_ledger, list_ledger_checks
-from pages import calls, fragments, screens
+from pages import calls, screens
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState
 from pages.screens import screen
@@ -37,15 +37,15 @@ def show_ledger(form: FormState | None) -> Response:
 @screen("operator", uses=(list_ledger_checks,))
 def show_ledger_part() -> Response:
     """Show the last checks alone. Budget: 1 round trip."""
-    return fragments.show("console/_ledger.html", **_checks())
+    return screens.show_part("console/_ledger.html", **_checks())
 
 
 def _checks() -> dict[str, Any]:
-    found = calls.needed(list_ledger_checks)
-    found.sort(key=lambda check: not check["findings"])
+    checks = calls.needed(list_ledger_checks)
+    checks.sort(key=lambda check: not check["findings"])
     return {
-        "checks": found[:_MOST],
-        "more": max(0, len(found) - _MOST),
-        "red": sum(bool(check["findings"]) for check in found),
-        "checked": len(found),
+        "checks": checks[:_MOST],
+        "more": max(0, len(checks) - _MOST),
+        "red": sum(bool(check["findings"]) for check in checks),
+        "checked": len(checks),
     }

@@ -11,7 +11,7 @@ from api.operator.attention import summarize_attention
 from api.operator.queues import list_queues, pause_queue, resume_queue
 from api.service.health import get_readiness
 from domain.refused import not_found
-from pages import calls, fragments, screens
+from pages import calls, screens
 from pages.form_pages import Form, form_page, read_texts
 from pages.forms import FormState
 from pages.screens import screen
@@ -35,14 +35,14 @@ def show_now(form: FormState | None) -> Response:
 @screen("operator", uses=(list_queues,))
 def show_queues_part() -> Response:
     """Show the queues alone. Budget: 4 round trips."""
-    return fragments.show("console/_queues.html", **_queues())
+    return screens.show_part("console/_queues.html", **_queues())
 
 
 @blueprint.get("/console/attention/fragment")
 @screen("operator", uses=(get_readiness, summarize_attention))
 def show_attention_part() -> Response:
     """Show what waits alone. Budget: 5 round trips."""
-    return fragments.show("console/_attention.html", **_health())
+    return screens.show_part("console/_attention.html", **_health())
 
 
 @form_page(

@@ -1,6 +1,6 @@
 """Reference rates: how old they are, what waits for fresh ones, and where new ones come from."""
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from api.operator.rates import import_rates, list_rate_ages, request_rates
 from pages import calls, forms, screens
@@ -14,13 +14,10 @@ _MOST_BYTES = 4_000_000
 
 def _import_file() -> Response | FormState:
     """Store the rates of a file."""
-    chosen = request.files.get("file")
     try:
-        content = chosen.read().decode("utf-8-sig") if chosen else ""
+        content = forms.read_file("file", _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         return forms.form_with_errors({"file": "It is no text in UTF-8."})
-    finally:
-        request.close()  # a large file was put into one on the disk
     if not content.strip():
         return forms.form_with_errors({"file": "Choose a file."})
     answer = send(import_rates, body={"content": content})

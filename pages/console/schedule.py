@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from api.operator.schedule import list_schedule
-from pages import calls, fragments, screens
+from pages import calls, screens
 from pages.screens import screen
 
 blueprint = Blueprint("schedule_page", __name__)
@@ -22,7 +22,7 @@ def show_schedule() -> Response:
 @screen("operator", uses=(list_schedule,))
 def show_schedule_part() -> Response:
     """Show the lines alone. Budget: 1 round trip."""
-    return fragments.show("console/_schedule.html", **_lines())
+    return screens.show_part("console/_schedule.html", **_lines())
 
 
 def _lines() -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from flask import Blueprint, Response
 
-from pages import charts, chips, forms, screens
+from pages import charts, forms, screens, show
 from pages.charts import ChartPoint
 from pages.forms import FormState
 from pages.screens import screen
@@ -25,7 +25,7 @@ _WRONG = FormState(
 def show_style() -> Response:
     """Show the parts. Budget: no round trip."""
     by_colour: dict[str, list[str]] = defaultdict(list)
-    for state, colour in sorted(chips.COLOURS.items()):
+    for state, colour in sorted(show.COLOURS.items()):
         by_colour[colour].append(state)
     points = [ChartPoint(f"{day} Nov", value, f"{value} clicks") for day, value in enumerate(_FIGURES, start=1)]
     return screens.show(

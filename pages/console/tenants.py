@@ -25,7 +25,7 @@ def show_tenants() -> Response:
 
 
 def _change_setting(organization_id: str) -> Response | FormState:
-    """Change one setting; what is wrong with the whole is said at the value."""
+    """Change one setting; an error of the whole form appears at its value."""
     name = request.form.get("setting", "")
     if not name:
         return forms.form_with_errors({"setting": "Choose a setting."})

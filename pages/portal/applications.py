@@ -71,7 +71,7 @@ def show_second_step(form: FormState | None, application_id: str) -> Response:
 
 def _find_offer(program_id: str) -> Mapping[str, Any]:
     offers = calls.needed(list_program_offers)
-    offer: Mapping[str, Any] | None = next((one for one in offers if one["programId"] == program_id), None)
+    offer: Mapping[str, Any] | None = next((row for row in offers if row["programId"] == program_id), None)
     if offer is None:
         raise not_found("program", program_id)
     return offer
@@ -80,7 +80,7 @@ def _find_offer(program_id: str) -> Mapping[str, Any]:
 def _find_application(affiliate_id: str) -> Mapping[str, Any]:
     applications = calls.needed(list_own_applications)
     application: Mapping[str, Any] | None = next(
-        (one for one in applications if one["affiliateId"] == affiliate_id), None
+        (row for row in applications if row["affiliateId"] == affiliate_id), None
     )
     if application is None or not (application["isOpen"] or application["completedAt"]):
         raise not_found("application", affiliate_id)

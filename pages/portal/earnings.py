@@ -24,19 +24,19 @@ def show_earnings() -> Response:
 
     Budget: 3 round trips, however many there are.
     """
-    wanted = {name: read_filter(name) for name in _EARNINGS.filters}
+    filters = {name: read_filter(name) for name in _EARNINGS.filters}
     if request.args.get("as") == "csv":
-        return _file(wanted)
+        return _file(filters)
     return frame.show(
         "earnings.html",
         **_EARNINGS.read().values(),
         programs=frame.name_programs(calls.needed(list_own_programs)),
-        csv=urlencode({name: value for name, value in (wanted | {"as": "csv"}).items() if value}),
+        csv=urlencode({name: value for name, value in (filters | {"as": "csv"}).items() if value}),
     )
 
 
-def _file(wanted: dict[str, str | None]) -> Response:
-    rows = calls.needed(export_own_conversions, query=wanted)
+def _file(filters: dict[str, str | None]) -> Response:
+    rows = calls.needed(export_own_conversions, query=filters)
     headers = {
         "Content-Disposition": 'attachment; filename="earnings.csv"',
         "Cache-Control": "no-store",

@@ -18,16 +18,16 @@ USES = (get_own_account,)
 def show(template: str, form: FormState | None = None, **values: Any) -> Response:
     """Return a template of the portal in its frame, like `screens.show`. Costs 2 round trips."""
     brands = calls.needed(get_own_account)["brands"]
-    zone.use_brands([one["timezone"] for one in brands])
+    zone.use_brands([brand["timezone"] for brand in brands])
     return screens.show(f"portal/{template}", form, brand=_only(brands), **values)
 
 
 def name_programs(programs: Sequence[Mapping[str, Any]], status: str | None = None) -> list[tuple[str, str]]:
     """Return the id of each program in which the affiliate has this status, and its name with its brand's."""
     return [
-        (one["programId"], f"{one['name']}, {one['organizationName']}")
-        for one in programs
-        if status in (None, one["status"])
+        (brand["programId"], f"{brand['name']}, {brand['organizationName']}")
+        for brand in programs
+        if status in (None, brand["status"])
     ]
 
 
@@ -35,13 +35,13 @@ def _only(brands: Sequence[Mapping[str, Any]]) -> Mapping[str, object] | None:
     """Return the name, logo and style sheet of the one brand that the affiliate works for; None with several."""
     if len(brands) != 1:
         return None
-    (one,) = brands
-    color = one["primaryBrandColor"]
+    (brand,) = brands
+    color = brand["primaryBrandColor"]
     return {
-        "name": one["name"],
+        "name": brand["name"],
         # The path alone: what a page loads is of its own origin.
-        "logo": urlsplit(one["logoUrl"]).path if one["logoUrl"] else None,
-        "theme": f"/portal/theme/{one['organizationId']}.css?{_version(color)}" if color else None,
+        "logo": urlsplit(brand["logoUrl"]).path if brand["logoUrl"] else None,
+        "theme": f"/portal/theme/{brand['organizationId']}.css?{_version(color)}" if color else None,
     }
 
 

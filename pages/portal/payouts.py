@@ -26,8 +26,8 @@ def show_own_payouts() -> Response:
 def show_own_payout(payout_id: str) -> Response:
     """Show one payout with what it pays for, a hundred lines a page. Budget: 6 round trips."""
     payout = calls.needed(get_own_payout, path={"payout_id": payout_id})
-    asked, lines = request.args.get("cursor", ""), payout["lineItems"]
-    skip = min(int(asked), len(lines)) if asked.isascii() and asked.isdigit() and len(asked) < 10 else 0
+    typed, lines = request.args.get("cursor", ""), payout["lineItems"]
+    skip = min(int(typed), len(lines)) if typed.isascii() and typed.isdigit() and len(typed) < 10 else 0
     end = skip + _LINES_PER_PAGE
     return frame.show(
         "payout.html",

@@ -22,12 +22,12 @@ _MOST_LINKS = 5
 @screen("account", uses=(*frame.USES, list_recruits, get_recruiting_link, list_own_programs))
 def show_recruits() -> Response:
     """Show recruits, newest first. Budget: 4 round trips, and 4 for each of up to 5 programs that pay for recruits."""
-    programs = [one for one in calls.needed(list_own_programs) if one["status"] == "Approved"]
-    paying = [one for one in programs if one["recruitingPercent"] is not None][:_MOST_LINKS]
-    return frame.show("recruits.html", **_RECRUITS.require().values(), links=[_link(one) for one in paying])
+    programs = [row for row in calls.needed(list_own_programs) if row["status"] == "Approved"]
+    paying = [row for row in programs if row["recruitingPercent"] is not None][:_MOST_LINKS]
+    return frame.show("recruits.html", **_RECRUITS.require().values(), links=[_add_link(row) for row in paying])
 
 
-def _link(program: Mapping[str, Any]) -> Mapping[str, Any]:
+def _add_link(program: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a program with its recruiting link; None where the brand has no portal that it could lead to."""
     answer = calls.call(get_recruiting_link, query={"programId": program["programId"]})
     return {**program, "url": None if answer.refusal else answer.data["url"]}

@@ -27,20 +27,20 @@ _KEPT = ("programId", "cursor")
 
 
 def _approve(affiliate_id: str) -> Response | FormState:
-    """Let an applicant in."""
+    """Approve an applicant."""
     answer = send(approve_affiliate, path={"affiliate_id": affiliate_id})
     return forms.form_from_refusal(answer) if answer.refusal else _go_back(done="approved", who=affiliate_id)
 
 
 def _reject(affiliate_id: str) -> Response | FormState:
-    """Turn an applicant down, with the reason that was given."""
+    """Reject an applicant, with the reason that was given."""
     body = {"reason": request.form.get("reason") or None}
     answer = send(reject_affiliate, path={"affiliate_id": affiliate_id}, body=body)
     return forms.form_from_refusal(answer) if answer.refusal else _go_back(done="rejected", who=affiliate_id)
 
 
 def _approve_ticked() -> Response | FormState:
-    """Let all in who are ticked."""
+    """Approve all applicants who are ticked."""
     ids = request.form.getlist("ids")
     if not ids:
         return FormState(alert="Tick somebody first.", status=422)
@@ -66,9 +66,10 @@ def _go_back(**outcome: object) -> Response:
 )
 def show_applications(form: FormState | None) -> Response:
     """Show who waits, and what was decided last. Budget: 3 round trips, however many there are."""
-    kept = {name: request.values.get(name) or None for name in _KEPT}
-    skip = int(kept["cursor"] or 0) if (kept["cursor"] or "").isascii() and (kept["cursor"] or "0").isdigit() else 0
-    query = {"programId": kept["programId"], "take": _PER_PAGE + 1, "skip": min(skip, _DEEPEST)}
+    position = {name: request.values.get(name) or None for name in _KEPT}
+    cursor = position["cursor"] or "0"
+    skip = int(cursor) if cursor.isascii() and cursor.isdigit() else 0
+    query = {"programId": position["programId"], "take": _PER_PAGE + 1, "skip": min(skip, _DEEPEST)}
     answer = calls.call(list_applications, query=query)
     if answer.refusal is not None:
         form = FormState(alert=" ".join(answer.refusal.fields.values()), status=answer.status)
@@ -79,8 +80,8 @@ def show_applications(form: FormState | None) -> Response:
         form,
         rows=rows[:_PER_PAGE],
         programs=choices.named(programs),
-        questions={one["id"]: choices.questions(one) for one in programs},
-        kept=kept,
+        questions={program["id"]: choices.questions(program) for program in programs},
+        kept=position,
         next_cursor=str(skip + _PER_PAGE) if len(rows) > _PER_PAGE else None,
         decided=_get_decided(),
     )

@@ -57,7 +57,7 @@ def show_affiliate(form: FormState | None, affiliate_id: str) -> Response:
         month=_month(days),
         program=program,
         questions=choices.questions(program),
-        groups=[(one["id"], one["name"]) for one in calls.needed(list_partner_groups, path=of_program)],
+        groups=[(group["id"], group["name"]) for group in calls.needed(list_partner_groups, path=of_program)],
         codes=calls.needed(list_affiliate_coupons, path=path)["items"] if calls.may(list_affiliate_coupons) else None,
         recruits=calls.needed(list_sub_affiliates, path=path),
         sent=_fill_forms(affiliate, form),
@@ -67,7 +67,7 @@ def show_affiliate(form: FormState | None, affiliate_id: str) -> Response:
 
 def _fill_forms(affiliate: Mapping[str, Any], form: FormState | None) -> Mapping[str, FormState]:
     """Return the forms of the page: as things are, and the one that came back as it was sent."""
-    held = {
+    filled = {
         "about": forms.blank(
             "about-", fullName=affiliate["fullName"], tags=", ".join(affiliate["tags"]), notes=affiliate["notes"]
         ),
@@ -80,7 +80,7 @@ def _fill_forms(affiliate: Mapping[str, Any], form: FormState | None) -> Mapping
         "link": forms.blank("link-", format="Short"),
         "bonus": forms.blank("bonus-", currency=calls.needed(get_organization)["homeCurrency"]),
     }
-    return held | ({form.id.rstrip("-"): form} if form and form.id else {})
+    return filled | ({form.id.rstrip("-"): form} if form and form.id else {})
 
 
 def _month(days: list[Mapping[str, Any]]) -> Mapping[str, Any]:

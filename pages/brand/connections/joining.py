@@ -76,7 +76,7 @@ def read_credentials(offer: Mapping[str, Any]) -> dict[str, str]:
 
 
 def form_from_refusal(answer: CallAnswer, offer: Mapping[str, Any], form_id: str = "") -> FormState:
-    """Return the form as it was typed, with what was refused; what is wrong with one credential stands at it."""
+    """Return the form as it was typed, with what was refused; an error of one credential appears at its field."""
     form, refusal = forms.form_from_refusal(answer, form_id=form_id), answer.refusal
     if refusal is None or set(refusal.fields) != {"credentials"}:
         return form

@@ -64,7 +64,7 @@ def show_connections(form: FormState | None) -> Response:
         form,
         gateways=gateways,
         platforms=platforms,
-        labels={one["name"]: one["label"] for one in (*gateways, *platforms)},
-        connections=sorted(connections, key=lambda one: one["status"] == "Disconnected"),
+        labels={connection["name"]: connection["label"] for connection in (*gateways, *platforms)},
+        connections=sorted(connections, key=lambda connection: connection["status"] == "Disconnected"),
         platform_connections=calls.needed(list_platform_connections, query={"take": _MOST})["items"],
     )

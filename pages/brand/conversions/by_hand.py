@@ -51,9 +51,9 @@ def _find_affiliate(form: FormState) -> str | FormState:
     answer = calls.call(list_affiliates, query=query)
     if answer.refusal is not None:
         return forms.form_from_refusal(answer, {"q": "affiliate"})
-    for one in answer.data["items"]:
-        if sought.lower() in (one["email"], one["fullName"].lower()):
-            return str(one["id"])
+    for candidate in answer.data["items"]:
+        if sought.lower() in (candidate["email"], candidate["fullName"].lower()):
+            return str(candidate["id"])
     return forms.form_with_errors({"affiliate": "Nobody in this program has this email or name."})
 
 

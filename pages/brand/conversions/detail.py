@@ -53,7 +53,7 @@ def show_conversion(form: FormState | None, conversion_id: str) -> Response:
     """Show one conversion. Budget: 7 round trips, two of them for its payout; two more for a share, for its sale."""
     form = form or forms.EMPTY
     path = {"conversion_id": conversion_id}
-    found = calls.needed(get_conversion, path=path)
+    conversion = calls.needed(get_conversion, path=path)
     credited = calls.needed(get_conversion_attribution, path=path)
     return screens.show(
         "brand/conversions/detail.html",
@@ -61,29 +61,29 @@ def show_conversion(form: FormState | None, conversion_id: str) -> Response:
         refunding=form if form.id == "refund-" else forms.blank("refund-"),
         adjusting=form if form.id == "adjust-" else forms.blank("adjust-"),
         deciding=forms.EMPTY if form.id else form,
-        one=found,
+        one=conversion,
         credited=credited,
         steps=why.steps(credited["steps"]),
         beside=why.beside(credited["steps"]),
-        payout=_payout(found),
-        sale=_shared(found),
-        corrections=corrections.of(found),
-        acts=[name for name in _OPEN.get(found["status"], ()) if _may(name, found)],
+        payout=_payout(conversion),
+        sale=_shared(conversion),
+        corrections=corrections.of(conversion),
+        acts=[name for name in _OPEN.get(conversion["status"], ()) if _may(name, conversion)],
     )
 
 
-def _may(name: str, found: Mapping[str, Any]) -> bool:
+def _may(name: str, conversion: Mapping[str, Any]) -> bool:
     """Say whether an act is worth offering: locked history cannot be approved."""
-    return calls.may(_ACTS[name]) and not (name == "approve" and found["locked"])
+    return calls.may(_ACTS[name]) and not (name == "approve" and conversion["locked"])
 
 
-def _shared(found: Mapping[str, Any]) -> Any:
+def _shared(conversion: Mapping[str, Any]) -> Any:
     """Return the sale that a recruiter has a share of; None for every other conversion."""
-    parent = found["parentAffiliateConversionId"]
+    parent = conversion["parentAffiliateConversionId"]
     return calls.needed(get_conversion, path={"conversion_id": parent}) if parent else None
 
 
-def _payout(found: Mapping[str, Any]) -> Any:
-    if found["payoutId"] is None:
+def _payout(conversion: Mapping[str, Any]) -> Any:
+    if conversion["payoutId"] is None:
         return None
-    return calls.needed(get_payout, path={"payout_id": found["payoutId"]}, query={"lineItems": "false"})
+    return calls.needed(get_payout, path={"payout_id": conversion["payoutId"]}, query={"lineItems": "false"})

@@ -13,8 +13,8 @@ from api.coupons.codes import create_affiliate_coupon
 from api.coupons.listing import list_coupon_codes
 from api.programs.programs import get_program
 from pages import calls, forms, screens, typed
-from pages.brand import choices
-from pages.form_pages import Body, CustomForm, Form, form_page, send_form
+from pages.brand.coupons import store_codes
+from pages.form_pages import Body, CustomForm, Form, form_page
 from pages.forms import FormState
 
 blueprint = Blueprint("coupon_page", __name__)
@@ -34,12 +34,9 @@ def _read_change() -> Body:
 
 def _give_code(program_id: str, coupon_id: str) -> Response | FormState:
     """Mint a code of the coupon for the affiliate with an email."""
-    affiliate_id = choices.affiliate(request.form.get("email", ""), program_id)
-    if affiliate_id is None:
-        return forms.form_with_errors({"email": choices.NO_AFFILIATE}, form_id="code-")
     body = {"campaignCouponId": coupon_id, "code": request.form.get("code", "").strip() or None}
     to = f"/dashboard/coupons/{program_id}/{coupon_id}?done=given"
-    return send_form(create_affiliate_coupon, path={"affiliate_id": affiliate_id}, body=body, to=to, form_id="code-")
+    return store_codes.create_code(body, program_id, to=to, form_id="code-")
 
 
 _FORMS = (
@@ -58,7 +55,7 @@ def show_coupon(form: FormState | None, program_id: str, coupon_id: str) -> Resp
     path = {"program_id": program_id, "coupon_id": coupon_id}
     coupon = calls.needed(get_campaign_coupon, path=path)
     codes = calls.needed(list_coupon_codes, query={"couponId": coupon["id"], "take": 200})
-    held = forms.blank(
+    filled = forms.blank(
         "change-",
         name=coupon["name"],
         selfMintMode=coupon["selfMintMode"],
@@ -72,6 +69,6 @@ def show_coupon(form: FormState | None, program_id: str, coupon_id: str) -> Resp
         program=calls.needed(get_program, path={"program_id": coupon["programId"]}),
         codes=codes["items"],
         has_more=codes["hasMore"],
-        change=form if form and form.id == "change-" else held,
+        change=form if form and form.id == "change-" else filled,
         give=form if form and form.id == "code-" else forms.blank("code-"),
     )

@@ -9,7 +9,8 @@ from api.coupons.listing import list_coupon_codes, list_coupons_of_campaigns
 from api.programs.programs import list_programs
 from pages import calls, forms, screens
 from pages.brand import choices
-from pages.form_pages import CustomForm, Form, form_page, send_form
+from pages.brand.coupons import store_codes
+from pages.form_pages import CustomForm, Form, form_page
 from pages.forms import FormState
 from pages.list_pages import RowList, read_filter
 
@@ -23,17 +24,9 @@ _MOST = 200
 
 def _register_code() -> Response | FormState:
     """Register a code that was made elsewhere for the affiliate with an email."""
-    affiliate_id = choices.affiliate(request.form.get("email", ""), request.form.get("programId"))
-    if affiliate_id is None:
-        return forms.form_with_errors({"email": choices.NO_AFFILIATE}, form_id="code-")
     body = {"code": request.form.get("code", "").strip() or None, "external": True}
-    return send_form(
-        create_affiliate_coupon,
-        path={"affiliate_id": affiliate_id},
-        body=body,
-        to=f"{_HERE}?done=registered",
-        form_id="code-",
-    )
+    to = f"{_HERE}?done=registered"
+    return store_codes.create_code(body, request.form.get("programId"), to=to, form_id="code-")
 
 
 _FORMS = (
@@ -47,8 +40,8 @@ def show_coupons(form: FormState | None) -> Response:
     """Show coupons and codes by the filter in the address. Budget: 4 round trips, however many there are."""
     programs = choices.programs()
     codes = _CODES.read()
-    wanted = read_filter("programId")
-    program_id = wanted if wanted in dict(programs) else None
+    filtered = read_filter("programId")
+    program_id = filtered if filtered in dict(programs) else None
     query = {"programId": program_id, "take": _MOST}
     return screens.show(
         "brand/coupons.html",

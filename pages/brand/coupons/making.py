@@ -18,17 +18,17 @@ _WHOLE = ("durationInMonths", "maxRedemptionsPerCode", "maxCodesPerAffiliate")
 
 
 def _read_coupon() -> Body:
-    sent = {name: text.strip() for name, text in request.form.items() if not name.startswith("_")}
+    texts = {name: text.strip() for name, text in request.form.items() if not name.startswith("_")}
     body: dict[str, Any] = {
-        name: sent.get(name) or None for name in ("name", "discountType", "duration", "selfMintMode", "commissionType")
+        name: texts.get(name) or None for name in ("name", "discountType", "duration", "selfMintMode", "commissionType")
     }
-    body |= {name: typed.number(sent.get(name, "")) for name in _WHOLE}
-    body["expiresAt"] = discounts.expiry(sent)
-    body["overridesClickAttribution"] = "overridesClickAttribution" in sent
-    body["productRefs"] = sent.get("productRefs", "").split() or None
+    body |= {name: typed.number(texts.get(name, "")) for name in _WHOLE}
+    body["expiresAt"] = discounts.expiry(texts)
+    body["overridesClickAttribution"] = "overridesClickAttribution" in texts
+    body["productRefs"] = texts.get("productRefs", "").split() or None
     if body["commissionType"]:
-        body["commissionValue"] = typed.number(sent.get("commissionValue", ""))
-    return body | discounts.discount(sent)
+        body["commissionValue"] = typed.number(texts.get("commissionValue", ""))
+    return body | discounts.discount(texts)
 
 
 def _make_coupon() -> Response | FormState:

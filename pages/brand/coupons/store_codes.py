@@ -26,11 +26,15 @@ def _read_code() -> Body:
 
 def _mint_code() -> Response | FormState:
     """Mint a code for the affiliate with an email."""
-    affiliate_id = choices.affiliate(request.form.get("email", ""), request.form.get("programId"))
+    return create_code(_read_code(), request.form.get("programId"), to="/dashboard/coupons?done=minted")
+
+
+def create_code(body: Body, program_id: str | None, *, to: str, form_id: str = "") -> Response | FormState:
+    """Create a code for the affiliate of a program whose email was typed."""
+    affiliate_id = choices.affiliate(request.form.get("email", ""), program_id)
     if affiliate_id is None:
-        return forms.form_with_errors({"email": choices.NO_AFFILIATE})
-    to = "/dashboard/coupons?done=minted"
-    return send_form(create_affiliate_coupon, path={"affiliate_id": affiliate_id}, body=_read_code(), to=to)
+        return forms.form_with_errors({"email": choices.NO_AFFILIATE}, form_id=form_id)
+    return send_form(create_affiliate_coupon, path={"affiliate_id": affiliate_id}, body=body, to=to, form_id=form_id)
 
 
 @form_page(

@@ -7,7 +7,7 @@ from flask import Blueprint, Response
 from api.imports.conversions import preview_conversion_import
 from api.imports.history import get_import, list_imports, preview_import_undo, undo_import
 from domain.imports import words
-from pages import calls, fragments, screens
+from pages import calls, screens
 from pages.form_pages import Form, form_page
 from pages.forms import FormState
 from pages.list_pages import RowList
@@ -29,20 +29,20 @@ def show_imports() -> Response:
 @screen("member", uses=(get_import,))
 def show_import(import_id: str) -> Response:
     """Show one import. Budget: 1 round trip."""
-    return screens.show("brand/imports/import.html", **_shown(import_id))
+    return screens.show("brand/imports/import.html", **_read_values(import_id))
 
 
 @blueprint.get("/dashboard/imports/<import_id>/fragment")
 @screen("member", uses=(get_import,))
 def show_import_part(import_id: str) -> Response:
     """Show how one import stands, alone. Budget: 1 round trip."""
-    return fragments.show("brand/imports/_import.html", **_shown(import_id))
+    return screens.show_part("brand/imports/_import.html", **_read_values(import_id))
 
 
-def _shown(import_id: str) -> dict[str, Any]:
-    found = calls.needed(get_import, path={"import_id": import_id})
-    why = [(words.said(code), count) for code, count in sorted(found["reasons"].items())]
-    return {"job": found, "why": why, "may_undo": calls.may(undo_import)}
+def _read_values(import_id: str) -> dict[str, Any]:
+    job = calls.needed(get_import, path={"import_id": import_id})
+    why = [(words.said(code), count) for code, count in sorted(job["reasons"].items())]
+    return {"job": job, "why": why, "may_undo": calls.may(undo_import)}
 
 
 _UNDO = Form("", undo_import, to="/dashboard/imports/{import_id}", shows_all=True)

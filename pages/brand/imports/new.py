@@ -42,10 +42,10 @@ def _take_file() -> Response | FormState:
     is_import = request.form.get("do") == "import"
     answer = _import(kind, text) if is_import else _preview(kind, text)
     if answer.refusal is not None:
-        return _show(_form_from_refusal(answer), again=_carried(text) if is_import else None)
+        return _show(_form_from_refusal(answer), again=_hidden_fields(text) if is_import else None)
     if is_import:
         return screens.sent_on(f"/dashboard/imports/{answer.data['jobId']}")
-    return _show(forms.sent(), look=_summarize(kind, answer.data), again=_carried(text))
+    return _show(forms.sent(), look=_summarize(kind, answer.data), again=_hidden_fields(text))
 
 
 def _preview(kind: files.Kind, text: str) -> CallAnswer:
@@ -73,10 +73,10 @@ def _sales_body(text: str) -> dict[str, Any]:
     return _body(text) | {"source": request.form.get("source", "").strip().lower() or _SOURCE}
 
 
-def _carried(text: str) -> Mapping[str, str]:
+def _hidden_fields(text: str) -> Mapping[str, str]:
     """Return the hidden fields by which the next form brings the same file."""
-    kept = {name: request.form[name] for name in ("program", "skip", "source") if name in request.form}
-    return kept | {"packed": upload.packed(text)}
+    fields = {name: request.form[name] for name in ("program", "skip", "source") if name in request.form}
+    return fields | {"packed": upload.packed(text)}
 
 
 def _summarize(kind: files.Kind, found: Mapping[str, Any]) -> Mapping[str, object]:
@@ -106,12 +106,12 @@ def _by_currency(balances: Any) -> dict[str, int]:
 
 
 def _form_from_refusal(answer: CallAnswer) -> FormState:
-    """Return what was sent with what the API found wrong; what is wrong with rows stands below the file."""
+    """Return what was sent with what the API found wrong; errors of rows appear below the file."""
     assert answer.refusal is not None
     errors = {_NAMES.get(name, name): message for name, message in answer.refusal.fields.items()}
-    known = {name: message for name, message in errors.items() if name in ("program", "file", "source")}
+    at_fields = {name: message for name, message in errors.items() if name in ("program", "file", "source")}
     alert = _WAIT if answer.status == 429 else answer.refusal.message or " ".join(errors.values())
-    return FormState(forms.sent().values, known, None if known else alert, status=answer.status)
+    return FormState(forms.sent().values, at_fields, None if at_fields else alert, status=answer.status)
 
 
 @form_page(

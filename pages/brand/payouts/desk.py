@@ -43,7 +43,7 @@ def show_payouts(form: FormState | None) -> Response:
         funding=calls.needed(get_funding_status),
         drafts=calls.needed(list_payout_drafts) if calls.may(list_payout_drafts) else (),
         runs=calls.needed(list_payout_runs, query={"take": _RUNS, "cursor": request.args.get("runs")}),
-        payouts=[states.told(one) for one in listed["items"]],
+        payouts=[states.told(payout) for payout in listed["items"]],
         next_cursor=listed["nextCursor"],
         statuses=states.STATUSES,
     )

@@ -57,17 +57,17 @@ def _form_with_wrong_total(run: PlannedRun, seen: ConfirmedFigures | None) -> Fo
 def _form_with_changes(seen: ConfirmedFigures | None, run: PlannedRun) -> FormState:
     """Return the form with what moved since it was shown; one types the new total."""
     moved = planned.changes(seen, run.figures) if seen else []
-    said = f"The figures changed while you looked at them, and nothing was paid. {'; '.join(moved)}".rstrip()
+    alert = f"The figures changed while you looked at them, and nothing was paid. {'; '.join(moved)}".rstrip()
     ask = f"Look at them again, then type {wording.money(run.total, CURRENCY)}."
-    return forms.form_with_errors({"total": ask} if run.count else {}, said)
+    return forms.form_with_errors({"total": ask} if run.count else {}, alert)
 
 
 def _restore_form(typed: FormState, run: PlannedRun) -> FormState:
     """Return what was typed before a new login, with what moved meanwhile."""
     seen = planned.confirmed(typed.value("figures"))
     moved = planned.changes(seen, run.figures) if seen else []
-    said = f"The figures changed while you logged in. {'; '.join(moved)}" if moved else None
-    return FormState({"total": [typed.value("total")]}, alert=said)
+    alert = f"The figures changed while you logged in. {'; '.join(moved)}" if moved else None
+    return FormState({"total": [typed.value("total")]}, alert=alert)
 
 
 def _confirm() -> Response:

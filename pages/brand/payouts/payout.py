@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 from api.payouts.decisions import mark_payout_paid, retry_payout, void_payout
 from api.payouts.payouts import get_payout, list_payout_lines
 from domain.payouts.states import PayoutStatus
-from pages import calls, forms, fragments, kept, screens
+from pages import calls, forms, kept, screens
 from pages.brand.payouts import states
 from pages.calls import View
 from pages.form_pages import Body, CustomForm, form_page, send
@@ -24,7 +24,7 @@ _READS = (get_payout, list_payout_lines)
 @screen("member", uses=(*_READS, retry_payout, void_payout))
 def show_payout_state(payout_id: str) -> Response:
     """Show where a payout stands, alone. Budget: 2 round trips."""
-    return fragments.show("brand/payouts/_state.html", **_state(payout_id))
+    return screens.show_part("brand/payouts/_state.html", **_state(payout_id))
 
 
 def _retry(payout_id: str) -> Response | FormState:

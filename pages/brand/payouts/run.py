@@ -10,7 +10,7 @@ from api.payouts.decisions import retry_payout, void_payout
 from api.payouts.made_runs import get_payout_run
 from api.payouts.mass_pay import list_payouts_to_pay
 from api.payouts.payouts import list_payouts
-from pages import calls, documents, forms, fragments, screens
+from pages import calls, documents, forms, screens
 from pages.brand.payouts import states
 from pages.form_pages import CustomForm, form_page
 from pages.forms import FormState
@@ -27,7 +27,7 @@ _USES = (get_payout_run, list_payouts, retry_payout, void_payout)
 @screen("member", uses=_USES)
 def show_payout_run_progress(run_id: str) -> Response:
     """Show what moves of a run, alone. Budget: as the page."""
-    return fragments.show("brand/payouts/_progress.html", **_progress(run_id))
+    return screens.show_part("brand/payouts/_progress.html", **_progress(run_id))
 
 
 def _take_list_to_pay(run_id: str) -> Response | FormState:
@@ -53,14 +53,14 @@ def show_payout_run(form: FormState | None, run_id: str) -> Response:
 
 def _progress(run_id: str) -> dict[str, Any]:
     run = calls.needed(get_payout_run, path={"run_id": run_id})
-    wanted = states.wanted()
-    listed = calls.needed(list_payouts, query={"runId": run_id, "lineItems": "false", "take": _ON_A_PAGE, **wanted})
+    filters = states.wanted()
+    listed = calls.needed(list_payouts, query={"runId": run_id, "lineItems": "false", "take": _ON_A_PAGE, **filters})
     moving = run["pendingCount"] + run["processingCount"]
     page = f"/dashboard/payouts/runs/{run['runId']}"
-    query = urlencode({name: value for name, value in wanted.items() if value})
+    query = urlencode({name: value for name, value in filters.items() if value})
     return {
         "run": run,
-        "payouts": [states.told(one) for one in listed["items"]],
+        "payouts": [states.told(payout) for payout in listed["items"]],
         "next_cursor": listed["nextCursor"],
         "page": page,
         "address": f"{page}/progress{'?' if query else ''}{query}",

@@ -137,7 +137,7 @@ def _show(form: FormState, program: Mapping[str, Any]) -> Response:
 
 
 def _form_from_refusal(form: FormState, answer: CallAnswer) -> FormState:
-    """Return the form with what is wrong at each field; what is wrong with the whole is said of the whole."""
+    """Return the form with each error at its field, and an error of the whole form above it."""
     assert answer.refusal is not None
     form, refusal = replace(form, status=answer.status), answer.refusal
     wrong = refusal.more.get("errors", {}).get(_FORM)
@@ -145,9 +145,9 @@ def _form_from_refusal(form: FormState, answer: CallAnswer) -> FormState:
         return replace(form, alert=" ".join(refusal.fields.values()) or refusal.message)
     fields = wrong.get("fields", {})
     errors = {
-        f"{part}-{place}": calls.first(found)
+        f"{part}-{place}": calls.first(error)
         for place, parts in (fields.items() if isinstance(fields, dict) else ())
-        for part, found in parts.items()
+        for part, error in parts.items()
     }
     whole = calls.first(fields) if fields and not isinstance(fields, dict) else None
     if "steps" in wrong:

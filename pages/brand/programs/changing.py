@@ -40,15 +40,15 @@ def _read_changes(program: Mapping[str, Any], home: str) -> dict[str, Any]:
 
     An amount keeps its currency as long as nobody types another one; then it is in the home currency.
     """
-    sent = request.form
-    wanted: dict[str, Any] = {name: _lines(sent[name]) or None for name in _TEXTS if name in sent}
-    wanted |= {name: sent[name] or None for name in _CHOICES if name in sent}
-    wanted |= {name: typed.number(sent[name]) for name in _NUMBERS if name in sent}
-    wanted |= {name: name in sent for name in _SWITCHES}
+    fields = request.form
+    values: dict[str, Any] = {name: _lines(fields[name]) or None for name in _TEXTS if name in fields}
+    values |= {name: fields[name] or None for name in _CHOICES if name in fields}
+    values |= {name: typed.number(fields[name]) for name in _NUMBERS if name in fields}
+    values |= {name: name in fields for name in _SWITCHES}
     for name, currency in _AMOUNTS.items():
-        if name in sent and sent[name].strip() != (typed.major(program[name], program[currency]) or ""):
-            wanted[name] = typed.minor(sent[name], home)
-    changes = {name: value for name, value in wanted.items() if value != program[name]}
+        if name in fields and fields[name].strip() != (typed.major(program[name], program[currency]) or ""):
+            values[name] = typed.minor(fields[name], home)
+    changes = {name: value for name, value in values.items() if value != program[name]}
     if changes.get("recurringMonths", 0) is None:
         changes["recurringMonths"] = _FOR_EVER
     return changes

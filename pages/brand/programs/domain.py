@@ -4,7 +4,7 @@ from flask import Blueprint, Response, request
 
 from api.programs.domain import check_program_domain, get_program_domain
 from api.programs.programs import change_program, get_program
-from pages import calls, forms, fragments, screens, typed
+from pages import calls, forms, screens, typed
 from pages.brand import looks
 from pages.form_pages import Body, CustomForm, Form, form_page
 from pages.forms import FormState
@@ -56,6 +56,6 @@ def show_domain(form: FormState | None, program_id: str) -> Response:
 def show_found(program_id: str) -> Response:
     """Show what was found alone. Budget: 1 round trip."""
     proof = calls.needed(get_program_domain, path={"program_id": program_id})
-    return fragments.show(
+    return screens.show_part(
         "brand/_domain_found.html", proof=proof, found_at=f"/dashboard/programs/{program_id}/domain/found"
     )

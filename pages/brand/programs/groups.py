@@ -21,11 +21,11 @@ _GROUPS = "/dashboard/programs/<program_id>/groups"
 
 
 def _read_group() -> Body:
-    sent = request.form
+    fields = request.form
     return {
-        "name": sent.get("name", ""),
-        "commissionType": sent.get("commissionType", ""),
-        "commissionValue": typed.number(sent.get("commissionValue", "")),
+        "name": fields.get("name", ""),
+        "commissionType": fields.get("commissionType", ""),
+        "commissionValue": typed.number(fields.get("commissionValue", "")),
     }
 
 

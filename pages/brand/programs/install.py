@@ -10,7 +10,7 @@ import settings
 from api.clicks.install_check import check_installation, get_install_status
 from api.clicks.install_snippet import get_install_snippet
 from api.programs.programs import get_program
-from pages import calls, forms, fragments, screens
+from pages import calls, forms, screens
 from pages.calls import CallAnswer
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
@@ -45,12 +45,12 @@ class TagOptions:
 
 
 def _check_page(program_id: str) -> Response | FormState:
-    """Have a page looked at, and show what was found."""
+    """Check a page of the brand for the tag, and show what was found."""
     path = {"program_id": program_id}
     answer = send(check_installation, path=path, body={"url": request.form.get("url", "").strip()}, shows_all=True)
     if answer.refusal is not None:
         return forms.form_from_refusal(answer)
-    return screens.sent_on(f"/dashboard/programs/{program_id}/install?{_chosen()}#checks")
+    return screens.sent_on(f"/dashboard/programs/{program_id}/install?{_options_query()}#checks")
 
 
 @form_page(
@@ -74,7 +74,7 @@ def show_install(form: FormState | None, program_id: str) -> Response:
         base=f"/dashboard/programs/{program['id']}",
         tag=tag,
         options=options.form(refusal),
-        chosen=_chosen(),
+        chosen=_options_query(),
         lights=status,
         host=settings.current().web.url,
     )
@@ -85,10 +85,10 @@ def show_install(form: FormState | None, program_id: str) -> Response:
 def show_checks(program_id: str) -> Response:
     """Show the lights alone. Budget: 1 round trip."""
     lights = calls.needed(get_install_status, path={"program_id": program_id})
-    return fragments.show("brand/programs/_checks.html", lights=lights, base=f"/dashboard/programs/{program_id}")
+    return screens.show_part("brand/programs/_checks.html", lights=lights, base=f"/dashboard/programs/{program_id}")
 
 
-def _chosen() -> str:
+def _options_query() -> str:
     """Return the options as they stand in this request's address."""
     return urlencode({name: value for name in _OPTIONS if (value := request.args.get(name))})
 

@@ -56,8 +56,8 @@ def _get_both(program_id: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     return calls.needed(get_program, path={"program_id": program_id}), calls.needed(get_organization)
 
 
-def _preview(program: Mapping[str, Any], organization: Mapping[str, Any], said: Mapping[str, Any]) -> Response:
-    picture = said["heroImageId"]
+def _preview(program: Mapping[str, Any], organization: Mapping[str, Any], config: Mapping[str, Any]) -> Response:
+    picture = config["heroImageId"]
     record = {
         **program,
         "organizationName": organization["name"],
@@ -66,7 +66,7 @@ def _preview(program: Mapping[str, Any], organization: Mapping[str, Any], said: 
         "faviconUrl": organization["faviconUrl"],
         "customAliasSupported": True,
         "applicationForm": application_form.public(program["applicationForm"]),
-        "landingPageConfig": {**said, "heroImageUrl": f"/api/brand-files/{picture}" if picture else None},
+        "landingPageConfig": {**config, "heroImageUrl": f"/api/brand-files/{picture}" if picture else None},
     }
     return shown.landing(_page(program, organization, record), is_preview=True)
 
@@ -87,7 +87,7 @@ def _read_page(picture: str | None) -> tuple[dict[str, Any], Sequence[int]]:
     """Return what was typed, and at which place of the form each of its sections stood."""
     written = {place: {part: _text(f"{part}-{place}") for part in ("title", "text")} for place in range(MOST_SECTIONS)}
     places = [place for place, section in written.items() if any(section.values())]
-    said = {
+    config = {
         "headline": _text("headline") or None,
         "intro": _text("intro") or None,
         "sections": [written[place] for place in places],
@@ -95,7 +95,7 @@ def _read_page(picture: str | None) -> tuple[dict[str, Any], Sequence[int]]:
         "accentColor": _text("accentColor") or None,
         "showTerms": "showTerms" in request.form,
     }
-    return said, places
+    return config, places
 
 
 def _text(name: str) -> str:
@@ -114,8 +114,8 @@ def _store_picture() -> str | FormState | None:
         return _named_picture()
     if len(content) > MOST_PICTURE_BYTES:
         return forms.form_with_errors({"file": _TOO_LARGE})
-    sent = {"dataBase64": base64.b64encode(content).decode()}
-    answer = calls.tried(create_hero_image, body=sent, key=forms.key())
+    picture_body = {"dataBase64": base64.b64encode(content).decode()}
+    answer = calls.tried(create_hero_image, body=picture_body, key=forms.key())
     if answer.refusal is not None:
         return forms.form_with_errors({"file": answer.refusal.message})
     return str(answer.data["id"])
@@ -135,8 +135,8 @@ def _form_with_errors(found: Mapping[str, Any], places: Sequence[int], picture: 
     for name, error in found.items():
         if isinstance(error, dict):
             for number, parts in error.items():
-                named = parts.items() if isinstance(parts, dict) else ()
-                errors |= {f"{part}-{places[int(number)]}": str(said[0]) for part, said in named}
+                section_errors = parts.items() if isinstance(parts, dict) else ()
+                errors |= {f"{part}-{places[int(number)]}": str(messages[0]) for part, messages in section_errors}
         else:
             errors[name] = str(error[0])
     return _with_picture(forms.form_with_errors(errors), picture)
@@ -148,14 +148,14 @@ def _with_picture(form: FormState, picture: str | None) -> FormState:
 
 
 def _save(program_id: str) -> Response | FormState:
-    """Keep a new picture if there is one, then what the page says, and show it."""
+    """Store a new picture if there is one, then the texts of the page, and show it."""
     if not calls.may(change_program):
         raise Refused(403)
     picture = _store_picture()
     if isinstance(picture, FormState):
         return picture
-    said, places = _read_page(picture)
-    body = {"landingPageConfig": None if said == _NOTHING else said}
+    config, places = _read_page(picture)
+    body = {"landingPageConfig": None if config == _NOTHING else config}
     answer = send(change_program, path={"program_id": program_id}, body=body)
     if answer.refusal is not None:
         return _form_from_refusal(answer, places, picture)
@@ -165,18 +165,18 @@ def _save(program_id: str) -> Response | FormState:
 def _preview_typed(program_id: str) -> Response | FormState:
     """Show the page as it would be with what is typed; a picture that is only chosen is not in it yet."""
     program, organization = _get_both(program_id)
-    said, places = _read_page(_named_picture())
+    config, places = _read_page(_named_picture())
     try:
-        return _preview(program, organization, _BODY.load(said))
+        return _preview(program, organization, _BODY.load(config))
     except ValidationError as error:
         messages = {str(name): message for name, message in error.normalized_messages().items()}
         return _form_with_errors(messages, places, _named_picture())
 
 
-def _fill_form(said: Mapping[str, Any]) -> FormState:
-    values = {name: said[name] for name in ("headline", "intro", "accentColor", "heroImageId")}
-    values["showTerms"] = "on" if said["showTerms"] else None
-    for place, section in enumerate(said["sections"]):
+def _fill_form(config: Mapping[str, Any]) -> FormState:
+    values = {name: config[name] for name in ("headline", "intro", "accentColor", "heroImageId")}
+    values["showTerms"] = "on" if config["showTerms"] else None
+    for place, section in enumerate(config["sections"]):
         values |= {f"title-{place}": section["title"], f"text-{place}": section["text"]}
     return forms.blank(**values)
 

@@ -12,13 +12,13 @@ blueprint = Blueprint("new_program_page", __name__)
 
 
 def _read_program() -> Body:
-    sent = request.form
+    fields = request.form
     return {
-        "name": sent.get("name", ""),
-        "slug": sent.get("slug", "").strip() or None,
-        "defaultCommissionType": sent.get("defaultCommissionType", ""),
-        "defaultCommissionValue": typed.number(sent.get("defaultCommissionValue", "")),
-        "recurringMonths": 0 if sent.get("recurring") == "first" else None,
+        "name": fields.get("name", ""),
+        "slug": fields.get("slug", "").strip() or None,
+        "defaultCommissionType": fields.get("defaultCommissionType", ""),
+        "defaultCommissionValue": typed.number(fields.get("defaultCommissionValue", "")),
+        "recurringMonths": 0 if fields.get("recurring") == "first" else None,
     }
 
 

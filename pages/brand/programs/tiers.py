@@ -20,7 +20,7 @@ _PARTS = {"minRevenueCents": "from", "commissionType": "type", "commissionValue"
 
 
 def _set_tiers(program_id: str) -> Response | FormState:
-    """Set the tiers: rows without a revenue and a rate are none."""
+    """Set the tiers; rows without a revenue and a rate are left out."""
     home = calls.needed(get_organization)["homeCurrency"]
     rows = _typed_rows()
     names = {
@@ -40,22 +40,22 @@ def _typed_rows() -> list[int]:
 
 
 def _read_tier(row: int, home: str) -> dict[str, Any]:
-    sent = request.form
+    fields = request.form
     return {
-        "minRevenueCents": typed.minor(sent.get(f"from-{row}", ""), home),
-        "commissionType": sent.get(f"type-{row}", ""),
-        "commissionValue": typed.number(sent.get(f"value-{row}", "")),
+        "minRevenueCents": typed.minor(fields.get(f"from-{row}", ""), home),
+        "commissionType": fields.get(f"type-{row}", ""),
+        "commissionValue": typed.number(fields.get(f"value-{row}", "")),
     }
 
 
 def _fill_tiers(tiers: Sequence[Mapping[str, Any]], home: str) -> FormState:
     """Return the tiers to be changed; one in a former home currency wants its revenue anew."""
-    shown: dict[str, object] = {}
+    values: dict[str, object] = {}
     for row, tier in enumerate(tiers):
-        shown[f"from-{row}"] = typed.major(tier["minRevenueCents"], home) if tier["currency"] == home else None
-        shown[f"type-{row}"] = tier["commissionType"]
-        shown[f"value-{row}"] = tier["commissionValue"]
-    return forms.blank("", **shown)
+        values[f"from-{row}"] = typed.major(tier["minRevenueCents"], home) if tier["currency"] == home else None
+        values[f"type-{row}"] = tier["commissionType"]
+        values[f"value-{row}"] = tier["commissionValue"]
+    return forms.blank("", **values)
 
 
 @form_page(

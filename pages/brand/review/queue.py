@@ -26,32 +26,32 @@ _KEPT = ("kind", "programId", "cursor")
 _Sent = Mapping[str, str]
 
 
-def _close(sent: _Sent, action: str) -> CallAnswer:
-    path = {"event_id": sent.get("id", "")}
+def _close(form_values: _Sent, action: str) -> CallAnswer:
+    path = {"event_id": form_values.get("id", "")}
     return send(close_fraud_event, path=path, body={"action": action})
 
 
-def _release(sent: _Sent) -> CallAnswer:
-    """Let a held conversion go; its event was no fraud then."""
-    path = {"conversion_id": sent.get("conversion", "")}
+def _release(form_values: _Sent) -> CallAnswer:
+    """Release a held conversion; its event was no fraud then."""
+    path = {"conversion_id": form_values.get("conversion", "")}
     answer = send(validate_conversion, path=path, body={"reason": None})
     if answer.refusal is None:
-        calls.call(close_fraud_event, path={"event_id": sent.get("id", "")}, body={"action": "dismiss"})
+        calls.call(close_fraud_event, path={"event_id": form_values.get("id", "")}, body={"action": "dismiss"})
     return answer
 
 
-def _ban(sent: _Sent) -> CallAnswer:
-    return send(ban_affiliate, path={"affiliate_id": sent.get("affiliate", "")})
+def _ban(form_values: _Sent) -> CallAnswer:
+    return send(ban_affiliate, path={"affiliate_id": form_values.get("affiliate", "")})
 
 
-def _dismiss_sale(sent: _Sent) -> CallAnswer:
-    return send(dismiss_uncredited_conversion, path={"uncredited_id": sent.get("id", "")})
+def _dismiss_sale(form_values: _Sent) -> CallAnswer:
+    return send(dismiss_uncredited_conversion, path={"uncredited_id": form_values.get("id", "")})
 
 
 #: By what a case is and what is done: an event is one of the fraud rules, a sale one that credited nobody.
 _DECISIONS = {
-    ("event", "resolve"): lambda sent: _close(sent, "resolve"),
-    ("event", "dismiss"): lambda sent: _close(sent, "dismiss"),
+    ("event", "resolve"): lambda form_values: _close(form_values, "resolve"),
+    ("event", "dismiss"): lambda form_values: _close(form_values, "dismiss"),
     ("event", "validate"): _release,
     ("event", "ban"): _ban,
     ("sale", "dismiss"): _dismiss_sale,
@@ -61,14 +61,14 @@ _DECISIONS = {
 
 def _decide_case() -> Response | FormState:
     """Decide about one case, and lead back to the one after it."""
-    sent = request.form.to_dict()
-    decide = _DECISIONS.get((sent.get("case", ""), sent.get("action", "")))
+    form_values = request.form.to_dict()
+    decide = _DECISIONS.get((form_values.get("case", ""), form_values.get("action", "")))
     if decide is None:
         return FormState(alert="Say what to do with it.", status=422)
-    answer = decide(sent)
+    answer = decide(form_values)
     if answer.refusal is not None:
         return forms.form_with_alert(answer)
-    place = {name: value for name in (*_KEPT, "at") if (value := sent.get(name))}
+    place = {name: value for name in (*_KEPT, "at") if (value := form_values.get(name))}
     return screens.sent_on(f"{_HERE}?{urlencode(place)}" if place else _HERE)
 
 

@@ -44,14 +44,14 @@ def show_audit_log() -> Response:
     if answer.status == 403:
         calls.given(answer)
     form = _ENTRIES.form_from_refusal(answer) if answer.refusal else forms.asked()
-    found = answer.data or {"items": [], "total": 0}
+    page = answer.data or {"items": [], "total": 0}
     return screens.show(
         "brand/settings/audit_log.html",
         form,
-        entries=[(entry, _changes(entry)) for entry in found["items"]],
-        total=found["total"],
-        people=[(one["id"], one["email"]) for one in calls.needed(list_members)],
-        next_cursor=str(number + 1) if found["total"] > number * _PER_PAGE else None,
+        entries=[(entry, _changes(entry)) for entry in page["items"]],
+        total=page["total"],
+        people=[(member["id"], member["email"]) for member in calls.needed(list_members)],
+        next_cursor=str(number + 1) if page["total"] > number * _PER_PAGE else None,
         is_narrowed=_ENTRIES.is_narrowed(),
         file=_ENTRIES.address(f"{_HERE}/export.csv"),
     )

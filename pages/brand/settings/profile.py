@@ -31,17 +31,17 @@ _TEXTS = ("description", "billingEmail", "industryCategory", "primaryBrandColor"
 
 def _change_profile() -> Response | FormState:
     """Change who the brand is."""
-    wanted: dict[str, Any] = {name: request.form.get(name, "").strip() or None for name in _TEXTS}
-    wanted |= {name: request.form.get(name, "").strip() for name in ("name", "timezone")}
+    values: dict[str, Any] = {name: request.form.get(name, "").strip() or None for name in _TEXTS}
+    values |= {name: request.form.get(name, "").strip() for name in ("name", "timezone")}
     if subdomain := request.form.get("subdomain", "").strip():
-        wanted["subdomain"] = subdomain
-    return _change("profile", wanted)
+        values["subdomain"] = subdomain
+    return _change("profile", values)
 
 
 def _change_payouts() -> Response | FormState:
     """Change when money is payable, and when it leaves by itself."""
     home = calls.needed(get_organization)["homeCurrency"]
-    wanted = {
+    values = {
         "payoutGraceDays": typed.number(request.form.get("payoutGraceDays", "")),
         "minPayoutCents": typed.minor(request.form.get("minPayoutCents", ""), home),
         "automaticPayoutCadence": request.form.get("automaticPayoutCadence", ""),
@@ -49,13 +49,13 @@ def _change_payouts() -> Response | FormState:
         "commissionBasis": request.form.get("commissionBasis", ""),
         "selfReferrals": request.form.get("selfReferrals", ""),
     }
-    return _change("payouts", wanted)
+    return _change("payouts", values)
 
 
-def _change(card: str, wanted: Body) -> Response | FormState:
+def _change(card: str, values: Body) -> Response | FormState:
     """Change what differs from what holds."""
     organization = calls.needed(get_organization)
-    body = {name: value for name, value in wanted.items() if value != organization[name]}
+    body = {name: value for name, value in values.items() if value != organization[name]}
     to = f"{_HERE}?done={card}"
     return send_form(change_organization, body=body, to=to, form_id=f"{card}-") if body else screens.sent_on(to)
 
@@ -66,8 +66,7 @@ def _read_parameters() -> Body:
 
 
 def _read_logo() -> Body | FormState:
-    file = request.files.get("logo")
-    content = file.read() if file else b""
+    content = forms.read_file("logo", _MOST_BYTES)
     if not content:
         return FormState(errors={"logo": "Choose an image."}, id="logo-", status=422)
     return {"dataBase64": base64.b64encode(content).decode()}

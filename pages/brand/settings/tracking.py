@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, request
 
 from api.organization.tracking_domain import change_tracking_domain, check_tracking_domain, get_tracking_domain
-from pages import calls, forms, fragments, screens, typed
+from pages import calls, forms, screens, typed
 from pages.brand import looks
 from pages.form_pages import Body, CustomForm, Form, form_page
 from pages.forms import FormState
@@ -48,6 +48,6 @@ def show_tracking_domain(form: FormState | None) -> Response:
 @screen("member", uses=(get_tracking_domain,))
 def show_tracking_found() -> Response:
     """Show what was found alone. Budget: 2 round trips."""
-    return fragments.show(
+    return screens.show_part(
         "brand/_domain_found.html", proof=calls.needed(get_tracking_domain), found_at=f"{_HERE}/found"
     )

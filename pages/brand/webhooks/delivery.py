@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from api.webhooks.deliveries import get_webhook_delivery, redeliver_webhook_delivery
-from pages import calls, fragments, screens
+from pages import calls, screens
 from pages.form_pages import Form, form_page
 from pages.forms import FormState
 from pages.screens import screen
@@ -23,7 +23,7 @@ _SIGNATURE = """$(printf '%s.%s' "$T" "$BODY" | openssl dgst -sha256 -hmac "$SEC
 @screen("member", uses=(get_webhook_delivery,))
 def show_webhook_delivery_part(endpoint_id: str, delivery_id: str) -> Response:
     """Show how a delivery stands and its attempts, alone. Budget: 4 round trips."""
-    return fragments.show("brand/webhooks/_delivery.html", **_shown(endpoint_id, delivery_id))
+    return screens.show_part("brand/webhooks/_delivery.html", **_read_values(endpoint_id, delivery_id))
 
 
 @form_page(
@@ -31,7 +31,7 @@ def show_webhook_delivery_part(endpoint_id: str, delivery_id: str) -> Response:
 )
 def show_webhook_delivery(form: FormState | None, endpoint_id: str, delivery_id: str) -> Response:
     """Show a delivery. Budget: 4 round trips."""
-    values = _shown(endpoint_id, delivery_id)
+    values = _read_values(endpoint_id, delivery_id)
     delivery = values["delivery"]
     body = delivery["event"]["body"]
     return screens.show(
@@ -44,12 +44,12 @@ def show_webhook_delivery(form: FormState | None, endpoint_id: str, delivery_id:
     )
 
 
-def _shown(endpoint_id: str, delivery_id: str) -> dict[str, Any]:
-    found = calls.needed(get_webhook_delivery, path={"endpoint_id": endpoint_id, "delivery_id": delivery_id})
+def _read_values(endpoint_id: str, delivery_id: str) -> dict[str, Any]:
+    row = calls.needed(get_webhook_delivery, path={"endpoint_id": endpoint_id, "delivery_id": delivery_id})
     return {
         "endpoint_id": endpoint_id,
-        "delivery": found,
-        "unknown_attempts": found["attemptCount"] - len(found["attempts"]),
+        "delivery": row,
+        "unknown_attempts": row["attemptCount"] - len(row["attempts"]),
         "may_redeliver": calls.may(redeliver_webhook_delivery),
     }
 

@@ -18,7 +18,7 @@ from api.webhooks.endpoints import (
 from domain.refused import Refused
 from domain.statuses import DeliveryStatus
 from domain.webhooks import events
-from pages import calls, forms, fragments, screens
+from pages import calls, forms, screens
 from pages.brand.webhooks import endpoints
 from pages.calls import View
 from pages.form_pages import Body, CustomForm, form_page, send, send_form
@@ -44,7 +44,7 @@ _FILTERS = ("status", "eventType", "since", "until", "cursor")
 @screen("member", uses=_LOOKS)
 def show_webhook_part(endpoint_id: str) -> Response:
     """Show how an endpoint is and its deliveries, alone. Budget: 3 round trips."""
-    return fragments.show("brand/webhooks/_deliveries.html", **_shown(endpoint_id))
+    return screens.show_part("brand/webhooks/_deliveries.html", **_read_values(endpoint_id))
 
 
 def _change(endpoint_id: str) -> Response | FormState:
@@ -63,7 +63,7 @@ def _rotate(endpoint_id: str) -> Response | FormState:
 
 
 def _redeliver(endpoint_id: str) -> Response | FormState:
-    """Send all that failed once more, up to as many as one call takes; whoever has more presses again."""
+    """Send all that failed once more, up to as many as one call takes; a user with more presses again."""
     path = {"endpoint_id": endpoint_id}
     since = calls.needed(get_webhook_endpoint, path=path)["createdAt"]
     body = {"since": since, "status": DeliveryStatus.Failed}
@@ -98,23 +98,23 @@ def show_webhook(form: FormState | None, endpoint_id: str) -> Response:
     return _show(form, endpoint_id)
 
 
-def _shown(endpoint_id: str) -> dict[str, Any]:
+def _read_values(endpoint_id: str) -> dict[str, Any]:
     path = {"endpoint_id": endpoint_id}
     endpoint = calls.needed(get_webhook_endpoint, path=path)
-    wanted = {name: value for name in _FILTERS if (value := request.args.get(name))}
-    found = calls.needed(list_webhook_deliveries, path=path, query=wanted)
-    narrowed = {name: value for name, value in wanted.items() if name != "cursor"}
+    filters = {name: value for name in _FILTERS if (value := request.args.get(name))}
+    deliveries = calls.needed(list_webhook_deliveries, path=path, query=filters)
+    narrowed = {name: value for name, value in filters.items() if name != "cursor"}
     return {
         "endpoint": endpoint,
-        "deliveries": found["items"],
-        "query": urlencode(wanted),
-        "is_narrowed": bool(wanted),
-        "older": urlencode(narrowed | {"cursor": found["nextCursor"]}) if found["hasMore"] else "",
+        "deliveries": deliveries["items"],
+        "query": urlencode(filters),
+        "is_narrowed": bool(filters),
+        "older": urlencode(narrowed | {"cursor": deliveries["nextCursor"]}) if deliveries["hasMore"] else "",
     }
 
 
 def _show(form: FormState | None, endpoint_id: str, *, made: object = None, queued: object = None) -> Response:
-    values = _shown(endpoint_id)
+    values = _read_values(endpoint_id)
     endpoint = values["endpoint"]
     subscribed = set(endpoint["events"])
     is_change = form is not None and "url" in form.values

@@ -61,13 +61,13 @@ def _show(form: FormState | None = None, *, made: object = None) -> Response:
     return screens.show(
         "brand/webhooks/list.html",
         form or forms.blank(events=["*"]),
-        endpoints=_listed(managed="false", take=_MOST_OWN),
-        hooks=_listed(managed="true", take=_MOST_HOOKS),
+        endpoints=_list(managed="false", take=_MOST_OWN),
+        hooks=_list(managed="true", take=_MOST_HOOKS),
         made=made,
         types=EVENTS,
     )
 
 
-def _listed(**query: object) -> list[Any]:
-    found: list[Any] = calls.needed(list_webhook_endpoints, query=query)["items"]
-    return found
+def _list(**query: object) -> list[Any]:
+    rows: list[Any] = calls.needed(list_webhook_endpoints, query=query)["items"]
+    return rows

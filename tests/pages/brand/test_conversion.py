@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from pages.chips import colour
+from pages.show import colour
 from tests.support.api.importing import import_sales, past_sale
 from tests.support.recruits import Recruits
 from tests.support.rows.paying import Payroll
