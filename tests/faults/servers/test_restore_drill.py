@@ -10,11 +10,11 @@ import pytest
 
 from domain.refused import Refused
 from tests.adapters.rails.fake_processor import FakeProcessor
+from tests.faults.servers.restoring import Operator, following_log, restored
 from tests.faults.test_deals import Deals
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 from tests.support.rows.paying import Payroll
-from tests.support.standby.restoring import Operator, following_log, restored
 
 _METHODS = {"ann": "ProcessorConnect", "cid": "ProcessorConnect", "dan": "GlobalPayouts", "eve": "Wallet"}
 # Amounts of sales in minor units, by slug: 20 % of them is paid. The rate is 0.92 EUR for a dollar.
