@@ -24,14 +24,6 @@ _SLUGS = ("ann", "cid")
 _CENTS = 2_000
 
 
-@pytest.fixture
-def service(machine: Machine) -> Iterator[FakeProcessor]:
-    """Return a payment service with empty books, where the machine's rails are."""
-    started = FakeProcessor(machine.rail_port)
-    yield started
-    started.stop()
-
-
 @contextmanager
 def _own_server(cluster: Path, password: Path) -> Iterator[str]:
     """Run a PostgreSQL as its own tools would, with none of the options that ours has; yield the owner's URL."""

@@ -1,7 +1,7 @@
 """The runbook's "After a restore", typed: runs that the restored database has forgotten are not paid a second time."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -30,14 +30,6 @@ _FIRST_RUN = [
     ("eve", 4_600, "EUR"),
 ]
 _SECOND_RUN = [("ann", 6_000, "USD")]
-
-
-@pytest.fixture
-def service(machine: Machine) -> Iterator[FakeProcessor]:
-    """Return a payment service with empty books, where the machine's rails are."""
-    started = FakeProcessor(machine.rail_port)
-    yield started
-    started.stop()
 
 
 class _Brand:
