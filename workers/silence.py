@@ -57,7 +57,7 @@ class SilenceWatch:
             if not held_jobs:
                 processes.stage_delete(process_id)
         for queue, pointers in messages.items():
-            useless = [message for message, pointer in pointers.items() if pointer not in still_held]
+            useless = [message for message, pointer in pointers.items() if pointer not in held_jobs]
             self._carrier.forget(process_id, queue, useless)
-        if not still_held:
+        if not held_jobs:
             _log.warning("process.silent", process=str(process_id), held=len(fetched))

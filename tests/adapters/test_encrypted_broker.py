@@ -9,7 +9,7 @@ from redis import RedisError
 from adapters import broker, servers
 from adapters.prompt_wire import PromptWire, Script
 from commands.demo import certificate
-from tests.support.carriers import encrypted
+from tests.adapters import encrypted_broker
 from workers.carriers.valkey import ValkeyCarrier
 
 _TWICE = Script("return tonumber(ARGV[1]) * 2")
@@ -37,7 +37,7 @@ def _url(port: int, folder: Path, *, host: str = "127.0.0.1", more: str = "") ->
 
 
 def test_a_server_whose_certificate_is_trusted_is_asked_as_any_other(app, ours):
-    with encrypted.served(_socket(), ours) as port:
+    with encrypted_broker.served(_socket(), ours) as port:
         url = _url(port, ours)
         wire = PromptWire(url)
         carrier = ValkeyCarrier(client=broker.client(url), middleware=[])
@@ -52,7 +52,7 @@ def test_a_server_whose_certificate_is_trusted_is_asked_as_any_other(app, ours):
 
 
 def test_a_server_with_another_certificate_or_name_is_told_nothing(app, ours, theirs):
-    with encrypted.served(_socket(), ours) as port:
+    with encrypted_broker.served(_socket(), ours) as port:
         for url in (_url(port, theirs), _url(port, ours, host="127.0.0.2"), f"rediss://127.0.0.1:{port}"):
             with pytest.raises(RedisError):
                 broker.client(url).ping()
@@ -61,7 +61,7 @@ def test_a_server_with_another_certificate_or_name_is_told_nothing(app, ours, th
 
 
 def test_a_server_that_wants_to_know_who_we_are_is_shown_our_certificate(app, ours, theirs):
-    with encrypted.served(_socket(), ours, trusts=theirs / "cert.pem") as port:
+    with encrypted_broker.served(_socket(), ours, trusts=theirs / "cert.pem") as port:
         shown = f"&ssl_certfile={theirs / 'cert.pem'}&ssl_keyfile={theirs / 'key.pem'}"
 
         assert broker.client(_url(port, ours, more=shown)).ping()

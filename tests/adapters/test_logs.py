@@ -94,7 +94,7 @@ with db.any_org_work():
 worker = dramatiq.Worker(fleet.connected, queues={"upkeep"}, worker_threads=1, worker_timeout=50)
 worker.start()
 with db.any_org_work():
-    handed_out = rows.any_org_hand_out(queue="upkeep", per_thread=16, share=9, lease_s=30)
+    handed_out = rows.any_org_dispatch(queue="upkeep", per_thread=16, share=9, lease_s=30)
 for pointer in handed_out:
     fleet.connected.enqueue(
         dramatiq.Message(pointer.queue, pointer.name, (), {"job_id": pointer.job_id, "attempt": pointer.attempt}, {})

@@ -1,25 +1,83 @@
 """Count what reading and writing sends to the database, and compare it with the budgets that docstrings state."""
 
+import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from api.service import health
+from models import db
 from tests.support.api.lists import trips_of
 from tests.support.outside.visitor import Visitor
+from tests.support.rows.brands import Brand
+from tests.support.running.trips import trips
 
 #: A tenant, an opening and a commit are part of a round trip; `begin` with its settings counts as one statement.
 SEPARATOR = b";\n"
 
 
-def count_statements(sent: Sequence[bytes]) -> int:
+def count_statements(round_trips: Sequence[bytes]) -> int:
     """Return how many statements these round trips carried."""
-    return sum(trip.count(SEPARATOR) + 1 for trip in sent)
+    return sum(trip.count(SEPARATOR) + 1 for trip in round_trips)
 
 
 def read_docstring(function: Callable[..., object]) -> str:
     """Return a function's docstring on one line."""
     return " ".join((function.__doc__ or "").split())
+
+
+def in_one_transaction(brand: Brand, work: Callable[[], object]) -> Callable[[], None]:
+    """Return a call that does the work in a transaction of the brand."""
+
+    def call() -> None:
+        with db.unit_of_work(brand.id):
+            work()
+
+    return call
+
+
+@contextmanager
+def count_trips() -> Iterator[list[bytes]]:
+    """Yield a list that holds the round trips once the block has ended, except those that prepare a statement."""
+    round_trips: list[bytes] = []
+    with trips() as all_trips:
+        yield round_trips
+    round_trips += [trip for trip in all_trips if b"prepare hot_" not in trip]
+
+
+@dataclass(frozen=True, slots=True)
+class HotPath:
+    """What to arrange, what each call that it returns costs, and the budgets that docstrings of functions state.
+
+    Besides the brand an arrangement takes the fixtures that its parameters name; it may add rows between two calls.
+    `rows` is a query with the value that it returns at the end.
+    """
+
+    arrange: Callable[..., Iterable[Callable[[], object]]]
+    trips: int
+    statements: int | None = None
+    stated: Mapping[Callable[..., object], str] = field(default_factory=dict)
+    rows: tuple[str, object] | None = None
+
+    def assert_budget(self, brand, request):
+        """Assert that every call costs exactly the budget."""
+        _, *parameters = inspect.signature(self.arrange).parameters.values()
+        names = [
+            each.name for each in parameters if (each.kind, each.default) == (each.POSITIONAL_OR_KEYWORD, each.empty)
+        ]
+        fixtures = {name: request.getfixturevalue(name) for name in names}
+        costs, contents = [], []
+        for call in self.arrange(brand, **fixtures):
+            with count_trips() as round_trips:
+                call()
+            costs.append((len(round_trips), self.statements and count_statements(round_trips)))
+            contents.append(round_trips)
+        assert set(costs) == {(self.trips, self.statements)}, f"{costs}: {contents}"
+        for function, sentence in self.stated.items():
+            assert sentence in read_docstring(function), function
+        assert self.rows is None or brand.rows(self.rows[0]) == [(self.rows[1],)]
 
 
 class Reads:

@@ -4,29 +4,19 @@ A round trip counts wherever in the request it is made; every path runs once bef
 """
 
 import re
-from contextlib import contextmanager
 from uuid import uuid4
 
 import pytest
 
 from models import db
 from pipelines.storefront import applying, lookup
+from tests.budgets.counting import SEPARATOR
 from tests.support.api.applying import two_steps
 from tests.support.rows.brands import Partner
 from tests.support.rows.program_rows import conversion
+from tests.support.running.trips import trips
 
-_SEPARATOR = b";\n"
 RECRUITS = "/api/v1/me/sub-affiliate/recruits"
-
-
-@contextmanager
-def _counting():
-    trips = []
-    db.db.trip_hooks.append(trips.append)
-    try:
-        yield trips
-    finally:
-        db.db.trip_hooks.remove(trips.append)
 
 
 @pytest.fixture
@@ -37,12 +27,12 @@ def shop(brand):
 
 
 def _apply(brand, **fields):
-    """Apply and return how many round trips it took."""
-    sent = {"email": "ada@example.com"} | fields
-    with _counting() as trips:
-        answer = brand.app.test_client().post(f"/api/p/id/{brand.programs[-1]}/apply", json=sent)
+    """Apply and return the round trips."""
+    body = {"email": "ada@example.com"} | fields
+    with trips() as sent:
+        answer = brand.app.test_client().post(f"/api/p/id/{brand.programs[-1]}/apply", json=body)
     assert answer.status_code == 200, answer.data
-    return trips
+    return sent
 
 
 @pytest.mark.parametrize("campaigns", [1, 4])
@@ -59,13 +49,13 @@ def test_a_public_look_up_is_one_statement_however_many_campaigns_there_are(shop
     query = {"host": domain} if path == "by-domain" else {}
 
     for _ in range(2):  # what is asked for the first time is prepared
-        with _counting() as trips:
+        with trips() as sent:
             answer = shop.app.test_client().get(f"/api/p/{path.format(handle)}", query_string=query)
 
     assert answer.status_code == 200
     assert "Budget: 1 statement" in lookup.any_org_landing.__doc__
     assert "Budget: 1 statement" in lookup.any_org_domain.__doc__
-    assert [trip.count(_SEPARATOR) for trip in trips] == [1], "the look-up with its opening"
+    assert [trip.count(SEPARATOR) for trip in sent] == [1], "the look-up with its opening"
 
 
 @pytest.mark.parametrize("campaigns", [1, 4])
@@ -79,9 +69,9 @@ def test_a_landing_page_is_one_statement_and_two_on_a_host_of_its_brand(shop, ca
     client = shop.app.test_client()
 
     def statements(path, host="127.0.0.1:8000"):
-        with _counting() as trips:
+        with trips() as sent:
             answer = client.get(path, headers={"Host": host})
-        return answer.status_code, sum(trip.count(_SEPARATOR) for trip in trips)
+        return answer.status_code, sum(trip.count(SEPARATOR) for trip in sent)
 
     (style,) = re.findall(r'rel="stylesheet" href="([^"]+)"', client.get(f"/p/{handle}/tea").text)
     assert statements(f"/p/{handle}/tea") == statements(f"/p/{handle}") == (200, 1)
@@ -95,10 +85,10 @@ def test_a_landing_page_is_one_statement_and_two_on_a_host_of_its_brand(shop, ca
 
 @pytest.mark.parametrize("path", ["by-handle/%00", "by-handle/x/%00", "by-domain?host=%25"])
 def test_what_cannot_be_a_name_is_not_asked_for(shop, path):
-    with _counting() as trips:
+    with trips() as sent:
         assert shop.app.test_client().get(f"/api/p/{path}").status_code == 404
 
-    assert trips == []
+    assert sent == []
 
 
 @pytest.mark.parametrize("plan", ["Growth", "Pro"])
@@ -135,7 +125,7 @@ def test_a_form_of_two_steps_costs_nothing_more_whoever_applies(shop):
     without = _apply(shop, email="eve@example.com")
 
     assert len(fresh) == len(unfinished) == len(finished) == len(without)
-    assert [trips[-1].count(b"application.letter") for trips in (fresh, unfinished, finished)] == [1, 1, 1]
+    assert [sent[-1].count(b"application.letter") for sent in (fresh, unfinished, finished)] == [1, 1, 1]
 
 
 def test_an_affiliate_whom_the_brand_added_is_no_faster_to_answer(shop):
@@ -174,9 +164,9 @@ def test_lists_of_recruits_cost_the_same_for_any_number_of_them(brand, number):
     ann = Partner(brand.app, email)
     ann.get(RECRUITS)
 
-    with _counting() as mine:
+    with trips() as mine:
         assert len(ann.get(RECRUITS).json["items"]) == number
-    with _counting() as brands:
+    with trips() as brands:
         assert len(brand.get(f"/api/v1/affiliates/{ann_id}/sub-affiliates").json) == number
 
     asked = [trip for trip in mine if b"recruited_by_affiliate_id" in trip or b"unnest" in trip]

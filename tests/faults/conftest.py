@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
+from tests.adapters.rails.fake_processor import FakeProcessor
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 
@@ -53,3 +54,11 @@ def shop(machine: Machine) -> Iterator[Shop]:
     opened = Shop(machine)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def service(machine: Machine) -> Iterator[FakeProcessor]:
+    """Return a payment service with empty books, where the machine's processor is."""
+    started = FakeProcessor(machine.rail_port)
+    yield started
+    started.stop()

@@ -1,11 +1,9 @@
 """The fleet that moves a deal's money is killed at every point: the processor's own books show everything once."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 from uuid import UUID
-
-import pytest
 
 from adapters import clock
 from adapters.identity import tokens
@@ -21,14 +19,6 @@ from tests.support.rows.paying import Payroll
 _DEALS = 4
 _CENTS, _BACK = 2_000, 500
 _WORDS = {"reason": "It is not what we agreed on.", "proposed_resolution": "A part of it."}
-
-
-@pytest.fixture
-def service(machine: Machine) -> Iterator[FakeProcessor]:
-    """Return a payment service with empty books, where the machine's processor is."""
-    started = FakeProcessor(machine.rail_port)
-    yield started
-    started.stop()
 
 
 class Deals:

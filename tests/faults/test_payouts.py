@@ -1,6 +1,6 @@
 """The fleet that pays is killed at every point of a payment: the payment service's own books show everybody once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from uuid import UUID
 
@@ -18,14 +18,6 @@ from tests.support.rows.paying import Payroll
 
 _SLUGS = ("ann", "cid", "dan", "eve")
 _CENTS = 2_000
-
-
-@pytest.fixture
-def service(machine: Machine) -> Iterator[FakeProcessor]:
-    """Return a payment service with empty books, where the machine's rails are."""
-    started = FakeProcessor(machine.rail_port)
-    yield started
-    started.stop()
 
 
 def _due(

@@ -12,14 +12,6 @@ from tests.support.rows.program_rows import conversion
 STEPS = ["coupon_override", "carried_referral", "customer_history", "coupon", "email_match", "platform_lookup"]
 
 
-@pytest.fixture
-def campaign(brand):
-    """The brand with one campaign at 20 % and the affiliate ben."""
-    brand.program()
-    brand.affiliate("ben")
-    return brand
-
-
 def _shown(brand, conversion_id):
     answer = brand.get(f"/api/v1/conversions/{conversion_id}/attribution")
     assert answer.status_code == 200, answer.data

@@ -11,14 +11,6 @@ URL = "/api/v1/conversions"
 C_AT_X = "https://www.gravatar.com/avatar/2ce89e56236ccdba320cb09efb1f0a930ae516265308ee189a1c6d6e67d21f0e?d=identicon"
 
 
-@pytest.fixture
-def campaign(brand):
-    """The brand with one campaign at 20 % and the affiliate ben."""
-    brand.program()
-    brand.affiliate("ben")
-    return brand
-
-
 def test_a_sale_is_shown_with_its_history(campaign, drain):
     sale = campaign.sale(
         externalEventId="order-x", customerId="cus_1", customerName="Cleo", subId="News-May", customerEmail="c@x.test"

@@ -13,14 +13,6 @@ from tests.support.api.lists import cursors_are_refused, trips_of
 URL = "/api/v1/conversions"
 
 
-@pytest.fixture
-def campaign(brand):
-    """The brand with one campaign at 20 % and the affiliate ben."""
-    brand.program()
-    brand.affiliate("ben")
-    return brand
-
-
 def _insert(brand, affiliate_id=None, **columns) -> str:
     """Insert a conversion past the sale pipeline, for the kinds that no route makes yet."""
     now = datetime.now(UTC)

@@ -16,14 +16,6 @@ URL = "/api/v1/conversions"
 _MOST = 1_000_000_000_000
 
 
-@pytest.fixture
-def campaign(brand):
-    """The brand with one campaign at 20 % and the affiliate ben."""
-    brand.program()
-    brand.affiliate("ben")
-    return brand
-
-
 def _body(brand, **fields):
     body = {
         "programId": str(brand.programs[-1]),

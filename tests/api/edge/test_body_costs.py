@@ -18,11 +18,11 @@ from api.edge import body, errors
 from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
 from domain.refused import Refused
+from tests.api.edge.hostile_bodies import hostile_bodies
 from tests.support.api.embedding import issued
-from tests.support.hostile.bodies import hostile_bodies
-from tests.support.hostile.costs import least_cost, yardstick_s
 from tests.support.outside.console import Console
 from tests.support.rows.brands import Partner
+from tests.support.running.costs import least_cost, yardstick_s
 from tests.support.turning import turn
 
 _MAX_ANSWER_BYTES = 64 * 1024

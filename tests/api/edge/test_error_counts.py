@@ -6,7 +6,7 @@ import pytest
 
 from api.edge import body, errors
 from domain.refused import Refused
-from tests.support.hostile.costs import least_cost, yardstick_s
+from tests.support.running.costs import least_cost, yardstick_s
 
 _MAX_BYTES = 64 * 1024
 

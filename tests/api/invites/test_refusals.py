@@ -2,16 +2,8 @@
 
 from uuid import uuid4
 
-import pytest
-
 from tests.support.api.inviting import URL, accept, invite, look, someone, token_of
 from tests.support.rows.brands import Brand
-
-
-@pytest.fixture
-def campaign(brand):
-    brand.program(name="Spring")
-    return brand
 
 
 def _invite_many(brand, program_id):

@@ -21,13 +21,6 @@ from tests.support.rows.leads import BROWSER, browser, emails, signed, slug_of
 OPAQUE = (200, b'{"ok":true}')
 
 
-@pytest.fixture
-def shop(brand):
-    brand.program()
-    brand.affiliate(slug_of(brand))
-    return brand
-
-
 def _told(answer):
     return answer.status_code, answer.data
 

@@ -22,13 +22,6 @@ _AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0
 _SHOWN = "subject, action, score, reasons, severity, status, occurrences"
 
 
-@pytest.fixture
-def shop(brand):
-    brand.program()
-    brand.affiliate(slug_of(brand))
-    return brand
-
-
 def _send(brand, number, *, slug=None, ip="203.0.113.7", email=None):
     answer = brand.app.test_client().post(
         BROWSER,

@@ -9,19 +9,6 @@ from models import db
 from tests.support import databases
 from tests.support.api.auditing import START, URL, enter, fill
 from tests.support.api.racing import at_once
-from tests.support.rows.brands import Brand
-
-
-@pytest.fixture
-def pro(app):
-    """Return a brand whose keys may read the audit log."""
-    return Brand.create(app, plan="Pro")
-
-
-@pytest.fixture
-def owner(brand):
-    """Return the brand through its Owner's dashboard session."""
-    return brand.person("Owner")
 
 
 def _numbers(answer):

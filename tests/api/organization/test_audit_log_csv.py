@@ -6,21 +6,8 @@ import io
 import pytest
 
 from tests.support.api.auditing import URL, enter, fill
-from tests.support.rows.brands import Brand
 
 KEY_COLUMNS = ["id", "action", "entity_type", "entity_id", "actor_type", "before", "after", "created_at"]
-
-
-@pytest.fixture
-def pro(app):
-    """Return a brand whose keys may read the audit log."""
-    return Brand.create(app, plan="Pro")
-
-
-@pytest.fixture
-def owner(brand):
-    """Return the brand through its Owner's dashboard session."""
-    return brand.person("Owner")
 
 
 def _rows(answer):

@@ -3,15 +3,8 @@
 import pytest
 
 from tests.support.api.racing import at_once
-from tests.support.rows.brands import Brand
 
 URL = "/api/v1/settings/home-currency"
-
-
-@pytest.fixture
-def pro(app):
-    """Return a brand whose keys may change the home currency."""
-    return Brand.create(app, plan="Pro")
 
 
 def _put(caller, code, **headers):

@@ -2,15 +2,7 @@
 
 from dataclasses import replace
 
-import pytest
-
 URL = "/api/v1/api-keys"
-
-
-@pytest.fixture
-def admin(brand):
-    """Return the brand through an Admin's dashboard session."""
-    return brand.person("Admin")
 
 
 def test_unverified_person_neither_creates_nor_rotates_a_key(brand, admin):

@@ -16,12 +16,6 @@ from tests.support.turning import turn
 URL = "/api/v1/api-keys"
 
 
-@pytest.fixture
-def admin(brand):
-    """Return the brand through an Admin's dashboard session."""
-    return brand.person("Admin")
-
-
 def _create(person, **fields):
     headers = {name: fields.pop(name) for name in list(fields) if name == "Idempotency_Key"}
     return person.post(URL, fields, **headers)

@@ -16,12 +16,6 @@ URL = f"{PROFILE}/logo"
 MOST_BYTES = 1024 * 1024
 
 
-@pytest.fixture
-def owner(brand):
-    """Return the brand through its Owner's dashboard session."""
-    return brand.person("Owner")
-
-
 def _upload(caller, content, content_type="image/png", *, kind=None, **headers):
     return caller.call("POST", f"{URL}?kind={kind}" if kind else URL, content, Content_Type=content_type, **headers)
 

@@ -19,12 +19,6 @@ def _audited(brand):
     return brand.rows("select before, after from audit_entry where action = 'org.profile_changed' order by created_at")
 
 
-@pytest.fixture
-def owner(brand):
-    """Return the brand through its Owner's dashboard session."""
-    return brand.person("Owner")
-
-
 def test_every_field_is_shown(brand):
     shown = brand.get(URL).json
     handle = brand.rows("select slug from organization")[0][0]

@@ -7,12 +7,6 @@ from tests.support.api.racing import at_once
 URL = "/api/organizations/me"
 
 
-@pytest.fixture
-def owner(brand):
-    """Return the brand through its Owner's dashboard session."""
-    return brand.person("Owner")
-
-
 def _patch(caller, **changes):
     headers = {name: changes.pop(name) for name in list(changes) if name == "Idempotency_Key"}
     return caller.call("PATCH", URL, changes, **headers)

@@ -11,11 +11,6 @@ from tests.support.rows.paying import Payroll
 
 
 @pytest.fixture
-def payroll(app):
-    return Payroll.create(app)
-
-
-@pytest.fixture
 def failed(app):
     """A payroll whose one payout has Failed, and that payout's id."""
     payroll = Payroll.create(app, rail="fail")

@@ -8,11 +8,6 @@ from tests.support.rows.paying import Payroll
 STATUS = f"{URL}/funding/status"
 
 
-@pytest.fixture
-def payroll(app):
-    return Payroll.create(app)
-
-
 def _shown(caller):
     answer = caller.get(STATUS)
     assert answer.status_code == 200, answer.get_data(as_text=True)

@@ -6,20 +6,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.support.api.payouts import NOBODY, RUN, URL, one_payout, owner, refused, run, without_login
-from tests.support.rows.paying import Payroll
-
-
-@pytest.fixture
-def payroll(app):
-    return Payroll.create(app)
-
-
-@pytest.fixture
-def due(payroll):
-    """Somebody is owed 20.00 USD."""
-    payroll.affiliate("ann")
-    payroll.sell("ann", 10_000)
-    return payroll
 
 
 @pytest.mark.parametrize("path", ["run", f"{NOBODY}/retry", f"{NOBODY}/void", f"{NOBODY}/mark-paid"])

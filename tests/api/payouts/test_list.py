@@ -13,11 +13,6 @@ from tests.support.rows.paying import Payroll
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
-@pytest.fixture
-def payroll(app):
-    return Payroll.create(app)
-
-
 def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 

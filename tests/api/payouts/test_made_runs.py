@@ -3,8 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-import pytest
-
 from tests.support.api.lists import cursors_are_refused
 from tests.support.api.payouts import NOBODY, URL, one_payout, owner, refused, run
 from tests.support.rows.paying import Payroll
@@ -12,11 +10,6 @@ from tests.support.rows.paying import Payroll
 RUNS = f"{URL}/runs"
 HOLDS = f"{URL}/holds"
 _FAIL = "update payout set status = 'Failed', failed_at = now(), failure_reason = 'No.'"
-
-
-@pytest.fixture
-def payroll(app):
-    return Payroll.create(app)
 
 
 def _counts(shown):

@@ -11,14 +11,8 @@ from models import db
 from pipelines.payouts import rails
 from tests.support.api.payouts import NOBODY, URL, entries, one_payout, owner, problem, run, without_login
 from tests.support.api.racing import at_once
-from tests.support.rows.paying import Payroll
 
 LIST = f"{URL}/mass-pay.csv"
-
-
-@pytest.fixture
-def payroll(app):
-    return Payroll.create(app)
 
 
 @pytest.fixture

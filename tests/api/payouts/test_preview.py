@@ -5,14 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.support.api.payouts import NOBODY, URL, problem, run
-from tests.support.rows.paying import Payroll
 
 PREVIEW = f"{URL}/preview"
-
-
-@pytest.fixture
-def payroll(app):
-    return Payroll.create(app)
 
 
 def _today() -> str:

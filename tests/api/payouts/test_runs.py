@@ -9,20 +9,6 @@ import pytest
 from api.payouts import runs
 from tests.support.api.payouts import NOBODY, RUN, URL, entries, owner, problem, refused, run
 from tests.support.api.racing import at_once
-from tests.support.rows.paying import Payroll
-
-
-@pytest.fixture
-def payroll(app):
-    return Payroll.create(app)
-
-
-@pytest.fixture
-def due(payroll):
-    """Somebody is owed 20.00 USD."""
-    payroll.affiliate("ann")
-    payroll.sell("ann", 10_000)
-    return payroll
 
 
 def test_a_run_answers_with_its_receipt(due):

@@ -15,12 +15,6 @@ def _create(brand, **fields):
     return brand.post(URL, {"url": HOOK, "events": ["*"]} | fields)
 
 
-@pytest.fixture
-def endpoint(brand, receiver):
-    """An endpoint of the brand that leads to the receiver and hears everything."""
-    return brand.endpoint(receiver.url)
-
-
 @pytest.mark.parametrize("whose", ["a rival's", "nobody's", "no id"])
 def test_an_endpoint_of_somebody_else_is_not_found(brand, rival, whose):
     theirs = _create(rival).json

@@ -19,12 +19,6 @@ def _create(brand, **fields):
     return brand.post(URL, {"url": HOOK, "events": ["*"]} | fields)
 
 
-@pytest.fixture
-def endpoint(brand, receiver):
-    """An endpoint of the brand that leads to the receiver and hears everything."""
-    return brand.endpoint(receiver.url)
-
-
 def test_a_rotated_secret_signs_from_now_on(brand, endpoint, receiver, drain):
     rotated = brand.post(f"{URL}/{endpoint['id']}/rotate-secret")
     brand.post(f"{URL}/{endpoint['id']}/test")

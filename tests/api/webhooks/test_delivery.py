@@ -11,12 +11,6 @@ from tests.support.outside import receiver as receivers
 URL = "/api/v1/webhooks"
 
 
-@pytest.fixture
-def endpoint(brand, receiver):
-    """An endpoint of the brand that leads to the receiver and hears everything."""
-    return brand.endpoint(receiver.url)
-
-
 def _sent(brand, endpoint, **body):
     return brand.post(f"{URL}/{endpoint['id']}/test", body).json["deliveryId"]
 

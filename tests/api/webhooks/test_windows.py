@@ -12,12 +12,6 @@ from tests.support.outside import receiver as receivers
 URL = "/api/v1/webhooks"
 
 
-@pytest.fixture
-def endpoint(brand, receiver):
-    """An endpoint of the brand that leads to the receiver and hears everything."""
-    return brand.endpoint(receiver.url)
-
-
 def _ago(minutes: float) -> str:
     return (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat()
 

@@ -10,7 +10,7 @@ from domain import deadline
 from domain.deadline import ClientLeft, Deadline, DeadlineExceeded
 from domain.imports import files
 from domain.imports.rows import BadRow
-from tests.support.hostile.costs import least_cost, yardstick_s
+from tests.support.running.costs import least_cost, yardstick_s
 
 _BYTES = 100_000
 _TIMES_LONGER = 16

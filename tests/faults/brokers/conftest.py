@@ -5,11 +5,11 @@ from typing import Protocol
 
 import pytest
 
-from tests.support.carriers import rabbit
-from tests.support.carriers.alone import Alone
-from tests.support.carriers.rabbit import Rabbit
-from tests.support.carriers.sharded import Sharded
-from tests.support.carriers.watched import Watched
+from tests.faults.brokers import rabbit
+from tests.faults.brokers.alone import Alone
+from tests.faults.brokers.rabbit import Rabbit
+from tests.faults.brokers.sharded import Sharded
+from tests.faults.brokers.watched import Watched
 from tests.support.installation.machine import Machine
 
 

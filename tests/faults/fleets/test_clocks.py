@@ -5,7 +5,7 @@ No rule of the service has this shift, so a time in the database that is off by 
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -60,14 +60,6 @@ def shift(request: pytest.FixtureRequest, machine: Machine) -> Shift:
     shift = Shift(request.param, {name: len(machine.said(name)) for name in COMMANDS})
     machine.start(*COMMANDS, told=shift.environment)
     return shift
-
-
-@pytest.fixture
-def service(machine: Machine) -> Iterator[FakeProcessor]:
-    """Return a payment service with empty books, where the machine's rails are."""
-    started = FakeProcessor(machine.rail_port)
-    yield started
-    started.stop()
 
 
 def _shifted_values(machine: Machine, shop: Shop, shift: Shift) -> list[tuple[str, str, int]]:

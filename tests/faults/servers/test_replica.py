@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.faults.servers.replica import Replica
 from tests.support.installation import pool
 from tests.support.installation.machine import Machine
 from tests.support.installation.pool import Pool
 from tests.support.installation.shop import Shop
-from tests.support.standby.replica import Replica
 
 # Longer than a test takes, so that a replica that stands still is not too far behind for those who did not write.
 _LAG_S = 300

@@ -14,22 +14,14 @@ import pytest
 
 from adapters.embedded import pair, places, runners
 from tests.adapters.rails.fake_processor import FakeProcessor
+from tests.faults.servers import restoring
+from tests.faults.servers.restoring import Operator, following_log
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 from tests.support.rows.paying import Payroll
-from tests.support.standby import restoring
-from tests.support.standby.restoring import Operator, following_log
 
 _SLUGS = ("ann", "cid")
 _CENTS = 2_000
-
-
-@pytest.fixture
-def service(machine: Machine) -> Iterator[FakeProcessor]:
-    """Return a payment service with empty books, where the machine's rails are."""
-    started = FakeProcessor(machine.rail_port)
-    yield started
-    started.stop()
 
 
 @contextmanager

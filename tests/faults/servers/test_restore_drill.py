@@ -1,7 +1,7 @@
 """The runbook's "After a restore", typed: runs that the restored database has forgotten are not paid a second time."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -10,11 +10,11 @@ import pytest
 
 from domain.refused import Refused
 from tests.adapters.rails.fake_processor import FakeProcessor
+from tests.faults.servers.restoring import Operator, following_log, restored
 from tests.faults.test_deals import Deals
 from tests.support.installation.machine import Machine
 from tests.support.installation.shop import Shop
 from tests.support.rows.paying import Payroll
-from tests.support.standby.restoring import Operator, following_log, restored
 
 _METHODS = {"ann": "ProcessorConnect", "cid": "ProcessorConnect", "dan": "GlobalPayouts", "eve": "Wallet"}
 # Amounts of sales in minor units, by slug: 20 % of them is paid. The rate is 0.92 EUR for a dollar.
@@ -30,14 +30,6 @@ _FIRST_RUN = [
     ("eve", 4_600, "EUR"),
 ]
 _SECOND_RUN = [("ann", 6_000, "USD")]
-
-
-@pytest.fixture
-def service(machine: Machine) -> Iterator[FakeProcessor]:
-    """Return a payment service with empty books, where the machine's rails are."""
-    started = FakeProcessor(machine.rail_port)
-    yield started
-    started.stop()
 
 
 class _Brand:

@@ -11,18 +11,10 @@ import pytest
 from domain.money import money, valuation
 from models import db
 from models.money import fx_sums
-from tests.support.rows.paying import Payroll
 
 DAY = date(2026, 3, 2)
 _LARGEST = 2**62
 _VALUED = f"coalesce({fx_sums.narrow()}, {fx_sums.wide()})"
-
-
-@pytest.fixture
-def payroll(app):
-    made = Payroll.create(app)
-    made.affiliate("ann")
-    return made
 
 
 def _write_line(payroll, payout_id, conversion_id):

@@ -9,18 +9,10 @@ from adapters import clock
 from domain.payouts.plan import Blocked
 from models import db
 from pipelines import fx_intake
-from tests.support.rows.paying import Payroll
 
 
 def _day(days_ago):
     return (datetime.now(UTC) - timedelta(days=days_ago)).date()
-
-
-@pytest.fixture
-def payroll(app):
-    made = Payroll.create(app)
-    made.affiliate("ann")
-    return made
 
 
 def _published(payroll, currency, per_usd, days_ago):

@@ -11,13 +11,6 @@ from tests.support.outside.patience import hasty
 from tests.support.outside.receiver import hang, status
 
 
-@pytest.fixture
-def endpoint(brand, receiver):
-    brand.program()
-    brand.affiliate("ben")
-    return Endpoint.create(brand, receiver.url)
-
-
 def _sell(endpoint, drain):
     assert endpoint.brand.sale().status_code == 200
     drain()

@@ -12,15 +12,7 @@ from email.utils import format_datetime
 import pytest
 
 import settings
-from tests.support.endpoints import Endpoint
 from tests.support.outside.receiver import status
-
-
-@pytest.fixture
-def endpoint(brand, receiver):
-    brand.program()
-    brand.affiliate("ben")
-    return Endpoint.create(brand, receiver.url)
 
 
 def _sell(endpoint, drain):

@@ -93,7 +93,7 @@ def test_no_test_has_less_time_than_all_others():
 
 def test_nobody_empties_the_server_that_all_processes_of_a_run_share():
     """FLUSHDB is of one's own database; scripts and all databases are those of tests in other processes as well."""
-    own = ("tests/faults/", "tests/support/carriers/")  # of machines that are theirs
+    own = "tests/faults/"  # of machines that are theirs
     emptied = [
         trees.named(path)
         for path in trees.files("tests")

@@ -30,3 +30,8 @@ def kept(monkeypatch):
     yield keep
     monkeypatch.undo()
     settings.current.cache_clear()
+
+
+@pytest.fixture
+def endpoint(brand):
+    return brand.endpoint("https://localhost/hook")["id"]

@@ -26,11 +26,6 @@ _EARLIER_ENDED = (
 )
 
 
-@pytest.fixture
-def endpoint(brand):
-    return brand.endpoint("https://localhost/hook")["id"]
-
-
 def _event_at(brand, at: datetime) -> UUID:
     """Write an event that happened then."""
     ((first,),) = brand.rows(f"select first_id_at({_FIRST_OF})", at)

@@ -1,7 +1,5 @@
 """Events end with their deliveries, and dead letters that nobody touched."""
 
-import pytest
-
 from domain import jobs
 from models import db
 from models.jobs import losses
@@ -9,11 +7,6 @@ from models.ledger import rules
 from tests.support.databases import alter
 from tests.support.rows.ending import count, dead_letter, end, event
 from tests.support.rows.program_rows import ago, conversion
-
-
-@pytest.fixture
-def endpoint(brand):
-    return brand.endpoint("https://localhost/hook")["id"]
 
 
 def _delivery(brand, endpoint, event_id, status="Delivered", *, days=100, settled_days=None):

@@ -8,13 +8,6 @@ URL = "/api/tracking/s2s"
 MOST = 1_000_000_000_000
 
 
-@pytest.fixture
-def shop(brand):
-    brand.program()
-    brand.affiliate("ben")
-    return brand
-
-
 def _raw(amount="10000", **fields):
     """A sale as text, so that a test can write JSON that no encoder would."""
     body = {"externalEventId": "order-a", "affiliateSlug": "ben"} | fields

@@ -15,13 +15,6 @@ URL = "/api/tracking/s2s"
 SALE = b'{"externalEventId": "order-a", "affiliateSlug": "ben", "amountCents": 10000}'
 
 
-@pytest.fixture
-def shop(brand):
-    brand.program()
-    brand.affiliate("ben")
-    return brand
-
-
 def _post(brand, raw=SALE, **headers):
     """Post with exactly these headers."""
     sent = {name.replace("_", "-"): value for name, value in headers.items()}

@@ -8,13 +8,6 @@ import pytest
 from models import db
 
 
-@pytest.fixture
-def shop(brand):
-    brand.program()
-    brand.affiliate("ben")
-    return brand
-
-
 def _sales(brand):
     return brand.rows("select external_event_id from sale")
 

@@ -16,13 +16,6 @@ URL = "/api/tracking/s2s"
 DEDUPED = {"ok": True, "deduped": True}
 
 
-@pytest.fixture
-def shop(brand):
-    brand.program()
-    brand.affiliate("ben")
-    return brand
-
-
 def _body(event="order-a", slug="ben", amount=10_000):
     return json.dumps({"externalEventId": event, "affiliateSlug": slug, "amountCents": amount}).encode()
 

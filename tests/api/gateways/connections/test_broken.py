@@ -1,19 +1,11 @@
 """Gateways that refuse our credentials, or are away: connections break and mend, and no event is lost."""
 
-import pytest
-
 from models import db
 from pipelines import schedule
 from tests.support.gateways.stage import Purchase
 from workers import scheduler
 
 HOUR = "interval '61 minutes'"
-
-
-@pytest.fixture
-def path(shop):
-    """Where the shop's connection is."""
-    return f"/api/v1/connections/{shop.connection['id']}"
 
 
 def _refuse(shop):

@@ -10,12 +10,6 @@ from tests.support.draining import hand_out, run
 from tests.support.gateways.stage import Purchase
 
 
-@pytest.fixture
-def path(shop):
-    """Where the shop's connection is."""
-    return f"/api/v1/connections/{shop.connection['id']}"
-
-
 def _rotate(shop, path):
     credentials = {"credentials": dict(shop.stage.credentials)}
     return shop.brand.person("Owner").call("PATCH", path, credentials).status_code

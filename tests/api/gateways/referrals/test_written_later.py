@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.api.gateways.referrals.later_writes import WRITTEN_LATER, stripe_subscription, stripe_update
 from tests.support.draining import drain
 from tests.support.gateways.card.paypal import signed as signed_by_paypal
-from tests.support.gateways.later import WRITTEN_LATER, stripe_subscription, stripe_update
 from tests.support.gateways.stage import Purchase, Sent
 
 _METHODS = {

@@ -156,3 +156,11 @@ def client(playing):
     chosen = settings.current()
     key = books.key(chosen.servers.data_dir)
     return stripe.StripeClient(key, base_addresses={"api": loopback.gateway_url(chosen)}, max_network_retries=0)
+
+
+@pytest.fixture
+def made(demo):
+    """The demo, made and up."""
+    demo.make()
+    with demo.up():
+        yield demo

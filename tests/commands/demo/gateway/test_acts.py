@@ -7,13 +7,6 @@ from commands.demo import loopback
 from tests.support.turning import turn
 
 
-@pytest.fixture
-def made(demo):
-    demo.make()
-    with demo.up():
-        yield demo
-
-
 @pytest.mark.parametrize("words", [(), ("pay",), ("renew",), ("refund",)], ids=" ".join)
 def test_outside_of_the_demo_nothing_is_played(demo, monkeypatch, words):
     code, said = demo.flask("demo-gateway", *words)

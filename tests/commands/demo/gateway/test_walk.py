@@ -2,8 +2,6 @@
 
 import threading
 
-import pytest
-
 import settings
 from adapters.embedded.places import wait_until
 from commands.demo.gateway import player
@@ -14,14 +12,6 @@ from tests.support.serving import served
 _PATIENCE_S = 120
 _STARTED = ("customer.subscription.created", "invoice.paid", "invoice_payment.paid")
 _RENEWED = ("invoice.paid", "invoice_payment.paid")
-
-
-@pytest.fixture
-def made(demo):
-    """The demo, made and up."""
-    demo.make()
-    with demo.up():
-        yield demo
 
 
 def _conversions(demo):

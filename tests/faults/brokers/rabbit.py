@@ -16,7 +16,7 @@ from dramatiq.brokers.rabbitmq import DEAD_MESSAGE_TTL
 from adapters.embedded import places
 from commands.demo import certificate
 from domain.jobs import QUEUES
-from tests.support.carriers import nodes
+from tests.faults.brokers import nodes
 
 #: Where Debian's package has it; its own starter wants to be root or a certain user. None where it is not installed.
 PROGRAM = shutil.which("rabbitmq-server", path="/usr/lib/rabbitmq/bin")

@@ -5,7 +5,7 @@ import subprocess
 import redis
 
 from adapters.embedded import places
-from tests.support.carriers import nodes
+from tests.faults.brokers import nodes
 
 _SERVICE = "finderfee"
 _PATIENCE_S = 120

@@ -3,7 +3,7 @@
 import redis
 
 from adapters.embedded import places
-from tests.support.carriers import nodes
+from tests.faults.brokers import nodes
 
 _PATIENCE_S = 120
 _SLOTS = 16_384

@@ -1,0 +1,11 @@
+"""Fixtures of the tests in this folder."""
+
+import pytest
+
+
+@pytest.fixture
+def campaign(brand):
+    """The brand with one campaign at 20 % and the affiliate ben."""
+    brand.program()
+    brand.affiliate("ben")
+    return brand

@@ -1,0 +1,18 @@
+"""Fixtures of the tests in this folder."""
+
+import pytest
+
+from tests.support.rows.paying import Payroll
+
+
+@pytest.fixture
+def payroll(app):
+    return Payroll.create(app)
+
+
+@pytest.fixture
+def due(payroll):
+    """Somebody is owed 20.00 USD."""
+    payroll.affiliate("ann")
+    payroll.sell("ann", 10_000)
+    return payroll

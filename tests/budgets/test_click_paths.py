@@ -1,0 +1,242 @@
+"""Clicks: what a visit sends to the stream's server and to the database, and what a batch of any size costs."""
+
+import re
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import pytest
+from redis.connection import AbstractConnection
+
+import settings
+from api.clicks import visits
+from models.clicks import batches, public_links
+from pipelines.clicks import clicks
+from pipelines.clicks import public_links as cache
+from tests.budgets.counting import SEPARATOR, HotPath
+from tests.support.api.doors import door_of, with_door
+from tests.support.rows.click_rows import raw, write
+from tests.support.rows.visiting import BROWSER, click, limited, new_slug, visit
+from tests.support.running.trips import trips
+from tests.support.turning import turn
+
+
+@contextmanager
+def _counting(monkeypatch):
+    """Yield what is sent to the stream's server, and to the database."""
+    to_stream = []
+    send = AbstractConnection.send_packed_command
+
+    def send_counted(self, command, check_health=True):
+        to_stream.append(command)
+        return send(self, command, check_health)
+
+    with trips() as to_database, monkeypatch.context() as patch:
+        patch.setattr(AbstractConnection, "send_packed_command", send_counted)
+        yield to_stream, to_database
+
+
+@pytest.fixture
+def slug(app, brand, monkeypatch):
+    """A link that may earn, in a process that caches links and has sent a click before."""
+    turn(monkeypatch, web={"key_cache_s": 60})
+    brand.program(referral_destination_url="https://shop.test/")
+    slug = new_slug()
+    brand.affiliate(slug)
+    click(app, slug)
+    visit(app, f"/r/{slug}")
+    click(app, new_slug(), programId=str(brand.programs[0]))
+    return slug
+
+
+def _click_uncached(app, slug):
+    cache.forget()
+    return click(app, slug)
+
+
+#: By request: what it returns, its status, and how many statements it sends besides one round trip to the stream.
+_VISITS = {
+    "cached-link": (click, 200, 0),
+    "uncached-link": (_click_uncached, 200, 1),
+    "unknown-slug": (lambda app, slug: click(app, new_slug()), 200, 1),
+    "short-link": (lambda app, slug: visit(app, f"/r/{slug}"), 302, 0),
+    "malformed": (lambda app, slug: click(app, 7), 400, 0),
+    "robot": (lambda app, slug: click(app, slug, headers={"User-Agent": f"Googlebot {BROWSER}"}), 200, 0),
+}
+
+
+@pytest.mark.parametrize("name", _VISITS)
+def test_visit_costs_one_trip_to_the_stream_and_a_statement_where_its_link_is_not_cached(app, slug, monkeypatch, name):
+    request, status, statements = _VISITS[name]
+
+    with _counting(monkeypatch) as (to_stream, to_database):
+        answer = request(app, slug)
+
+    assert answer.status_code == status
+    assert ("clickId" in (answer.json or {})) == (name in ("cached-link", "uncached-link"))
+    assert (len(to_stream), sum(trip.count(SEPARATOR) for trip in to_database)) == (1, statements)
+    assert statements or to_database == []
+    assert "Budget: 1 round trip to the stream's server" in visits.count.__doc__
+    assert "Budget: 1 statement" in public_links.any_org_find.__doc__
+    assert "Budget: 1 statement" in cache.find.__doc__
+
+
+def test_unknown_slug_is_cached_too(app, slug, monkeypatch):
+    unknown = new_slug()
+    click(app, unknown)
+
+    with _counting(monkeypatch) as (to_stream, to_database):
+        assert click(app, unknown).json == {"ok": True}
+
+    assert (len(to_stream), to_database) == (1, [])
+
+
+def test_many_unknown_slugs_leave_a_link_in_the_cache(app, slug, monkeypatch):
+    monkeypatch.setattr(cache, "_MOST", 3)
+    for _ in range(8):
+        click(app, new_slug())
+
+    with _counting(monkeypatch) as (_, to_database):
+        click(app, slug)
+
+    assert to_database == []
+    assert len(cache._unknown) <= 3
+
+
+def test_sender_over_the_limit_costs_nothing_once_that_is_known(app, slug, monkeypatch):
+    monkeypatch.setitem(app.extensions, "limiter", limited(anonymous_tracking=1))
+    click(app, slug)
+    click(app, slug)
+
+    with _counting(monkeypatch) as (to_stream, to_database):
+        statuses = [click(app, slug).status_code, visit(app, f"/r/{new_slug()}").status_code]
+        statuses.append(visit(app, "/api/v1/r/c.gif").status_code)
+
+    assert statuses == [429, 429, 200]
+    assert (to_stream, to_database) == ([], [])
+
+
+def test_picture_costs_one_trip_and_records_its_page_once_an_hour(app, brand, slug, monkeypatch):
+    query = {"programId": str(brand.programs[0])}
+
+    with _counting(monkeypatch) as (to_stream, to_database):
+        for _ in range(2):
+            visit(app, "/api/v1/r/c.gif", query_string=query)
+
+    assert len(to_stream) == 2
+    assert [b"install_seen_at" in trip for trip in to_database] == [True]
+
+
+@pytest.mark.parametrize(("by_slug", "most"), [(False, 1), (True, 2)])
+def test_buyer_at_a_checkout_door_costs_one_statement_and_two_by_slug(brand, monkeypatch, by_slug, most):
+    turn(monkeypatch, web={"key_cache_s": 60})
+    slug = with_door(brand)
+    ((name,),) = brand.rows("select slug from program")
+    path = f"/door/{name}/{slug}" if by_slug else door_of(brand, slug)
+    for _ in range(2):
+        visit(brand.app, path)
+
+    with _counting(monkeypatch) as (to_stream, to_database):
+        assert visit(brand.app, path).status_code == 302
+
+    assert len(to_stream) == 1
+    assert len([trip for trip in to_database if trip != b"commit"]) <= most, to_database
+
+
+@pytest.mark.parametrize(("is_ours", "names_program", "most"), [(True, False, 0), (True, True, 1), (False, False, 1)])
+def test_script_of_pages_costs_one_statement_at_most(brand, is_ours, names_program, most):
+    program_id = brand.program()
+    host = urlsplit(settings.current().web.url).netloc if is_ours else f"go.{uuid4().hex}.example"
+    if not is_ours:
+        brand.set(trackingDomain=host, trackingDomainVerified="on")
+    path = "/api/v1/r/loader.js" + (f"?programId={program_id}" if names_program else "")
+    client = brand.app.test_client()
+    client.get(path, headers={"Host": host})
+    with trips() as sent:
+        answer = client.get(path, headers={"Host": host})
+
+    assert answer.status_code == 200
+    assert len([trip for trip in sent if trip != b"commit"]) <= most, sent
+
+
+_HEADLESS = {"agent": "Mozilla/5.0 HeadlessChrome/140.0"}
+
+
+def _batch(brand, people, number, **fields):
+    return [raw(brand, people[n % len(people)], slug=f"slug-{n}", **fields) for n in range(number)]
+
+
+def _batches(terms, **fields):
+    """Return an arrangement that writes one batch that prepares the statements, and then a small and a large one."""
+
+    def arrange(brand):
+        brand.program(**terms)
+        people = [brand.affiliate(f"a{n}") for n in range(5)]
+        for _ in range(2):
+            write(brand, *_batch(brand, people, 5, **fields))
+        return [lambda number=number: write(brand, *_batch(brand, people, number, **fields)) for number in (5, 500)]
+
+    return arrange
+
+
+def _known_batch(brand):
+    brand.program()
+    batch = _batch(brand, [brand.affiliate("ben")], 100)
+    write(brand, *batch)
+    return [lambda: write(brand, *batch)]
+
+
+def _scattered_batch(brand, monkeypatch):
+    monkeypatch.setattr(batches, "_MOST_BETWEEN", 10)
+    brand.program()
+    people = [brand.affiliate("ben")]
+    first, *others, last = sorted(_batch(brand, people, 30), key=lambda click: click.id)  # within a moment by chance
+    write(brand, *others)
+    yield lambda: write(brand, first, others[3], last)
+    assert write(brand, first, others[3], last).new == 0
+
+
+def _busy_network(brand, monkeypatch):
+    monkeypatch.setattr(batches, "_MOST_AT_ONCE", 30)
+    brand.program()
+    person = brand.affiliate("ben")
+    for _ in range(2):
+        write(brand, *[raw(brand, person, network="office", slug="ben") for _ in range(25)])
+    return [lambda: write(brand, raw(brand, person, network="office", slug="ben"))] * 2
+
+
+_PAID = {"click_reward_cents": 10, "budget_cents": 10_000}
+_BATCHES = {
+    "unpaid": HotPath(_batches({}), 6, stated={clicks.write: "5 and the commit where nothing is paid"}),
+    # The budget of the one program, and the rows that collect small rewards.
+    "paid": HotPath(_batches(_PAID), 6 + 2),
+    "held": HotPath(_batches({"click_reward_cents": 10}, is_data_centre=True), 6),
+    "blocked": HotPath(_batches({}, **_HEADLESS), 6),
+    "blocked-of-a-paying-program": HotPath(_batches({"click_reward_cents": 10}, **_HEADLESS), 6),
+    "known": HotPath(_known_batch, 1 + 1, stated={clicks.write: "1 round trip for a batch that is known"}),
+    "scattered-ids": HotPath(
+        _scattered_batch, 6 + 1, stated={clicks.write: "a batch among whose ids lie many others' one"}
+    ),
+    "busy-network": HotPath(
+        _busy_network,
+        6 + 1,
+        stated={clicks.write: "Networks that did much within the hour cost one more"},
+        rows=("select count(*) from click where 'burst' = any(reasons)", 5 + 25 + 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _BATCHES)
+def test_batch_of_clicks_keeps_its_budget(request, brand, name):
+    _BATCHES[name].assert_budget(brand, request)
+
+
+def test_blocked_clicks_of_a_batch_are_one_event_per_link_in_one_statement(brand):
+    brand.program()
+    people = [brand.affiliate(f"a{n}") for n in range(5)]
+
+    with trips() as sent:
+        write(brand, *_batch(brand, people, 200, **_HEADLESS))
+
+    (events,) = [trip for trip in sent if b"occurrences" in trip]
+    assert len(re.findall(rb'"occurrences":40}', events)) == 5

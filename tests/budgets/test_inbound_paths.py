@@ -1,0 +1,172 @@
+"""Round trips of what comes in besides signed sales: leads, events of gateways, and cases of fraud. One row each."""
+
+import pytest
+
+from adapters import clock
+from api.gateways import inbound
+from models import db
+from pipelines.gateways import process, reconcile
+from pipelines.gateways.booking import sell
+from pipelines.leads import captured, lifecycle, signed
+from schemas.leads.lead import LeadBody
+from tests.budgets.counting import HotPath
+from tests.support.draining import drain, hand_out, run
+from tests.support.gateways.playing import connected, played
+from tests.support.gateways.stage import Purchase
+from tests.support.platforms import playing as platforms
+from tests.support.rows import paid_leads
+from tests.support.rows.fraud_rows import flagged
+from tests.support.rows.leads import browser, slug_of
+from tests.support.turning import turn
+
+
+def _signed_lead(brand, email, **fields):
+    posted = LeadBody().load({"affiliateSlug": slug_of(brand), "email": email} | fields)
+    with db.unit_of_work(brand.id):
+        return signed.record(organization_id=brand.id, lead=posted, is_test=False, now=clock.now()).lead_id
+
+
+def _lead_to_record(brand, *, is_known=False, **fields):
+    brand.program()
+    brand.affiliate(slug_of(brand))
+    _signed_lead(brand, "warm@example.com", **fields)
+
+    def record():
+        lead_id = _signed_lead(brand, "warm@example.com" if is_known else "ada@example.com", **fields)
+        assert (lead_id is None) == is_known
+
+    return [record]
+
+
+def _lead_of_a_page(brand):
+    brand.program()
+    brand.affiliate(slug_of(brand))
+    browser(brand)
+    return [lambda: browser(brand)]
+
+
+def _paid_lead(brand, stack, email):
+    stack.enter_context(paid_leads.verified_by(URL="local"))
+    to = paid_leads.campaign(brand, budget_cents=10_000)
+    for known in ("warm@example.org", "known@example.org"):
+        paid_leads.send(brand, to, email=known)
+    return [lambda: paid_leads.send(brand, to, email=email)]
+
+
+def _gateway(brand, stack):
+    brand.program()
+    brand.affiliate("jane")
+    stage = stack.enter_context(played())
+    return stage, connected(brand.person("Owner"), stage)
+
+
+def _deliver(brand, connection, purchase, stage):
+    (sent, *_) = stage.pay(purchase).sent
+    path = "/" + connection["webhookUrl"].split("/", 3)[3]
+
+    def post():
+        assert brand.app.test_client().post(path, data=sent.body, headers=dict(sent.headers)).status_code == 200
+
+    return post
+
+
+def _gateway_event(brand, stack, monkeypatch):
+    turn(monkeypatch, web={"key_cache_s": 60})
+    stage, connection = _gateway(brand, stack)
+    _deliver(brand, connection, Purchase(), stage)()
+    post = _deliver(brand, connection, Purchase(), stage)
+    return [post, post]  # The second is a repetition.
+
+
+def _payment_to_book(brand, stack, slug="jane", *, asks_a_platform=False):
+    stage, connection = _gateway(brand, stack)
+    if asks_a_platform:
+        platforms.connected(brand.person("Owner"), stack.enter_context(platforms.asked()))
+    for buyer in ("1", "2"):
+        drain()
+        _deliver(brand, connection, Purchase(slug=slug, customer=buyer, email=f"{buyer}@example.com"), stage)()
+    (pointer,) = hand_out(("gateways",))
+    return [lambda: run(pointer)]
+
+
+def _pages_to_reconcile(brand, stack):
+    stage, connection = _gateway(brand, stack)
+
+    def pages():
+        drain()
+        with db.unit_of_work(brand.id):
+            job = reconcile.prepare(
+                organization_id=brand.id, connection_id=connection["id"], since=None, now=clock.now()
+            )
+        found = reconcile.ReconcileFound()
+        for page in reconcile.pages(job, found):
+            yield job, page, found
+
+    def take(job, page, found):
+        with db.unit_of_work(brand.id):
+            reconcile.take(job, page, found, now=clock.now())
+
+    calls = []
+    for number in (1, 1, 30):
+        for buyer in range(number):
+            stage.pay(Purchase(customer=f"{number}-{buyer}"))
+        calls += [lambda page=page: take(*page) for page in pages()]
+    calls[0]()  # A connection of the database prepares its statements once.
+    return calls
+
+
+def _fraud_event(brand):
+    brand.program()
+    affiliate_id = brand.affiliate("ben")
+    flagged(brand, affiliate_id)
+    return [lambda: flagged(brand, affiliate_id)]
+
+
+_BOOKED = 1 + 1 + 2 + 1  # the job's lock; the event; the two of a payment; the commit
+PATHS = {
+    "lead": HotPath(
+        _lead_to_record,
+        3,
+        stated={
+            signed.record: "Budget: 3 round trips (look up; insert; writes and commit).",
+            lifecycle.record: "Budget: 2 round trips (insert; writes and commit).",
+        },
+    ),
+    "lead-known": HotPath(lambda brand: _lead_to_record(brand, is_known=True), 3),
+    "lead-known-by-event": HotPath(lambda brand: _lead_to_record(brand, is_known=True, externalEventId="a"), 2),
+    "lead-of-page": HotPath(_lead_of_a_page, 1, stated={captured.any_org_stage: "Budget: 1 round trip."}),
+    # Three transactions find the link, whether it is open and what decides; the fourth asks that again under the
+    # budget's lock, and writes: two statements more for a lead that is new.
+    "lead-paid": HotPath(lambda brand, stack: _paid_lead(brand, stack, "ada@example.org"), 17),
+    "lead-paid-known": HotPath(lambda brand, stack: _paid_lead(brand, stack, "known@example.org"), 17 - 2),
+    "gateway-event": HotPath(
+        _gateway_event,
+        1,
+        stated={inbound.take_gateway_event: "Budget: 1 round trip (event, job and commit)"},
+        rows=("select count(*) from job where name = 'gateway.event'", 2),
+    ),
+    "gateway-payment": HotPath(
+        _payment_to_book,
+        _BOOKED,
+        stated={process.prepare: "Budget: 1 round trip (read)", sell.payment: "Budget: 2 round trips"},
+        rows=("select count(*) from conversion where source = 'stripe'", 2),
+    ),
+    "gateway-payment-with-platform": HotPath(
+        lambda brand, stack: _payment_to_book(brand, stack, asks_a_platform=True),
+        _BOOKED,
+        rows=("select count(*) from job where name = 'platform.lookup'", 0),
+    ),
+    "gateway-payment-of-no-affiliate": HotPath(lambda brand, stack: _payment_to_book(brand, stack, None), _BOOKED + 1),
+    "gateway-payment-to-look-up": HotPath(
+        lambda brand, stack: _payment_to_book(brand, stack, None, asks_a_platform=True),
+        _BOOKED + 1,
+        rows=("select count(*) from platform_lookup", 2),
+    ),
+    "reconcile-page": HotPath(_pages_to_reconcile, 2 + 1, stated={reconcile.take: "Budget: 2 statements"}),
+    "fraud-event": HotPath(_fraud_event, 1 + 2),  # the record with its commit; the test's own look at it
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_inbound_path_keeps_its_budget(request, brand, name):
+    PATHS[name].assert_budget(brand, request)

@@ -1,1 +1,0 @@
-"""What callers send who mean to be expensive."""

@@ -1,1 +1,0 @@
-"""Copies of a PostgreSQL, made from its own programs."""
