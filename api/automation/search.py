@@ -41,7 +41,7 @@ def search_affiliates() -> list[Any]:
     """Find affiliates by their email or by a slug of theirs, one per campaign. Budget: 2 round trips."""
     wanted = body.query()
     with db.unit_of_work(guards.organization_id()):
-        rows = affiliate_lists.matching(organization_id=guards.organization_id(), limit=_MOST, **wanted)
+        rows = affiliate_lists.find_matching(organization_id=guards.organization_id(), limit=_MOST, **wanted)
         return view.shown_all(rows) if rows else []
 
 

@@ -69,7 +69,11 @@ def _seat(coupon_id: UUID) -> Affiliate:
     account_id, email = _caller()
     with db.any_org_work():
         place = campaign_coupons.any_org_place(coupon_id)
-        seat = recruits.any_org_seat(program_id=place[1], account_id=account_id, email=email) if place else None
+        seat = (
+            recruits.any_org_find_caller_affiliate(program_id=place[1], account_id=account_id, email=email)
+            if place
+            else None
+        )
     if seat is None:
         raise _absent("coupon", coupon_id)
     if seat.status != AffiliateStatus.Approved:

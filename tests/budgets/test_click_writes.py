@@ -85,7 +85,7 @@ def test_a_batch_that_is_known_costs_one(brand):
 
 
 def test_a_batch_among_whose_ids_lie_many_others_costs_one_more_and_knows_its_own(brand, monkeypatch):
-    monkeypatch.setattr(batches, "_MOST_BETWEEN", 10)
+    monkeypatch.setattr(batches, "_MAX_BETWEEN", 10)
     brand.program()
     people = [brand.affiliate("ben")]
     first, *others, last = sorted(_batch(brand, people, 30), key=lambda click: click.id)  # within a moment by chance
@@ -99,7 +99,7 @@ def test_a_batch_among_whose_ids_lie_many_others_costs_one_more_and_knows_its_ow
 
 
 def test_busy_networks_cost_one_more(brand, monkeypatch):
-    monkeypatch.setattr("models.clicks.batches._MOST_AT_ONCE", 30)
+    monkeypatch.setattr("models.clicks.batches._MAX_AT_ONCE", 30)
     brand.program()
     person, office = brand.affiliate("ben"), ["office"] * 25
     for _ in range(2):
