@@ -66,7 +66,7 @@ def search_conversions() -> list[Any]:
     wanted, organization_id = body.query(), guards.organization_id()
     with db.unit_of_work(organization_id):
         was_waiting = settle.sought_if_waiting(organization_id=organization_id, now=clock.now(), **wanted)
-        rows = conversion_lists.matching(organization_id=organization_id, limit=_MOST, **wanted)
+        rows = conversion_lists.find_matching(organization_id=organization_id, limit=_MOST, **wanted)
     if was_waiting:
         wake_relay()
     shown: list[Any] = _CONVERSION.dump(rows, many=True)

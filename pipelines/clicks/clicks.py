@@ -69,7 +69,7 @@ def write(
     new = _new(organization_id, batch, judged)
     if not new:
         return WrittenClicks()
-    settings = fraud_settings.of(organization_id)
+    settings = fraud_settings.read(organization_id)
     seen = _seen(organization_id, new, settings)
     found = pay.settle(
         [one.judged for one in seen],
@@ -185,7 +185,7 @@ def preview(click: RawClick) -> ClickPreview:
     Clicks that still lie on the stream are not known. Budget: 4 round trips and those of `write` for tiers.
     """
     organization_id = _organization([click])
-    settings = fraud_settings.of(organization_id)
+    settings = fraud_settings.read(organization_id)
     (one,) = _seen(organization_id, sightings.by_one_another([click]), settings)
     outcome = fates.outcome(one.judged, strictness=settings.strictness)
     return ClickPreview(outcome, one.judged.verdict.score, one.judged.verdict.reasons)

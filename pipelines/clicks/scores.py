@@ -55,7 +55,7 @@ def settle(*, organization_id: UUID, said: Mapping[str, Verdict], now: datetime)
     if not found:
         return
     scored = _scored(organization_id, found, said)
-    strictness = fraud_settings.of(organization_id).strictness
+    strictness = fraud_settings.read(organization_id).strictness
     fates = pay.settle(scored, organization_id=organization_id, strictness=strictness, waits_for_scorer=False, now=now)
     batches.stage_scores(
         organization_id=organization_id,

@@ -101,8 +101,8 @@ def test_what_is_known_and_what_waits_is_found_by_index_even_with_a_plan_of_an_e
         known, woken = (
             "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * count))
             for statement, count in (
-                (payments._LOCK_BEFORE, 9),
-                (payments._TAKE_PARKED, 8),
+                (payments._LOCK_CONTEXT, 9),
+                (payments._RELEASE_PARKED, 8),
             )
         )
 

@@ -9,7 +9,7 @@ from domain import leads
 from domain.conversions import customers
 from models import db, ids
 from models.conversions import sales
-from models.gateways import creditable
+from models.gateways import credit_candidates
 from pipelines.leads import captured, lifecycle, signed
 from schemas.leads.lead import LeadBody
 from tests.budgets.test_budgets import _budget, _counting
@@ -145,7 +145,7 @@ def crowded(alone, brand):
 
 
 def test_person_with_thousands_of_leads_costs_a_payment_the_newest_hundred(crowded):
-    asked = creditable.AskedOrigin(
+    asked = credit_candidates.PaymentOrigin(
         gateway="stripe",
         connection_id=ids.new_id(),
         slugs=(),
@@ -158,9 +158,9 @@ def test_person_with_thousands_of_leads_costs_a_payment_the_newest_hundred(crowd
         at=clock.now(),
     )
     with db.unit_of_work(crowded.id):
-        params = {"org": crowded.id, **creditable._asked(asked)}
-        assert 0 < _rows_read(creditable._NAMED, params, "lead") <= leads.MAX_MATCHED
-        assert [named.by for named in creditable.named(asked, organization_id=crowded.id)] == ["lead"]
+        params = {"org": crowded.id, **credit_candidates._params(asked)}
+        assert 0 < _rows_read(credit_candidates._CANDIDATES, params, "lead") <= leads.MAX_MATCHED
+        assert [named.by for named in credit_candidates.list_candidates(asked, organization_id=crowded.id)] == ["lead"]
 
 
 def test_person_with_thousands_of_leads_costs_a_signed_sale_the_newest_hundred(crowded):
