@@ -42,7 +42,7 @@ def list_fraud_events() -> Response:
     query = body.query()
     status = None if query["status"] == "all" else query["status"]
     with db.unit_of_work(guards.organization_id()):
-        found = events.recent(
+        found = events.list_recent(
             organization_id=guards.organization_id(),
             program_id=query["program_id"],
             status=status,

@@ -12,8 +12,8 @@ from adapters import clock
 from commands import output, trail
 from domain.deals.states import DealStatus
 from domain.refused import not_found
-from models.deals import desk, milestones, requests
-from models.deals.milestones import MilestonePlace
+from models.deals import admin_queries, milestones, requests
+from models.deals.milestones import MilestoneKey
 from pipelines.deals import ask, dispute, money
 from pipelines.operating import deal_desk
 
@@ -31,7 +31,9 @@ _NO_DEAL = "There is no deal yet: a brand drafts one (POST /api/v1/deals)."
 def every(organization: UUID | None, status: str | None, disputed: bool, limit: int, as_json: bool) -> None:
     """List deals, newest first. Amounts are minor units of the deal's currency."""
     with output.every_tenant():
-        found = desk.any_org_list(organization_id=organization, status=status, only_disputed=disputed, limit=limit)
+        found = admin_queries.any_org_list(
+            organization_id=organization, status=status, only_disputed=disputed, limit=limit
+        )
     output.show(
         [asdict(deal) for deal in found],
         as_json=as_json,
@@ -111,7 +113,7 @@ def answer(request_id: UUID, paid_as: str | None, failed_because: str | None, as
     if bool(paid_as) == bool(failed_because):
         raise click.UsageError("Say either --paid REFERENCE or --failed WHY.")
     with output.every_tenant():
-        organization_id = requests.any_org_organization_of(request_id)
+        organization_id = requests.any_org_find_organization(request_id)
         request = organization_id and ask.lock(organization_id=organization_id, request_id=request_id)
         if not request:
             raise not_found("charge or refund", request_id)
@@ -125,8 +127,8 @@ def answer(request_id: UUID, paid_as: str | None, failed_because: str | None, as
     )
 
 
-def _place(milestone_id: UUID) -> MilestonePlace:
-    place = milestones.any_org_place(milestone_id)
+def _place(milestone_id: UUID) -> MilestoneKey:
+    place = milestones.any_org_find_key(milestone_id)
     if place is None:
         raise not_found("milestone", milestone_id)
     return place

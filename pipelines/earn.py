@@ -64,7 +64,7 @@ def write_unknown(found: Sequence[Conversion], *, now: datetime) -> set[UUID]:
     Of those nothing is written. Returns the ids of those that are new.
     Budget: 1 round trip; the rest travels with the next statement or the commit.
     """
-    new_ids = conversions.insert_unless_known(found)
+    new_ids = conversions.insert_new(found)
     if new_ids:
         _stage_what_follows([conversion for conversion in found if conversion.id in new_ids], now)
     return new_ids
@@ -100,9 +100,9 @@ def _stage_what_follows(written: Sequence[Conversion], now: datetime) -> None:
     revenue.stage_all(written)
 
 
-def _first_line(conversion: Conversion) -> conversions.NewLine:
+def _first_line(conversion: Conversion) -> conversions.NewHistoryLine:
     is_renewal = conversion.type == statuses.ConversionType.Recurring
-    return conversions.NewLine(
+    return conversions.NewHistoryLine(
         organization_id=conversion.organization_id,
         conversion_id=conversion.id,
         event_type="renewal" if is_renewal else "initial",

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from domain import jobs
 from models import mail, stored_answers
-from models.clicks import forgetting
+from models.clicks import retention
 from models.jobs import processes, ticks
 from models.platforms import lookups
 from models.programs import kept_days
@@ -34,8 +34,8 @@ def forget_click_hashes(*, now: datetime) -> None:
     """Forget who made the clicks that are old enough, in portions (a full one asks for the next); dead letters too."""
     before = now - timedelta(days=CLICK_HASHES_DAYS)
     letters = (jobs.CLICK_UNREADABLE, jobs.CLICK_LATE)
-    forgetting.any_org_stage_forget_letters(names=[job.name for job in letters], queue=letters[0].queue, before=before)
-    if forgetting.any_org_forget_hashes(before=before, limit=_AT_ONCE) == _AT_ONCE:
+    retention.any_org_stage_forget_letters(names=[job.name for job in letters], queue=letters[0].queue, before=before)
+    if retention.any_org_forget_hashes(before=before, limit=_AT_ONCE) == _AT_ONCE:
         work.enqueue(jobs.CLICKS_FORGET, organization_id=None)
 
 

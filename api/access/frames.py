@@ -52,7 +52,7 @@ def _find(token: str) -> tuple[FrameViewer | None, float]:
     token_id, generation = named
     now = clock.now()
     with db.any_org_work():
-        holder = embed_tokens.any_org_holder(token_id)
+        holder = embed_tokens.any_org_find_holder(token_id)
         if holder is not None and _is_in_force(holder, generation, now):
             _note_use(holder, now)
             return _viewer(holder), (holder.expires_at - now).total_seconds()
@@ -66,7 +66,7 @@ def _is_in_force(holder: TokenHolder, generation: int, now: datetime) -> bool:
 
 def _note_use(holder: TokenHolder, now: datetime) -> None:
     if holder.last_used_at is None or now - holder.last_used_at > _USED_EVERY:
-        embed_tokens.stage_used(organization_id=holder.organization_id, token_id=holder.id, at=now)
+        embed_tokens.stage_last_used(organization_id=holder.organization_id, token_id=holder.id, at=now)
 
 
 def _viewer(holder: TokenHolder) -> FrameViewer:

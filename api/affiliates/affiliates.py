@@ -104,7 +104,7 @@ def list_applications() -> list[Any]:
     """List affiliates who wait for a decision, newest first, as a flat array."""
     query, organization_id = body.query(), guards.organization_id()
     with db.unit_of_work(organization_id):
-        rows = lists.pending(
+        rows = lists.list_pending(
             organization_id=organization_id,
             program_id=query["program_id"],
             limit=min(query["take"] or paging.DEFAULT_TAKE, paging.MOST_TAKE),

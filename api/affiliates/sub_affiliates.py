@@ -83,7 +83,7 @@ def list_sub_affiliates(affiliate_id: str) -> Response:
     with db.unit_of_work(organization_id):
         if affiliates.find(organization_id=organization_id, affiliate_id=wanted_id) is None:
             raise not_found("affiliate", wanted_id)
-        rows = recruits.of_affiliate(organization_id=organization_id, affiliate_id=wanted_id)
+        rows = recruits.list_of_affiliate(organization_id=organization_id, affiliate_id=wanted_id)
         sums = recruiting.sums(rows)
     return jsonify(_dumped(_SUB_AFFILIATE, rows, sums))
 

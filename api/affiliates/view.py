@@ -16,7 +16,7 @@ from api.edge import audit
 from models.affiliates import tracking_links
 from models.affiliates.affiliates import Affiliate
 from models.affiliates.lists import RenderedAffiliate, Shape
-from models.affiliates.tracking_links import ShownLink
+from models.affiliates.tracking_links import LinkView
 from models.ledger import balances
 from schemas.affiliates.affiliate import DASHBOARD_WIRE, KEY_WIRE, LINK_WIRE, affiliate_records, link_records
 from schemas.affiliates.balance import BalanceRecord
@@ -25,7 +25,7 @@ _BALANCE = BalanceRecord()
 _FOR_DASHBOARD, _FOR_KEY = Shape(DASHBOARD_WIRE, LINK_WIRE), Shape(KEY_WIRE, LINK_WIRE)
 
 
-def shown(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
+def shown(affiliate: Affiliate, links: Sequence[LinkView]) -> dict[str, Any]:
     """Return an affiliate as this request's caller sees them."""
     return _records([affiliate], links)[0]
 
@@ -33,7 +33,9 @@ def shown(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
 def shown_all(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """Return several as this request's caller sees them; one statement for the links of all."""
     ids = [row.id for row in rows]
-    return _records(rows, tracking_links.of_affiliates(organization_id=guards.organization_id(), affiliate_ids=ids))
+    return _records(
+        rows, tracking_links.list_of_affiliates(organization_id=guards.organization_id(), affiliate_ids=ids)
+    )
 
 
 def shape() -> Shape:
@@ -58,7 +60,7 @@ def rendered_all(rows: Sequence[RenderedAffiliate], *, balances_as_of: datetime 
 def _long_links(affiliate_ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     if not affiliate_ids:
         return {}
-    held = tracking_links.of_affiliates(organization_id=guards.organization_id(), affiliate_ids=affiliate_ids)
+    held = tracking_links.list_of_affiliates(organization_id=guards.organization_id(), affiliate_ids=affiliate_ids)
     found: dict[str, list[dict[str, Any]]] = {affiliate_id: [] for affiliate_id in affiliate_ids}
     for one in link_records(held, base_url=base_url()):
         found[one["affiliateId"]].append(one)
@@ -72,13 +74,13 @@ def _balances(affiliate_ids: Iterable[str], now: datetime) -> dict[str, list[dic
     return {str(affiliate_id): _BALANCE.dump(held, many=True) for affiliate_id, held in found.items()}
 
 
-def audited(affiliate: Affiliate, links: Sequence[ShownLink]) -> dict[str, Any]:
+def audited(affiliate: Affiliate, links: Sequence[LinkView]) -> dict[str, Any]:
     """Return an affiliate for the audit log, which keys read too."""
     return affiliate_records([affiliate], links, base_url=base_url())[0]
 
 
 def record_change(
-    action: str, before: Affiliate, after: Affiliate, links: Sequence[ShownLink], *, now: datetime
+    action: str, before: Affiliate, after: Affiliate, links: Sequence[LinkView], *, now: datetime
 ) -> None:
     """Record in the audit log what an affiliate was and is now, if it shows."""
     was, is_now = audited(before, links), audited(after, links)
@@ -86,17 +88,17 @@ def record_change(
         audit.record(action, after.id, before=was, after=is_now, now=now)
 
 
-def link(one: ShownLink) -> dict[str, Any]:
+def link(one: LinkView) -> dict[str, Any]:
     """Return a link as everybody sees it."""
     return link_records([one], base_url=base_url())[0]
 
 
-def links_of(affiliate_id: UUID) -> list[ShownLink]:
+def links_of(affiliate_id: UUID) -> list[LinkView]:
     """Return the links of an affiliate of this request's organization."""
-    return tracking_links.of_affiliates(organization_id=guards.organization_id(), affiliate_ids=[affiliate_id])
+    return tracking_links.list_of_affiliates(organization_id=guards.organization_id(), affiliate_ids=[affiliate_id])
 
 
-def _records(affiliates: Sequence[Any], links: Sequence[ShownLink]) -> list[dict[str, Any]]:
+def _records(affiliates: Sequence[Any], links: Sequence[LinkView]) -> list[dict[str, Any]]:
     return affiliate_records(
         affiliates, links, base_url=base_url(), is_for_dashboard=not guards.caller().is_integration
     )

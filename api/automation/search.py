@@ -41,7 +41,7 @@ def search_affiliates() -> list[Any]:
     """Find affiliates by their email or by a slug of theirs, one per campaign. Budget: 2 round trips."""
     wanted = body.query()
     with db.unit_of_work(guards.organization_id()):
-        rows = affiliate_lists.matching(organization_id=guards.organization_id(), limit=_MOST, **wanted)
+        rows = affiliate_lists.find_matching(organization_id=guards.organization_id(), limit=_MOST, **wanted)
         return view.shown_all(rows) if rows else []
 
 
@@ -66,7 +66,7 @@ def search_conversions() -> list[Any]:
     wanted, organization_id = body.query(), guards.organization_id()
     with db.unit_of_work(organization_id):
         was_waiting = settle.sought_if_waiting(organization_id=organization_id, now=clock.now(), **wanted)
-        rows = conversion_lists.matching(organization_id=organization_id, limit=_MOST, **wanted)
+        rows = conversion_lists.find_matching(organization_id=organization_id, limit=_MOST, **wanted)
     if was_waiting:
         wake_relay()
     shown: list[Any] = _CONVERSION.dump(rows, many=True)

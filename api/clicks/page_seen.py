@@ -34,7 +34,7 @@ def note_install(program_id: UUID) -> None:
     if _is_noted("page", program_id):
         return
     with db.any_org_work():
-        public_links.any_org_stage_installed(program_id=program_id, at=clock.now(), at_most_every=_SEEN_EVERY)
+        public_links.any_org_stage_install_seen(program_id=program_id, at=clock.now(), at_most_every=_SEEN_EVERY)
     _remember("page", program_id, _SEEN_EVERY)
 
 
@@ -49,7 +49,7 @@ def note_script(program: str | None) -> None:
     if visits.count(None, VisitOrigin()).is_over_limit:
         return
     with db.any_org_work():
-        public_links.any_org_stage_script(
+        public_links.any_org_stage_script_seen(
             program_id=program_id, origin=_origin(), at=clock.now(), at_most_every=_SCRIPT_EVERY
         )
     _remember("script", program_id, _SCRIPT_EVERY)

@@ -58,7 +58,7 @@ def get_conversion(conversion_id: str) -> Mapping[str, object]:
     with db.unit_of_work(organization_id):
         was_waiting = settle.if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())
         found = lists.find(organization_id=organization_id, conversion_id=wanted_id)
-        history = conversions.history(organization_id=organization_id, conversion_id=wanted_id)
+        history = conversions.list_history(organization_id=organization_id, conversion_id=wanted_id)
     if found is None:
         raise not_found("conversion", wanted_id)
     if was_waiting:

@@ -86,7 +86,7 @@ def _csv(
     def next_piece() -> lists.Piece | None:
         # A transaction for each piece: a reader who takes an hour holds none open, and memory holds one piece.
         with db.unit_of_work(organization_id):
-            return lists.piece(
+            return lists.read_piece(
                 organization_id=organization_id,
                 filters=filters,
                 order=order,

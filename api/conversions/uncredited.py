@@ -19,7 +19,7 @@ from domain.organization import plans
 from domain.organization.access import Role
 from domain.refused import not_found
 from models import db
-from models.conversions import uncredited
+from models.conversions import uncredited_sales
 from schemas.conversions.uncredited import UncreditedQuery, UncreditedRecord, UncreditedSummary
 
 blueprint = Blueprint("uncredited", __name__)
@@ -37,7 +37,7 @@ def list_uncredited_conversions() -> list[Any]:
     """List sales whose affiliate could not earn, newest first, up to 500."""
     query, organization_id = body.query(), guards.organization_id()
     with db.unit_of_work(organization_id):
-        rows = uncredited.page(organization_id=organization_id, limit=_MOST_ROWS, **query)
+        rows = uncredited_sales.page(organization_id=organization_id, limit=_MOST_ROWS, **query)
     shown: list[Any] = _RECORD.dump(rows, many=True)
     return shown
 
@@ -47,7 +47,7 @@ def list_uncredited_conversions() -> list[Any]:
 def summarize_uncredited_conversions() -> Mapping[str, object]:
     """Sum up what is open, by currency."""
     with db.unit_of_work(guards.organization_id()):
-        totals = uncredited.open_totals(guards.organization_id())
+        totals = uncredited_sales.open_totals(guards.organization_id())
     shown: Mapping[str, object] = _SUMMARY.dump(
         {"open_count": sum(total.count for total in totals), "by_currency": totals}
     )
@@ -64,12 +64,12 @@ def dismiss_uncredited_conversion(uncredited_id: str) -> Response:
 
 def _dismiss(wanted_id: UUID) -> answers.Answer:
     organization_id = guards.organization_id()
-    found = uncredited.lock(organization_id=organization_id, uncredited_id=wanted_id)
+    found = uncredited_sales.lock(organization_id=organization_id, uncredited_id=wanted_id)
     if found is None:
         raise not_found("uncredited conversion", wanted_id)
     if found.status == "dismissed":
         return 200, _RECORD.dump(found)
-    uncredited.stage_dismissed(organization_id=organization_id, uncredited_id=wanted_id)
+    uncredited_sales.stage_dismissed(organization_id=organization_id, uncredited_id=wanted_id)
     before, after = _RECORD.dump(found), _RECORD.dump(dataclasses.replace(found, status="dismissed"))
     audit.record("uncredited_conversion.dismissed", wanted_id, before=before, after=after, now=clock.now())
     return 200, after

@@ -36,8 +36,8 @@ def found(conversation_id: UUID) -> Mapping[str, Any]:
 def whole(conversation: CopilotConversation) -> dict[str, Any]:
     """Return a conversation with what was said and proposed in it, in the caller's unit of work."""
     now = clock.now()
-    said = entries.of(conversation.organization_id, conversation.id)
-    proposed = acts.of(conversation.organization_id, conversation.id)
+    said = entries.list_of_conversation(conversation.organization_id, conversation.id)
+    proposed = acts.list_of_conversation(conversation.organization_id, conversation.id)
     return {
         **_CONVERSATION.dump(conversation),
         "entries": [_entry(one) for one in said if one.kind != EntryKind.Result],

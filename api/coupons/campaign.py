@@ -125,7 +125,7 @@ def list_coupon_affiliates(program_id: str) -> Mapping[str, object]:
         lifecycle.find(**of_program)
         if coupon_id is not None:
             families.find(**of_program, coupon_id=coupon_id)
-        rows = campaign_coupons.pickable(**of_program, coupon_id=coupon_id, after=asked.after, limit=asked.limit)
+        rows = campaign_coupons.list_pickable(**of_program, coupon_id=coupon_id, after=asked.after, limit=asked.limit)
     names = _PICKABLE.fields if coupon_id is not None else ("id", "email", "full_name")
     return paging.envelope(
         asked, rows, lambda page: [_PICKABLE.dump({name: getattr(row, name) for name in names}) for row in page]

@@ -53,5 +53,5 @@ def list_coupon_codes() -> Mapping[str, object]:
 
 
 def _shown(rows: Sequence[CreditedCode]) -> list[Any]:
-    earned = lists.earned(organization_id=guards.organization_id(), code_ids=[row.id for row in rows])
+    earned = lists.sum_earnings(organization_id=guards.organization_id(), code_ids=[row.id for row in rows])
     return [_CODE.dump(row) | {"earnedByCurrency": earned[row.id]} for row in rows]

@@ -68,8 +68,12 @@ def _seat(coupon_id: UUID) -> Affiliate:
     """
     account_id, email = _caller()
     with db.any_org_work():
-        place = campaign_coupons.any_org_place(coupon_id)
-        seat = recruits.any_org_seat(program_id=place[1], account_id=account_id, email=email) if place else None
+        place = campaign_coupons.any_org_find_program(coupon_id)
+        seat = (
+            recruits.any_org_find_caller_affiliate(program_id=place[1], account_id=account_id, email=email)
+            if place
+            else None
+        )
     if seat is None:
         raise _absent("coupon", coupon_id)
     if seat.status != AffiliateStatus.Approved:
@@ -89,7 +93,9 @@ def list_own_coupons() -> Mapping[str, object]:
     asked = paging.wanted(body.query())
     account_id, email = _caller()
     with db.any_org_work():
-        rows = affiliate_coupons.any_org_own(account_id=account_id, email=email, after=asked.after, limit=asked.limit)
+        rows = affiliate_coupons.any_org_list_own(
+            account_id=account_id, email=email, after=asked.after, limit=asked.limit
+        )
     return paging.envelope(asked, rows, lambda page: [view.RECORD.dump(row) for row in page])
 
 
@@ -99,7 +105,7 @@ def list_mintable_coupons() -> Response:
     """List the coupons that the caller may mint codes from, in all their campaigns. Budget: 1 statement."""
     account = guards.account()
     with db.any_org_work():
-        found = self_mint.any_org_mintable(account_id=account.id, email=account.email, now=clock.now())
+        found = self_mint.any_org_list_mintable(account_id=account.id, email=account.email, now=clock.now())
     return jsonify(_MINTABLE.dump(found, many=True))
 
 
@@ -110,7 +116,7 @@ def delete_own_coupon(code_id: str) -> Response:
     wanted_id, now = path.uuid(code_id, "code"), clock.now()
     account_id, email = _caller()
     with db.any_org_work():
-        code = affiliate_coupons.any_org_own_one(account_id=account_id, email=email, code_id=wanted_id)
+        code = affiliate_coupons.any_org_find_own(account_id=account_id, email=email, code_id=wanted_id)
     if code is None:
         raise _absent("code", wanted_id)
     with db.unit_of_work(code.organization_id):

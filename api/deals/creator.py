@@ -117,7 +117,7 @@ def _decide(
     wanted_id = path.uuid(deal_id, "deal")
     account_id, email = _caller()
     with db.any_org_work():
-        organization_id = deals.any_org_organization_of(deal_id=wanted_id, account_id=account_id, email=email)
+        organization_id = deals.any_org_find_organization(deal_id=wanted_id, account_id=account_id, email=email)
     if organization_id is None:
         raise not_found("deal", wanted_id)
 

@@ -28,7 +28,7 @@ def list_embedded_conversions() -> Mapping[str, object]:
     """List what credits the affiliate, newest first; nothing of the buyers, no test sales. Budget: 1 statement."""
     asked, viewer, now = paging.wanted(body.query()), guards.viewer(), clock.now()
     with db.unit_of_work(viewer.organization_id):
-        rows = earnings.of_affiliate(
+        rows = earnings.list_of_affiliate(
             organization_id=viewer.organization_id,
             affiliate_id=viewer.affiliate_id,
             after=asked.after,

@@ -53,7 +53,7 @@ def get_embedded_self() -> Mapping[str, object]:
 def _rows(viewer: FrameViewer, number: int, now: datetime) -> FramedRows:
     organization_id, affiliate_id = viewer.organization_id, viewer.affiliate_id
     affiliate = affiliates.find(organization_id=organization_id, affiliate_id=affiliate_id)
-    joined = memberships.of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id)
+    joined = memberships.find_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id)
     if affiliate is None or joined is None:  # deleted a moment ago
         raise Refused(401)
     money = balances.of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate_id], now=now)
@@ -61,7 +61,7 @@ def _rows(viewer: FrameViewer, number: int, now: datetime) -> FramedRows:
         affiliate=affiliate,
         joined=joined,
         brand=organizations.find(organization_id),
-        links=tracking_links.of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate_id]),
+        links=tracking_links.list_of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate_id]),
         balances=money[affiliate_id],
         days=_days(viewer, number, now),
         recruiting_url=_recruiting_url(viewer) if joined.recruits else None,

@@ -14,4 +14,4 @@ def framers(embed_id: str) -> tuple[str, ...]:
     except ValueError:
         return ()
     with db.any_org_work():
-        return embed_tokens.any_org_framers(token_id, now=clock.now())
+        return embed_tokens.any_org_find_frame_origins(token_id, now=clock.now())

@@ -205,7 +205,7 @@ def shown(connection: GatewayConnection) -> Mapping[str, Any]:
 def _pixels(rows: Sequence[GatewayConnection]) -> Mapping[UUID, WebPixel]:
     with_pixel = [row for row in rows if web_pixel.has_pixel(row) and row.status != ConnectionStatus.Disconnected]
     ids = [row.id for row in with_pixel]
-    return web_pixels.of(organization_id=guards.organization_id(), connection_ids=ids)
+    return web_pixels.find_by_connections(organization_id=guards.organization_id(), connection_ids=ids)
 
 
 def _rendered(connection: GatewayConnection, pixel: WebPixel | None) -> Mapping[str, Any]:

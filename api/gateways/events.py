@@ -104,6 +104,6 @@ def get_connection_stats(connection_id: str) -> Mapping[str, object]:
     """Count what came in through a connection, and what became of it."""
     with db.unit_of_work(guards.organization_id()):
         connection = find(connection_id)
-        counted = stats.of(organization_id=connection.organization_id, connection_id=connection.id)
+        counted = stats.count_events(organization_id=connection.organization_id, connection_id=connection.id)
     shown: Mapping[str, object] = _STATS.dump(counted)
     return shown

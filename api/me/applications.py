@@ -39,7 +39,7 @@ def list_own_applications() -> list[dict[str, Any]]:
     """List the caller's applications to programs whose form has a second step. Budget: 1 statement."""
     account = guards.account()
     with db.any_org_work():
-        found = own_applications.any_org_own(account_id=account.id, email=account.email)
+        found = own_applications.any_org_list_applications(account_id=account.id, email=account.email)
     return own_application_records(found)
 
 
@@ -54,7 +54,7 @@ def submit_own_answers(affiliate_id: str) -> Response:
     """Hand in the second step of an application, or hand it in again. 200 with what is kept."""
     wanted_id, account = path.uuid(affiliate_id, "application"), guards.account()
     with db.any_org_work():
-        organization_id = own_applications.any_org_organization(
+        organization_id = own_applications.any_org_find_organization(
             account_id=account.id, email=account.email, affiliate_id=wanted_id
         )
     if organization_id is None:

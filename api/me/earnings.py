@@ -53,7 +53,7 @@ def list_own_conversions() -> Mapping[str, object]:
     query, account, now = body.query(), guards.account(), clock.now()
     asked = paging.wanted(query)
     with db.any_org_work():
-        rows = earnings.any_org_earnings(
+        rows = earnings.any_org_list_earnings(
             account_id=account.id,
             email=account.email,
             filters=EarningFilters(**query["filters"]),
@@ -81,7 +81,7 @@ def _file(account: SignedIn, filters: EarningFilters, reader: PieceReader) -> It
     def next_rows() -> list[Earning]:
         # A transaction for each piece: a reader who takes an hour holds none open, and memory holds one piece.
         with db.any_org_work():
-            return earnings.any_org_earnings(
+            return earnings.any_org_list_earnings(
                 account_id=account.id,
                 email=account.email,
                 filters=filters,

@@ -20,7 +20,7 @@ from domain.refused import Refused, not_found
 from domain.statuses import AffiliateStatus
 from models import db
 from models.affiliates import own_links, recruits
-from models.affiliates.recruits import Seat
+from models.affiliates.recruits import CallerAffiliate
 from pipelines.affiliates import deciding, linking
 from schemas.affiliates.affiliate import LinkRecord
 from schemas.me.link import OwnLinkBody, OwnLinkRecord, own_link_records
@@ -38,7 +38,7 @@ def list_own_links() -> list[dict[str, Any]]:
     """List the caller's links by brand and program, each program's default one first. Budget: 1 statement."""
     account = guards.account()
     with db.any_org_work():
-        held = own_links.any_org_links(account_id=account.id, email=account.email, since=clock.now() - _RECENT)
+        held = own_links.any_org_list_links(account_id=account.id, email=account.email, since=clock.now() - _RECENT)
     return own_link_records(held, base_url=settings.current().web.url)
 
 
@@ -60,7 +60,9 @@ def create_own_link() -> Response:
     """Make one more link in a program that the caller is Approved in. 201 with it."""
     wanted, account = body.load(), guards.account()
     with db.any_org_work():
-        seat = recruits.any_org_seat(program_id=wanted["program_id"], account_id=account.id, email=account.email)
+        seat = recruits.any_org_find_caller_affiliate(
+            program_id=wanted["program_id"], account_id=account.id, email=account.email
+        )
     if seat is None:
         raise not_found("program", wanted["program_id"])
     if seat.status != AffiliateStatus.Approved:
@@ -69,7 +71,7 @@ def create_own_link() -> Response:
     return answers.once(lambda: _create(seat, wanted), organization_id=seat.organization_id)
 
 
-def _create(seat: Seat, wanted: Mapping[str, Any]) -> answers.Answer:
+def _create(seat: CallerAffiliate, wanted: Mapping[str, Any]) -> answers.Answer:
     now = clock.now()
     affiliate = deciding.lock(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
     made = linking.add(affiliate=affiliate, alias=wanted["alias"], format=wanted["format"], now=now)
@@ -84,7 +86,7 @@ def delete_own_link(link_id: str) -> Response:
     """End one of the caller's links; the default one of a program stays. 204."""
     wanted_id, account, now = path.uuid(link_id, "link"), guards.account(), clock.now()
     with db.any_org_work():
-        place = own_links.any_org_place(account_id=account.id, email=account.email, link_id=wanted_id)
+        place = own_links.any_org_find_owner(account_id=account.id, email=account.email, link_id=wanted_id)
     if place is None:
         raise not_found("link", wanted_id)
     with db.unit_of_work(place.organization_id):

@@ -25,7 +25,7 @@ def get_own_account() -> Mapping[str, Any]:
     """Show the caller's account and the brands that they work for. Budget: 1 statement."""
     account = guards.account()
     with db.any_org_work():
-        brands = memberships.any_org_brands(account_id=account.id, email=account.email)
+        brands = memberships.any_org_list_brands(account_id=account.id, email=account.email)
     return person.account_record(
         account_id=account.id, email=account.email or "", brands=brands, base_url=settings.current().web.url
     )
@@ -37,7 +37,7 @@ def list_own_programs() -> list[dict[str, Any]]:
     """List the programs that the caller is in or has applied to, with what they pay. Budget: 1 statement."""
     account = guards.account()
     with db.any_org_work():
-        found = memberships.any_org_joined(account_id=account.id, email=account.email)
+        found = memberships.any_org_list_joined(account_id=account.id, email=account.email)
     return person.joined_records(found)
 
 
@@ -50,5 +50,5 @@ def list_program_offers() -> list[dict[str, Any]]:
     """
     account = guards.account()
     with db.any_org_work():
-        found = memberships.any_org_offered(account_id=account.id, email=account.email)
+        found = memberships.any_org_list_offered(account_id=account.id, email=account.email)
     return person.offer_records(found)

@@ -6,8 +6,8 @@ from api.edge import body
 from api.edge.operations import array, operation
 from api.operator.guarding import READ
 from models import db
-from models.gateways import desk
-from models.gateways.desk import ConnectionRow
+from models.gateways import admin_queries
+from models.gateways.admin_queries import ConnectionRow
 from models.platforms import desk as platforms_desk
 from models.platforms.desk import PlatformRow
 from schemas.operator.tenants import TroubledConnectionRecord, TroublesQuery
@@ -27,7 +27,7 @@ def list_troubled_connections() -> Response:
     """
     only_troubled = body.query()["troubled"]
     with db.any_org_work():
-        gateways = desk.any_org_connections(only_troubled=only_troubled, limit=_MOST)
+        gateways = admin_queries.any_org_list_connections(only_troubled=only_troubled, limit=_MOST)
         platforms = platforms_desk.any_org_connections(only_troubled=only_troubled, limit=_MOST)
     shown = [*map(_of_gateway, gateways), *map(_of_platform, platforms)]
     return jsonify(_RECORD.dump(shown, many=True))

@@ -12,7 +12,7 @@ from api.edge.operations import array, one, operation
 from api.edge.wake import wake_relay
 from api.operator.guarding import DECIDE, READ
 from models import db
-from models.deals import desk
+from models.deals import admin_queries
 from pipelines.operating import deal_desk
 from schemas.operator.disputes import DisputeRecord, SettlementBody, WholeDealRecord
 from schemas.operator.queues import WhyBody
@@ -31,7 +31,7 @@ _OUT_OF_TURN = ("404 not_found", "409 invalid_status_transition")
 def list_disputes() -> Response:
     """List up to 200 milestones that wait to be settled, those that wait longest first. Budget: 1 round trip."""
     with db.any_org_work():
-        found = desk.any_org_disputes(limit=_MOST)
+        found = admin_queries.any_org_list_disputes(limit=_MOST)
     return jsonify(_DISPUTE.dump(found, many=True))
 
 

@@ -16,7 +16,7 @@ from commands.moments import moment
 from domain.gateways.states import ConnectionStatus, EventStatus
 from domain.refused import Refused
 from models import db
-from models.gateways import connections, desk
+from models.gateways import admin_queries, connections
 from models.gateways.connections import GatewayConnection
 from pipelines.gateways import check, reconcile
 from pipelines.gateways.reconcile import ReconcileFound, ReconcileRun
@@ -35,7 +35,9 @@ _connection = click.argument("connection_id", type=click.UUID, metavar="CONNECTI
 def every(organization: UUID | None, only_troubled: bool, limit: int, as_json: bool) -> None:
     """List connections with what of their inboxes waits, those that are refused longest first."""
     with output.every_tenant():
-        found = desk.any_org_connections(organization_id=organization, only_troubled=only_troubled, limit=limit)
+        found = admin_queries.any_org_list_connections(
+            organization_id=organization, only_troubled=only_troubled, limit=limit
+        )
     is_narrow = organization or only_troubled
     output.show(
         [asdict(one) for one in found],
@@ -120,7 +122,7 @@ def events(connection_id: UUID, status: str | None, limit: int, as_json: bool) -
     """List what came in through a connection, newest first, and what became of it."""
     with output.every_tenant():
         connection = _find(connection_id)
-        found = desk.any_org_events(
+        found = admin_queries.any_org_list_events(
             organization_id=connection.organization_id, connection_id=connection.id, status=status, limit=limit
         )
     output.show(
@@ -153,7 +155,7 @@ def _end(run: ReconcileRun, found: ReconcileFound, *, as_json: bool) -> None:
 
 
 def _find(connection_id: UUID) -> GatewayConnection:
-    found = desk.any_org_connections(connection_id=connection_id)
+    found = admin_queries.any_org_list_connections(connection_id=connection_id)
     if found:
         connection = connections.find(organization_id=found[0].organization_id, connection_id=connection_id)
         if connection is not None:

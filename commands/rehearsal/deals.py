@@ -92,7 +92,7 @@ def _is_funded(scene: Scene, deal_id: UUID) -> bool:
     """Say whether the charge went through. Raises Refused 409 when it was refused."""
     with db.unit_of_work(scene.id):
         deal = deals.find(organization_id=scene.id, deal_id=deal_id)
-        charge = requests.latest(organization_id=scene.id, deal_id=deal_id, kind=FundingKind.charge)
+        charge = requests.find_latest(organization_id=scene.id, deal_id=deal_id, kind=FundingKind.charge)
     if charge is not None and charge.state == AttemptState.rejected:
         message = f"The sandbox refused the charge ({charge.detail}). Next: flask org set {scene.id} sandboxRail=ok"
         raise Refused(409, "", message)

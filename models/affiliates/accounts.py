@@ -1,4 +1,4 @@
-"""Affiliates' accounts: one per person, above all tenants."""
+"""Affiliate accounts: one per person, shared by all tenants."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class AffiliateAccount:
-    """An account as it is kept; `slug` is the referral slug that is the same in every campaign."""
+    """An account row; `slug` is the referral slug that the person has in every campaign."""
 
     id: UUID
     email: str
@@ -27,7 +27,7 @@ def find(subject: str) -> AffiliateAccount | None:
 
 
 def find_by_email(email: str) -> list[UUID]:
-    """Return the accounts with this verified email; more than one when an address changed hands."""
+    """Return the accounts with this verified email: several when an address changed its owner."""
     return [row[0] for row in db.run("select id from affiliate_account where email = %s", (email,))]
 
 
@@ -37,13 +37,13 @@ insert into affiliate_account (id, subject, email, slug, created_at) values (%s,
 
 
 def insert_once(*, account_id: UUID, subject: str, email: str, slug: str | None, at: datetime) -> AffiliateAccount:
-    """Insert an account, without its slug when somebody else has that by now; twins get one account."""
-    for wanted in (slug, None) if slug else (None,):
-        db.stage(_INSERT, (account_id, subject, email, wanted, at))
-        found = find(subject)
-        if found is not None:
-            return found
-    raise RuntimeError("an account that was just inserted is not there")
+    """Insert an account and return it, without its slug if another account has it; concurrent calls get one account."""
+    for slug_to_insert in (slug, None) if slug else (None,):
+        db.stage(_INSERT, (account_id, subject, email, slug_to_insert, at))
+        account = find(subject)
+        if account is not None:
+            return account
+    raise RuntimeError("the account that was just inserted is missing")
 
 
 def stage_email(*, account_id: UUID, email: str) -> None:
@@ -67,7 +67,7 @@ select organization_id from affiliate where email = %s and deleted_at is null or
 
 
 def any_org_newest_brand(email: str) -> UUID | None:
-    """Return the organization that an address became an affiliate of last; None for no affiliate's address."""
+    """Return the organization that this email joined last as an affiliate; None if it belongs to no affiliate."""
     row = db.row(_ANY_ORG_NEWEST_BRAND, (email,))
     return row[0] if row else None
 
@@ -79,6 +79,6 @@ order by accepted_at desc limit 1
 
 
 def any_org_promised_slug(email: str) -> str | None:
-    """Return the slug that an accepted invite kept for this person, the newest when there are several."""
+    """Return the slug that this person's newest accepted invite reserved for them."""
     row = db.row(_ANY_ORG_PROMISED_SLUG, (email,))
     return row[0] if row else None

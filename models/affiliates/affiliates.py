@@ -13,7 +13,7 @@ from models.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Affiliate:
-    """A partner in one program of one organization. What has a default has the same one in the table."""
+    """A partner in one program of one organization. Defaults are the same as the table's."""
 
     id: UUID
     organization_id: UUID
@@ -34,7 +34,7 @@ class Affiliate:
     tags: tuple[str, ...] = ()
     notes: str = ""
     application_data: Mapping[str, Any] | None = None
-    # When they first handed in the second step of a form, and were last written to about it.
+    # When they first submitted the second step of the form, and when they were last emailed about it.
     application_completed_at: datetime | None = None
     application_asked_at: datetime | None = None
     rejection_reason: str | None = None
@@ -57,18 +57,18 @@ _FIND_BY_EMAIL = f"{_LIVING} and program_id = %s and email = %s"
 
 def insert(values: Mapping[str, Any]) -> Affiliate | None:
     """Insert an affiliate and return them; None when the program has one with this email."""
-    return _TABLE.insert_returning(_stored(values))
+    return _TABLE.insert_returning(_to_columns(values))
 
 
 def stage_all(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Stage the insert of affiliates with the same columns, in one statement; that they are new is the caller's."""
-    _TABLE.stage_inserts([_stored(row) for row in rows])
+    """Stage the insert of affiliates with the same columns in one statement; the caller ensures that they are new."""
+    _TABLE.stage_inserts([_to_columns(row) for row in rows])
 
 
 def change(affiliate: Affiliate, changes: Mapping[str, Any]) -> Affiliate:
     """Change columns of a locked affiliate and return them as they are now."""
     different = {name: value for name, value in changes.items() if getattr(affiliate, name) != value}
-    return _TABLE.update_locked(affiliate, _stored(different))
+    return _TABLE.update_locked(affiliate, _to_columns(different))
 
 
 def find(*, organization_id: UUID, affiliate_id: UUID) -> Affiliate | None:
@@ -90,19 +90,19 @@ _HAS_GROUP = "select from partner_group where organization_id = %s and program_i
 
 
 def has_group(*, organization_id: UUID, program_id: UUID, group_id: UUID) -> bool:
-    """Say whether a program has this partner group."""
+    """Return whether a program has this partner group."""
     return bool(db.run(_HAS_GROUP, (organization_id, program_id, group_id)))
 
 
-def stage_steady_program(*, organization_id: UUID, program_id: UUID) -> None:
-    """Keep the terms and the groups of a program as they are until the transaction ends.
+def stage_program_share_lock(*, organization_id: UUID, program_id: UUID) -> None:
+    """Stage a shared lock that keeps a program's terms and groups unchanged until the transaction ends.
 
-    It comes before any other lock, and before the program is read.
+    Take it before any other lock, and before the program is read.
     """
     db.stage("select from program where organization_id = %s and id = %s for share", (organization_id, program_id))
 
 
-def any_org_owner(affiliate_id: UUID) -> UUID | None:
+def any_org_find_organization(affiliate_id: UUID) -> UUID | None:
     """Return the organization of an affiliate. For the operator."""
     row = db.row("select organization_id from affiliate where id = %s and deleted_at is null", (affiliate_id,))
     return row[0] if row else None
@@ -114,14 +114,14 @@ select from affiliate where email = %s and deleted_at is null and not (program_i
 
 
 def any_org_has_account(*, email: str, program_id: UUID) -> bool:
-    """Say whether this email is an affiliate's anywhere in the service. The answer goes to the applicant alone.
+    """Return whether this email belongs to an affiliate of any organization. Only the applicant may see the answer.
 
-    An application to `program_id` itself does not count, so the first and the repeated one are told the same.
+    An application to `program_id` itself does not count, so a repeated application gets the same answer as the first.
     """
     return bool(db.run(_ANY_ORG_HAS_ACCOUNT, (email, program_id)))
 
 
-def _stored(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return columns as the database takes them."""
+def _to_columns(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return column values in the form that the database takes."""
     answers = values.get("application_data")
     return values if answers is None else {**values, "application_data": Json(answers)}

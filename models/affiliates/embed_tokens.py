@@ -1,4 +1,4 @@
-"""Embed tokens: with which a brand's own site shows one affiliate what they have. One for each affiliate."""
+"""Embed tokens: a brand's own site shows an affiliate their data with one. Each affiliate has at most one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from models.table import Rows, Table, columns
 
 @dataclass(frozen=True, slots=True)
 class EmbedToken:
-    """A token. Only the bearer value of its `generation` lets anybody in."""
+    """A token. Only the bearer value of its current `generation` is accepted."""
 
     id: UUID
     organization_id: UUID
@@ -27,7 +27,7 @@ class EmbedToken:
     last_used_at: datetime | None = None
 
     def is_live(self, now: datetime) -> bool:
-        """Say whether it lets anybody in at this moment."""
+        """Return whether it is accepted at this time."""
         return self.revoked_at is None and now < self.expires_at
 
 
@@ -55,12 +55,12 @@ def change(token: EmbedToken, changes: Mapping[str, Any]) -> EmbedToken:
 
 
 def revoke(*, organization_id: UUID, token_id: UUID, at: datetime) -> EmbedToken | None:
-    """End a token and return it; None when the organization has no such token that was not ended."""
+    """Revoke a token and return it; None when the organization has no such unrevoked token."""
     return _TABLE.first(_REVOKE, (at, organization_id, token_id))
 
 
-class ShownToken(NamedTuple):
-    """What is shown of a token, ids as texts, with whom it is for. Nothing that lets anybody in."""
+class ListedToken(NamedTuple):
+    """A token in a list, with its affiliate; ids as text. Contains no secret."""
 
     id: str
     affiliate_id: str
@@ -72,10 +72,10 @@ class ShownToken(NamedTuple):
     last_used_at: datetime | None
 
 
-_OF_WHOM = {"affiliate_name": "a.full_name", "affiliate_email": "a.email"}
-_SHOWN = Rows(ShownToken)
+_AFFILIATE_COLUMNS = {"affiliate_name": "a.full_name", "affiliate_email": "a.email"}
+_LISTED = Rows(ListedToken)
 _PAGE = PreparedStatement(f"""
-select {columns(ShownToken, "e", id="e.id::text", affiliate_id="e.affiliate_id::text", **_OF_WHOM)}
+select {columns(ListedToken, "e", id="e.id::text", affiliate_id="e.affiliate_id::text", **_AFFILIATE_COLUMNS)}
 from embed_token e join affiliate a on a.organization_id = e.organization_id and a.id = e.affiliate_id
 where e.organization_id = %(org)s and e.revoked_at is null and a.deleted_at is null
   and (%(affiliate)s::uuid is null or e.affiliate_id = %(affiliate)s::uuid)
@@ -84,16 +84,16 @@ order by e.created_at desc, e.id desc limit %(limit)s
 """)
 
 
-def page(*, organization_id: UUID, affiliate_id: UUID | None, after: Position | None, limit: int) -> list[ShownToken]:
-    """Return up to `limit` tokens that were not ended, newest first, after a position. Budget: 1 statement."""
+def page(*, organization_id: UUID, affiliate_id: UUID | None, after: Position | None, limit: int) -> list[ListedToken]:
+    """Return up to `limit` unrevoked tokens, newest first, after a position. Budget: 1 statement."""
     before, before_id = after or (None, None)
-    known = {"org": organization_id, "affiliate": affiliate_id, "before": before, "before_id": before_id}
-    return _SHOWN.all(_PAGE, known | {"limit": limit})
+    params = {"org": organization_id, "affiliate": affiliate_id, "before": before, "before_id": before_id}
+    return _LISTED.all(_PAGE, params | {"limit": limit})
 
 
 @dataclass(frozen=True, slots=True)
 class TokenHolder:
-    """Whom a token (`id`) speaks for, and what their organization may do."""
+    """The affiliate that a token (`id`) authenticates, with the plan of their organization."""
 
     id: UUID
     organization_id: UUID
@@ -119,13 +119,13 @@ where e.id = %s and e.revoked_at is null
 """
 
 
-def any_org_holder(token_id: UUID) -> TokenHolder | None:
-    """Return whom a token speaks for; None for one that was ended, or whose affiliate was. Budget: 1 statement."""
+def any_org_find_holder(token_id: UUID) -> TokenHolder | None:
+    """Return a token's affiliate; None if the token is revoked or the affiliate deleted. Budget: 1 statement."""
     return _HOLDERS.first(_ANY_ORG_HOLDER, (token_id,))
 
 
-def stage_used(*, organization_id: UUID, token_id: UUID, at: datetime) -> None:
-    """Stage that somebody came with a token."""
+def stage_last_used(*, organization_id: UUID, token_id: UUID, at: datetime) -> None:
+    """Stage the time of a token's last use."""
     db.stage(
         "update embed_token set last_used_at = %s where organization_id = %s and id = %s",
         (at, organization_id, token_id),
@@ -139,18 +139,18 @@ returning {_TABLE.columns}
 
 
 def any_org_expire(token_id: UUID, *, at: datetime) -> EmbedToken | None:
-    """Have a token's time be over and return it; None when there is no such token. For the operator."""
+    """Expire a token and return it; None when there is no such token. For the operator."""
     return _TABLE.first(_ANY_ORG_EXPIRE, (at, token_id))
 
 
-_ANY_ORG_FRAMERS = """
+_ANY_ORG_FRAME_ORIGINS = """
 select e.allowed_origins from embed_token e
 join affiliate a on a.organization_id = e.organization_id and a.id = e.affiliate_id and a.deleted_at is null
 where e.id = %s and e.revoked_at is null and e.expires_at > %s and a.status = 'Approved'
 """
 
 
-def any_org_framers(token_id: UUID, *, now: datetime) -> tuple[str, ...]:
-    """Return the origins that may frame the page of a live token; none for every other. Budget: 1 statement."""
-    row = db.row(_ANY_ORG_FRAMERS, (token_id, now))
+def any_org_find_frame_origins(token_id: UUID, *, now: datetime) -> tuple[str, ...]:
+    """Return the origins that may frame the page of a live token; empty for any other. Budget: 1 statement."""
+    row = db.row(_ANY_ORG_FRAME_ORIGINS, (token_id, now))
     return tuple(row[0]) if row else ()

@@ -1,4 +1,4 @@
-"""Affiliates as the brand lists them: rendered by the database or as light rows, each order with its index."""
+"""Lists of affiliates for the brand: as JSON that the database renders or as light rows, each order with its index."""
 
 import functools
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from models.table import Rows, columns
 
 
 class ListedAffiliate(NamedTuple):
-    """An affiliate as lists show them: with ids as texts."""
+    """An affiliate in a list; ids as text."""
 
     id: str
     program_id: str
@@ -38,8 +38,7 @@ class ListedAffiliate(NamedTuple):
 class RenderedAffiliate(NamedTuple):
     """An affiliate as JSON (`document`) with the JSON array of their links, the default one first.
 
-    `links` is None where one of them leads straight to the site of its program: what that looks like is the domain's
-    to say.
+    `links` is None if one of them leads straight to its program's site: the domain builds such addresses.
     """
 
     id: str
@@ -49,7 +48,7 @@ class RenderedAffiliate(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The keys of an affiliate and of a link, as schemas say them. A short link is told under `links` as `url`."""
+    """The keys of an affiliate and of a link, as the schemas define them. Under `links` a short link is `url`."""
 
     affiliate: Wire
     link: Wire
@@ -57,7 +56,7 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AffiliateFilters:
-    """What the list is narrowed by; None leaves a column alone. `words` stand somewhere in the name or the email."""
+    """Filters of the list; None does not filter. `words` is a part of the name or the email."""
 
     program_id: UUID | None = None
     status: str | None = None
@@ -66,10 +65,10 @@ class AffiliateFilters:
 
 class _Order(NamedTuple):
     by: str
-    behind: str
+    after: str
 
 
-# A name has no place in a cursor, so the row that it stands for is asked for its own.
+# A cursor holds no name, so the name is read from the row that the cursor points to.
 _ORDERS = {
     "newest": _Order("a.created_at desc, a.id desc", "(a.created_at, a.id) < (%(before)s, %(before_id)s)"),
     "oldest": _Order("a.created_at, a.id", "(a.created_at, a.id) > (%(before)s, %(before_id)s)"),
@@ -86,19 +85,19 @@ _CONDITIONS = {
 }
 _ROWS = Rows(ListedAffiliate)
 _RENDERED = Rows(RenderedAffiliate)
-_SHOWN = columns(
+_COLUMNS = columns(
     ListedAffiliate, id="id::text", program_id="program_id::text", partner_group_id="partner_group_id::text"
 )
-# A statement that is planned once uses the index of those who wait only when it names the status itself.
-_WAITING = Listing("affiliate", ListedAffiliate, condition="deleted_at is null and status = 'Pending'")
+# A prepared statement uses the index of pending affiliates only if the status is a literal in it.
+_PENDING = Listing("affiliate", ListedAffiliate, condition="deleted_at is null and status = 'Pending'")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Up to `take` affiliates in an order, behind the keyset position `after` (or behind `skip` rows).
+    """Up to `take` affiliates in an order, after the keyset position `after` (or after `skip` rows).
 
-    Orders are newest, oldest and name. `base_url` is what short links begin with. With `words` the brand's affiliates
-    are read until the page is full.
+    Orders are newest, oldest and name. Short links begin with `base_url`. With `words` the brand's affiliates are read
+    until the page is full.
     """
 
     organization_id: UUID
@@ -111,18 +110,18 @@ class Selection:
     order: str = "newest"
 
     def page(self) -> RenderedPage:
-        """Return them with their links, as no text where one of those is not short. Budget: 1 round trip."""
-        return read_rendered_page(self._statement(is_whole=True), self._known(), take=self.take)
+        """Return the page with its links, without text if one of those is not short. Budget: 1 round trip."""
+        return read_rendered_page(self._statement(as_page=True), self._params(), take=self.take)
 
     def rows(self) -> list[RenderedAffiliate]:
-        """Return each of them, and one more where there are more. Budget: 1 round trip."""
-        return _RENDERED.all(self._statement(is_whole=False), self._known() | {"limit": self.take + 1})
+        """Return the rows, plus one if there are more. Budget: 1 round trip."""
+        return _RENDERED.all(self._statement(as_page=False), self._params() | {"limit": self.take + 1})
 
-    def _statement(self, *, is_whole: bool) -> PreparedStatement:
-        wanted = tuple(name for name in _CONDITIONS if getattr(self.filters, name) is not None)
-        return _statement(self.shape, self.order, wanted, self.after is not None, is_whole)
+    def _statement(self, *, as_page: bool) -> PreparedStatement:
+        filter_names = tuple(name for name in _CONDITIONS if getattr(self.filters, name) is not None)
+        return _statement(self.shape, self.order, filter_names, self.after is not None, as_page)
 
-    def _known(self) -> dict[str, object]:
+    def _params(self) -> dict[str, object]:
         before, before_id = self.after or (None, None)
         return {
             **{name: getattr(self.filters, name) for name in _CONDITIONS},
@@ -134,15 +133,15 @@ class Selection:
         }
 
 
-def pending(*, organization_id: UUID, program_id: UUID | None, limit: int, skip: int) -> list[ListedAffiliate]:
-    """Return up to `limit` affiliates who wait for a decision, newest first, after `skip` of them."""
+def list_pending(*, organization_id: UUID, program_id: UUID | None, limit: int, skip: int) -> list[ListedAffiliate]:
+    """Return up to `limit` Pending affiliates, newest first, after `skip` of them."""
     where = {"program_id": program_id}
-    return _WAITING.page(organization_id=organization_id, where=where, limit=limit, skip=skip)
+    return _PENDING.page(organization_id=organization_id, where=where, limit=limit, skip=skip)
 
 
-# Planned for what is asked, and not once for all: either way has an index of its own.
+# Planned per call and not prepared: email and slug each have their own index.
 _MATCHING = f"""
-select {_SHOWN} from affiliate a
+select {_COLUMNS} from affiliate a
 where organization_id = %(org)s and deleted_at is null {{}}
 order by a.created_at desc, a.id desc limit %(limit)s
 """
@@ -153,17 +152,17 @@ _BY_SLUG = """and id = any(array(
 ))"""
 
 
-def matching(*, organization_id: UUID, email: str | None, slug: str | None, limit: int) -> list[ListedAffiliate]:
-    """Return up to `limit` affiliates with this email (in lower case) and a living link of this slug, newest first.
+def find_matching(*, organization_id: UUID, email: str | None, slug: str | None, limit: int) -> list[ListedAffiliate]:
+    """Return up to `limit` affiliates with this email (in lower case) and a link with this slug, newest first.
 
-    What is None is not asked for. Budget: 1 round trip.
+    None does not filter. Budget: 1 round trip.
     """
-    asked = " ".join(part for part, value in ((_BY_EMAIL, email), (_BY_SLUG, slug)) if value is not None)
-    known = {"org": organization_id, "email": email, "slug": slug, "limit": limit}
-    return _ROWS.all(_MATCHING.format(asked), known)
+    conditions = " ".join(part for part, value in ((_BY_EMAIL, email), (_BY_SLUG, slug)) if value is not None)
+    params = {"org": organization_id, "email": email, "slug": slug, "limit": limit}
+    return _ROWS.all(_MATCHING.format(conditions), params)
 
 
-# As `domain.links.url` writes it.
+# Same format as `domain.links.url`.
 _SHORT = "%(base_url)s || '/r/' || case when l.needs_program then l.program_id || '/' else '' end || l.slug"
 _LINKS = """(select case when bool_and(l.format = 'Short') is not false
     then coalesce(json_agg({} order by l.is_default desc, l.created_at, l.id), '[]') end
@@ -173,19 +172,21 @@ _WITH_LINKS = ("links", "links", "")
 
 
 @functools.cache
-def _statement(shape: Shape, order: str, wanted: tuple[str, ...], is_behind: bool, is_whole: bool) -> PreparedStatement:
-    by, behind = _ORDERS[order]
+def _statement(
+    shape: Shape, order: str, filter_names: tuple[str, ...], has_position: bool, as_page: bool
+) -> PreparedStatement:
+    by, after = _ORDERS[order]
     conditions = ["a.organization_id = %(organization_id)s", "a.deleted_at is null"]
-    conditions += [_CONDITIONS[name] for name in wanted]
-    if is_behind:
-        conditions.append(behind)
+    conditions += [_CONDITIONS[name] for name in filter_names]
+    if has_position:
+        conditions.append(after)
     links = _LINKS.format(json_row(shape.link, "l", url=_SHORT))
-    if is_whole:
-        shown = json_row((*shape.affiliate, _WITH_LINKS), "a", needs="links", links=links) + " as document"
+    if as_page:
+        document = json_row((*shape.affiliate, _WITH_LINKS), "a", needs="links", links=links) + " as document"
     else:
-        shown = f"{json_row(shape.affiliate, 'a')}::text, {links}::text"
+        document = f"{json_row(shape.affiliate, 'a')}::text, {links}::text"
     rows = f"""
-select a.id::text, a.created_at as moment, {shown}
+select a.id::text, a.created_at as moment, {document}
 from affiliate a where {" and ".join(conditions)} order by {by} limit %(limit)s offset %(skip)s
 """
-    return rendered_page_statement(rows) if is_whole else PreparedStatement(rows)
+    return rendered_page_statement(rows) if as_page else PreparedStatement(rows)

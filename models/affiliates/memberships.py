@@ -1,4 +1,4 @@
-"""Where a person is an affiliate, with every brand, and what else these brands offer."""
+"""The programs in which a person is an affiliate, across brands, and what else these brands offer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class PersonsBrand:
-    """A brand that a person is an affiliate of, as it shows itself."""
+    """A brand that a person is an affiliate of, with its public appearance."""
 
     id: UUID
     name: str
@@ -31,16 +31,16 @@ where o.id in (select m.organization_id from affiliate m where {OF_PERSON}) orde
 """
 
 
-def any_org_brands(*, account_id: UUID | None, email: str | None) -> list[PersonsBrand]:
+def any_org_list_brands(*, account_id: UUID | None, email: str | None) -> list[PersonsBrand]:
     """Return the brands of a person by name. `email` is their verified one, or None."""
     return _BRANDS.all(_ANY_ORG_BRANDS, {"account": account_id, "email": email})
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedProgram(AdvertisedTerms):
-    """A program with how a person stands in it, and the rate that holds for their sales there (`rate_source`).
+    """A program with a person's status in it and the rate of their sales there (`rate_source`).
 
-    `rate_currency` is that of a Fixed rate, None where it is in each sale's own. `is_open`: something can be earned.
+    `rate_currency` is that of a Fixed rate, None if it is each sale's own. `is_open`: sales can earn.
     """
 
     affiliate_id: UUID
@@ -58,7 +58,7 @@ class JoinedProgram(AdvertisedTerms):
 
 @dataclass(frozen=True, slots=True)
 class OfferedProgram(AdvertisedTerms):
-    """An open program of a brand that a person works for, in which they are not."""
+    """An open program that a person is not in, of a brand that they work for."""
 
     program_id: UUID
     hold_days: int
@@ -72,7 +72,7 @@ _OF_PROGRAM = {
     "model": "p.default_commission_model",
     "hold_days": "o.payout_grace_days",
 }
-# Of a click or lead there is nothing to take a percentage of: such a rate of one's own is silent.
+# A click or lead has no amount to take a percentage of: an own percentage rate is ignored there.
 _OWN = "({rate} is not null and (p.default_commission_model not in ('Cpc', 'Cpl') or {rate} = 'Fixed'))"
 _HAS_OWN = _OWN.format(rate="m.custom_commission_type")
 _HAS_GROUPS = _OWN.format(rate="g.commission_type")
@@ -92,7 +92,7 @@ _JOINED_COLUMNS = columns(
     rate_currency=f"""case when {_HAS_OWN} then m.custom_commission_currency
     when {_HAS_GROUPS} then g.commission_currency else p.fee_currency end""",
     rate_source=f"case when {_HAS_OWN} then 'affiliate' when {_HAS_GROUPS} then 'group' else 'program' end",
-    # Whoever has a rate of their own, or of their group, has no tier's.
+    # An affiliate with an own or a group's rate has no tier rate.
     has_tiers=f"{conditions.PROGRAM_HAS_TIERS} and not {_HAS_OWN} and not {_HAS_GROUPS}",
     recruits="p.sub_affiliate_enabled",
     recruit_percent="p.sub_affiliate_percent",
@@ -111,13 +111,13 @@ _ANY_ORG_JOINED = f"{_JOINED_FROM} where {OF_PERSON} and p.archived_at is null o
 _OF_AFFILIATE = f"{_JOINED_FROM} where {conditions.OF_AFFILIATE}"
 
 
-def any_org_joined(*, account_id: UUID | None, email: str | None) -> list[JoinedProgram]:
-    """Return the programs that a person is in, or has applied to, by brand and name; archived ones are left out."""
+def any_org_list_joined(*, account_id: UUID | None, email: str | None) -> list[JoinedProgram]:
+    """Return the programs that a person is in or has applied to, by brand and name, without archived ones."""
     return _JOINED.all(_ANY_ORG_JOINED, {"account": account_id, "email": email})
 
 
-def of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> JoinedProgram | None:
-    """Return the program of one affiliate, also an archived one. Budget: 1 statement."""
+def find_of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> JoinedProgram | None:
+    """Return the program of one affiliate, archived or not. Budget: 1 statement."""
     return _JOINED.first(_OF_AFFILIATE, {"org": organization_id, "affiliate": affiliate_id})
 
 
@@ -142,9 +142,9 @@ order by o.name, p.name, p.id
 """
 
 
-def any_org_offered(*, account_id: UUID | None, email: str | None) -> list[OfferedProgram]:
-    """Return what the brands of a person offer to everybody and they are not in: nothing hidden or by invite alone.
+def any_org_list_offered(*, account_id: UUID | None, email: str | None) -> list[OfferedProgram]:
+    """Return the public programs of a person's brands that they are not in: no hidden and no invite-only ones.
 
-    Somebody who is Pending or Approved nowhere at a brand is offered nothing there.
+    A brand at which the person is neither Pending nor Approved offers them nothing.
     """
     return _OFFERED.all(_ANY_ORG_OFFERED, {"account": account_id, "email": email})

@@ -1,4 +1,4 @@
-"""Applications of somebody who signed in, where more is asked of them than when they applied."""
+"""Applications of a signed-in person to programs whose form has a second step."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class OwnApplication:
-    """A person's application to a program with a second step, and all that they answered.
+    """A person's application to a program with a second step, with all their answers.
 
     `takes_answers`: the program is open.
     """
@@ -52,16 +52,16 @@ order by o.name, p.name, m.id
 """
 
 
-def any_org_own(*, account_id: UUID | None, email: str | None) -> list[OwnApplication]:
-    """Return where a person is in a program whose form has a second step, by brand and program. 1 statement."""
+def any_org_list_applications(*, account_id: UUID | None, email: str | None) -> list[OwnApplication]:
+    """Return a person's applications to programs whose form has a second step, by brand and program. 1 statement."""
     return _OWN.all(_ANY_ORG_OWN, {"account": account_id, "email": email})
 
 
 _ANY_ORG_ORGANIZATION = f"select m.organization_id from affiliate m where {OF_PERSON} and m.id = %(affiliate)s"
 
 
-def any_org_organization(*, account_id: UUID | None, email: str | None, affiliate_id: UUID) -> UUID | None:
-    """Return the organization of a person's affiliate; None where it is not theirs."""
-    asked = {"account": account_id, "email": email, "affiliate": affiliate_id}
-    row = db.row(_ANY_ORG_ORGANIZATION, asked)
+def any_org_find_organization(*, account_id: UUID | None, email: str | None, affiliate_id: UUID) -> UUID | None:
+    """Return the organization of a person's affiliate; None if the affiliate is not theirs."""
+    params = {"account": account_id, "email": email, "affiliate": affiliate_id}
+    row = db.row(_ANY_ORG_ORGANIZATION, params)
     return row[0] if row else None

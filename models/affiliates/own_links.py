@@ -1,4 +1,4 @@
-"""The links of a person, with every brand, and what was clicked on each lately."""
+"""The links of a person, across brands, with their recent clicks."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from models.table import Rows, columns
 
 
 class OwnLink(NamedTuple):
-    """A living link as its affiliate sees it, ids as texts; the rest as in `ShownLink`. `clicks` are recent visits."""
+    """An undeleted link for its affiliate, ids as text; the rest as in `LinkView`. `clicks` are recent visits."""
 
     affiliate_id: str
     id: str
@@ -35,7 +35,7 @@ _CLICKS = f"""
 + (select coalesce(sum(k.number), 0)::bigint from click_hour k where k.organization_id = l.organization_id
    and k.program_id = l.program_id and k.affiliate_id = l.affiliate_id and k.hour >= %(since)s and k.slug = l.slug
    and {_IS_VISIT})"""
-_SHOWN = columns(
+_COLUMNS = columns(
     OwnLink,
     "l",
     affiliate_id="l.affiliate_id::text",
@@ -49,7 +49,7 @@ _SHOWN = columns(
     clicks=_CLICKS,
 )
 _ANY_ORG_LINKS = PreparedStatement(f"""
-select {_SHOWN}
+select {_COLUMNS}
 from affiliate m
 join tracking_link l on l.organization_id = m.organization_id and l.affiliate_id = m.id and l.deleted_at is null
 join program p on p.organization_id = m.organization_id and p.id = m.program_id and p.archived_at is null
@@ -60,7 +60,7 @@ order by o.name, p.name, l.affiliate_id, l.is_default desc, l.created_at, l.id
 _ROWS = Rows(OwnLink)
 
 
-def any_org_links(*, account_id: UUID | None, email: str | None, since: datetime) -> list[OwnLink]:
+def any_org_list_links(*, account_id: UUID | None, email: str | None, since: datetime) -> list[OwnLink]:
     """Return a person's links by brand and program, the default one of each first; clicks are those since `since`.
 
     `email` is their verified one, or None. Budget: 1 statement.
@@ -68,21 +68,21 @@ def any_org_links(*, account_id: UUID | None, email: str | None, since: datetime
     return _ROWS.all(_ANY_ORG_LINKS, {"account": account_id, "email": email, "since": since})
 
 
-class LinkPlace(NamedTuple):
-    """Whose a link is."""
+class LinkOwner(NamedTuple):
+    """The affiliate that a link belongs to."""
 
     organization_id: UUID
     affiliate_id: UUID
 
 
-_PLACES = Rows(LinkPlace)
-_ANY_ORG_PLACE = f"""
+_OWNERS = Rows(LinkOwner)
+_ANY_ORG_OWNER = f"""
 select l.organization_id, l.affiliate_id
 from tracking_link l join affiliate m on m.organization_id = l.organization_id and m.id = l.affiliate_id
 where l.id = %(id)s and l.deleted_at is null and {OF_PERSON}
 """
 
 
-def any_org_place(*, account_id: UUID | None, email: str | None, link_id: UUID) -> LinkPlace | None:
-    """Return which affiliate of a person has a living link; None for a link that is not theirs."""
-    return _PLACES.first(_ANY_ORG_PLACE, {"account": account_id, "email": email, "id": link_id})
+def any_org_find_owner(*, account_id: UUID | None, email: str | None, link_id: UUID) -> LinkOwner | None:
+    """Return which of a person's affiliates has an undeleted link; None for a link that is not theirs."""
+    return _OWNERS.first(_ANY_ORG_OWNER, {"account": account_id, "email": email, "id": link_id})

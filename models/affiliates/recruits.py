@@ -1,4 +1,4 @@
-"""Recruiters and their recruits: who brought whom, and what both earned by it. One level, inside one campaign."""
+"""Recruiters and their recruits, with what both earned. One level, inside one campaign."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class Recruiter:
-    """Whom a reference names, with what tells whether the applicant is the same person."""
+    """The affiliate that a referral names, with the data to detect that the applicant is the same person."""
 
     id: UUID
     email_normalized: str
@@ -26,8 +26,8 @@ _IS_APPLICANTS_ACCOUNT = """
 exists (select from affiliate s where s.organization_id = a.organization_id and s.account_id = a.account_id
   and s.email_normalized = %(applicant)s)
 """
-# What names an affiliate for certain comes first: nobody can take another's id or account slug as an alias to be
-# taken for them.
+# Unambiguous names come first: taking another affiliate's id or account slug as a link alias must not
+# make the taker the recruiter.
 _RECRUITER = f"""
 with named as (
   select 1 as rank, id from affiliate where organization_id = %(org)s and id = %(id)s::uuid
@@ -50,40 +50,44 @@ order by n.rank, a.created_at limit 1
 def find_recruiter(
     *, organization_id: UUID, program_id: UUID, affiliate_id: UUID | None, slug: str, applicant_normalized: str
 ) -> Recruiter | None:
-    """Return the Approved affiliate of a campaign whom an id, an account's slug or a link's slug names."""
-    named = {"org": organization_id, "program": program_id, "id": affiliate_id, "slug": slug}
-    return _RECRUITERS.first(_RECRUITER, named | {"applicant": applicant_normalized})
+    """Return the Approved affiliate of a campaign with this id, account slug or link slug."""
+    params = {"org": organization_id, "program": program_id, "id": affiliate_id, "slug": slug}
+    return _RECRUITERS.first(_RECRUITER, params | {"applicant": applicant_normalized})
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
-    """The affiliate that somebody who signed in is in one campaign."""
+class CallerAffiliate:
+    """The signed-in person's affiliate in one campaign."""
 
     organization_id: UUID
     affiliate_id: UUID
     status: str
 
 
-_SEATS = Rows(Seat)
-_ANY_ORG_SEAT = f"""
-select {columns(Seat, "m", affiliate_id="m.id")}
+_CALLER_AFFILIATES = Rows(CallerAffiliate)
+_ANY_ORG_CALLER_AFFILIATE = f"""
+select {columns(CallerAffiliate, "m", affiliate_id="m.id")}
 from affiliate m join program p on p.organization_id = m.organization_id and p.id = m.program_id
 where p.id = %(program)s and p.archived_at is null and {OF_PERSON}
 order by m.status <> 'Approved', m.created_at, m.id limit 1
 """
 
 
-def any_org_seat(*, program_id: UUID, account_id: UUID | None, email: str | None) -> Seat | None:
-    """Return the caller's affiliate in a campaign that is not archived, an Approved one when they are two there.
+def any_org_find_caller_affiliate(
+    *, program_id: UUID, account_id: UUID | None, email: str | None
+) -> CallerAffiliate | None:
+    """Return the caller's affiliate in a campaign that is not archived; an Approved one first if they have two there.
 
     `email` is the caller's verified one, or None.
     """
-    return _SEATS.first(_ANY_ORG_SEAT, {"program": program_id, "account": account_id, "email": email})
+    return _CALLER_AFFILIATES.first(
+        _ANY_ORG_CALLER_AFFILIATE, {"program": program_id, "account": account_id, "email": email}
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Recruit:
-    """An affiliate whom another one recruited; `currency` is their organization's home currency."""
+    """A recruited affiliate; `currency` is their organization's home currency."""
 
     id: UUID
     organization_id: UUID
@@ -96,7 +100,7 @@ class Recruit:
 
 
 _RECRUIT_ROWS = Rows(Recruit)
-# Who was never accepted is nobody's recruit; who was paused or banned later stays, with their history.
+# An affiliate who was never accepted is no recruit; one who was paused or banned later stays, with their history.
 _RECRUITS = f"""
 select {columns(Recruit, "r", recruiter_id="m.id", currency="o.home_currency")}
 from affiliate m
@@ -117,20 +121,20 @@ def any_org_page(
 ) -> list[Recruit]:
     """Return up to `limit` recruits of all the caller's affiliates, newest first, after a keyset position."""
     at, id = after or (None, None)
-    wanted = {"account": account_id, "email": email, "at": at, "id": id, "limit": limit}
-    return _RECRUIT_ROWS.all(_ANY_ORG_PAGE, wanted)
+    params = {"account": account_id, "email": email, "at": at, "id": id, "limit": limit}
+    return _RECRUIT_ROWS.all(_ANY_ORG_PAGE, params)
 
 
-def of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> list[Recruit]:
+def list_of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> list[Recruit]:
     """Return all recruits of one affiliate, newest first."""
     return _RECRUIT_ROWS.all(_OF_AFFILIATE, (organization_id, affiliate_id))
 
 
 @dataclass(frozen=True, slots=True)
-class Earned:
-    """What one recruit's sales of one currency still earn: the recruit, and by override the recruiter.
+class RecruitEarnings:
+    """What one recruit's sales of one currency earn net of reversals: the recruit, and by override the recruiter.
 
-    In the home currency's minor units; `held` are native minor units of sales that no fresh rate could value.
+    In the home currency's minor units; `held` are native minor units of sales without a recent exchange rate.
     """
 
     recruit_id: UUID
@@ -141,8 +145,8 @@ class Earned:
     held_override_cents: int
 
 
-def _rate(currency: str) -> str:
-    """SQL for minor units of a currency per 1 USD on the day of sale `s`; null without a rate that is fresh then."""
+def _rate_sql(currency: str) -> str:
+    """Return SQL for a currency's minor units per 1 USD on the day of sale `s`; null without a recent rate."""
     exponent = f"coalesce((%(exponents)s::int[])[array_position(%(odd)s::text[], {currency})], 2)"
     newest = f"""
       select per_usd from fx_rate where currency = {currency} and published_on <= s.day
@@ -151,25 +155,25 @@ def _rate(currency: str) -> str:
     return f"case when {currency} = 'USD' then 1 else ({newest}) end * power(10::numeric, {exponent})"
 
 
-def _at_home(cents: str) -> str:
-    """SQL for the home value of a sale's cents, rounded half to even; null without a rate."""
+def _home_value_sql(cents: str) -> str:
+    """Return SQL for the home value of a sale's cents, rounded half to even; null without a rate."""
     product = f"s.{cents} * r.times"
     quotient, doubled = f"div({product}, r.over)", f"2 * mod({product}, r.over)"
     round_up = f"{doubled} > r.over or {doubled} = r.over and mod({quotient}, 2) = 1"
     return f"case when s.currency = w.home then s.{cents} else {quotient} + ({round_up})::int end"
 
 
-def _sums(cents: str) -> tuple[str, str]:
+def _sums_sql(cents: str) -> tuple[str, str]:
     is_held = "s.currency <> w.home and (r.times is null or r.over is null)"
     return (
-        f"coalesce(sum({_at_home(cents)}), 0)::bigint",
+        f"coalesce(sum({_home_value_sql(cents)}), 0)::bigint",
         f"coalesce(sum(s.{cents}) filter (where {is_held}), 0)::bigint",
     )
 
 
-_OWN, _OWN_HELD = _sums("own")
-_SHARE, _SHARE_HELD = _sums("share")
-_EARNED_ROWS = Rows(Earned)
+_OWN, _OWN_HELD = _sums_sql("own")
+_SHARE, _SHARE_HELD = _sums_sql("share")
+_EARNED_ROWS = Rows(RecruitEarnings)
 _EARNED = f"""
 select w.id, s.currency, {_OWN}, {_SHARE}, {_OWN_HELD}, {_SHARE_HELD}
 from unnest(%(orgs)s::uuid[], %(recruiters)s::uuid[], %(ids)s::uuid[], %(homes)s::text[])
@@ -182,21 +186,21 @@ cross join lateral (
     and v.affiliate_id = w.recruiter_id
   where c.organization_id = w.organization_id and c.affiliate_id = w.id and c.parent_id is null and not c.is_test
 ) s
-left join lateral (select {_rate("w.home")} as times, {_rate("s.currency")} as over) r on s.currency <> w.home
+left join lateral (select {_rate_sql("w.home")} as times, {_rate_sql("s.currency")} as over) r on s.currency <> w.home
 group by w.id, s.currency
 """
 
 
-def earned(recruits: Sequence[Recruit]) -> list[Earned]:
-    """Return what came of these recruits, test sales apart; each sale is valued at the rate of its day."""
-    odd = {code: exponent for code, exponent in currencies.EXPONENTS.items() if exponent != 2}
+def sum_earnings(recruits: Sequence[Recruit]) -> list[RecruitEarnings]:
+    """Return what these recruits' sales earn, without test sales; each sale is valued at the rate of its day."""
+    exponents = {code: exponent for code, exponent in currencies.EXPONENTS.items() if exponent != 2}
     params: dict[str, object] = {
         "orgs": [recruit.organization_id for recruit in recruits],
         "recruiters": [recruit.recruiter_id for recruit in recruits],
         "ids": [recruit.id for recruit in recruits],
         "homes": [recruit.currency for recruit in recruits],
-        "odd": list(odd),
-        "exponents": list(odd.values()),
+        "odd": list(exponents),
+        "exponents": list(exponents.values()),
         "fresh": valuation.FRESH_DAYS,
     }
     return _EARNED_ROWS.all(_EARNED, params)

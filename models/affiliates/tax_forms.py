@@ -1,4 +1,4 @@
-"""Tax forms: the one in force of each affiliate."""
+"""Tax forms: each affiliate's current one."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from models.table import Table
 
 @dataclass(frozen=True, slots=True)
 class TaxForm:
-    """A form that was sent to us (`type` and `file_id`), or a form that the payout provider holds (neither)."""
+    """A form that was uploaded (`type` and `file_id`), or one that the payout provider holds (neither)."""
 
     id: UUID
     organization_id: UUID
@@ -37,5 +37,5 @@ def find(*, organization_id: UUID, affiliate_id: UUID) -> TaxForm | None:
 
 
 def stage(form: TaxForm) -> None:
-    """Stage a form in the place of the one before."""
+    """Stage a form that replaces the previous one."""
     db.stage(_REPLACE, asdict(form))

@@ -16,8 +16,8 @@ from models.table import Rows, Table
 class TrackingLink:
     """A slug that names an affiliate in one program.
 
-    `needs_program`: the slug alone is another link's or another organization's, so this one is shared with its program.
-    The database decides it once, and for ever.
+    `needs_program`: the slug alone is another link's or organization's, so this link's address contains its program.
+    The database decides it once, at the insert.
     """
 
     id: UUID
@@ -42,18 +42,18 @@ def insert(values: Mapping[str, Any]) -> bool:
 
 
 def stage_all(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Stage the insert of tracking links with the same columns, in one statement; that they are new is the caller's.
+    """Stage the insert of tracking links with the same columns in one statement; the caller ensures that they are new.
 
-    A slug is locked in the whole service, so all are locked in one order: two imports that share slugs wait for each
-    other and no more.
+    A slug is locked across the whole service, so all are locked in one order: two imports that share slugs wait for
+    each other and never deadlock.
     """
     _TABLE.stage_inserts(sorted(rows, key=lambda row: str(row["slug"])))
 
 
-class ShownLink(NamedTuple):
-    """A living link as it is shown, ids as texts; `destination_url` is its program's.
+class LinkView(NamedTuple):
+    """An undeleted link as shown to users, ids as text; `destination_url` is its program's.
 
-    `program_id` is there when the link is shared with it, because its slug alone is another one's.
+    `program_id` is set if the address contains it because the slug alone belongs to another link.
     """
 
     affiliate_id: str
@@ -67,8 +67,8 @@ class ShownLink(NamedTuple):
     program_id: str | None
 
     @classmethod
-    def of(cls, values: Mapping[str, Any], *, destination_url: str | None, needs_program: bool) -> "ShownLink":
-        """Return a link that is about to be inserted with these values."""
+    def from_values(cls, values: Mapping[str, Any], *, destination_url: str | None, needs_program: bool) -> "LinkView":
+        """Return the view of a link that is about to be inserted with these values."""
         return cls(
             affiliate_id=str(values["affiliate_id"]),
             id=str(values["id"]),
@@ -82,8 +82,8 @@ class ShownLink(NamedTuple):
         )
 
 
-_SHOWN = Rows(ShownLink)
-# A short link leads through us, so that few have to ask where their program is.
+_VIEWS = Rows(LinkView)
+# A short link leads through this service, so few rows read the destination of their program.
 _OF_AFFILIATES = PreparedStatement("""
 select l.affiliate_id::text, l.id::text, l.slug, l.custom_alias, l.is_default, l.format, l.created_at,
   case when l.format <> 'Short' then
@@ -103,44 +103,44 @@ update tracking_link set deleted_at = %s where organization_id = %s and affiliat
 """
 
 
-def of_affiliates(*, organization_id: UUID, affiliate_ids: Iterable[UUID | str]) -> list[ShownLink]:
-    """Return the links of several affiliates in one statement, the default one of each before its others."""
-    return _SHOWN.all(
+def list_of_affiliates(*, organization_id: UUID, affiliate_ids: Iterable[UUID | str]) -> list[LinkView]:
+    """Return the links of several affiliates in one statement, each default link before the others."""
+    return _VIEWS.all(
         _OF_AFFILIATES, {"org": organization_id, "affiliates": f"{{{','.join(map(str, affiliate_ids))}}}"}
     )
 
 
-def find(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID) -> ShownLink | None:
-    """Return one living link of an affiliate."""
-    held = of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate_id])
-    return next((link for link in held if link.id == str(link_id)), None)
+def find(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID) -> LinkView | None:
+    """Return one undeleted link of an affiliate."""
+    links = list_of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate_id])
+    return next((link for link in links if link.id == str(link_id)), None)
 
 
 def count(*, organization_id: UUID, affiliate_id: UUID) -> int:
-    """Return how many living links an affiliate has."""
+    """Return how many undeleted links an affiliate has."""
     row = db.row(_COUNT, (organization_id, affiliate_id))
     assert row is not None
     return int(row[0])
 
 
 def retire(*, organization_id: UUID, link_id: UUID, at: datetime) -> bool:
-    """End a living link other than the default. False when there is no such link.
+    """Delete a link other than the default; False when there is no such link.
 
-    Its slug is free in this organization from then on; alone in an address it is nobody else's ever (`bare_slug`).
+    Its slug is then free in this organization; in an address without a program it is never reused (`bare_slug`).
     """
     return bool(db.run(_RETIRE, (at, organization_id, link_id)))
 
 
 def stage_retire_all(*, organization_id: UUID, affiliate_ids: Sequence[UUID], at: datetime) -> None:
-    """Stage the end of every link of several affiliates."""
+    """Stage the deletion of every link of several affiliates."""
     db.stage(_RETIRE_ALL, (at, organization_id, list(affiliate_ids)))
 
 
-_IS_SOMEBODY_ELSES = """
+_IS_ANOTHERS = """
 select from tracking_link l join affiliate a on a.organization_id = l.organization_id and a.id = l.affiliate_id
 where l.organization_id = %s and l.slug = %s and l.deleted_at is null and a.email <> %s limit 1
 """
-_SLUGS_OF = """
+_DEFAULT_SLUGS = """
 select distinct on (a.email) a.email, l.slug
 from affiliate a join tracking_link l on l.organization_id = a.organization_id and l.affiliate_id = a.id
 where a.organization_id = %s and a.email = any(%s) and a.deleted_at is null and l.is_default and l.deleted_at is null
@@ -153,24 +153,24 @@ where l.organization_id = %s and l.slug = any(%s) and l.deleted_at is null
 """
 
 
-def is_slug_of_somebody_else(*, organization_id: UUID, slug: str, email: str) -> bool:
-    """Say whether a link with this slug belongs to an affiliate with another email."""
-    return bool(db.run(_IS_SOMEBODY_ELSES, (organization_id, slug, email)))
+def is_slug_of_another(*, organization_id: UUID, slug: str, email: str) -> bool:
+    """Return whether a link with this slug belongs to an affiliate with another email."""
+    return bool(db.run(_IS_ANOTHERS, (organization_id, slug, email)))
 
 
-def slug_of(*, organization_id: UUID, email: str) -> str | None:
-    """Return the default slug that this person has in another campaign of the organization already."""
-    return slugs_of(organization_id=organization_id, emails=[email]).get(email)
+def find_default_slug(*, organization_id: UUID, email: str) -> str | None:
+    """Return the default slug that this person already has in another campaign of the organization."""
+    return find_default_slugs(organization_id=organization_id, emails=[email]).get(email)
 
 
-def slugs_of(*, organization_id: UUID, emails: Sequence[str]) -> dict[str, str]:
-    """Return the default slugs that people have in the organization already, by their email."""
-    return dict(db.run(_SLUGS_OF, (organization_id, list(emails))))
+def find_default_slugs(*, organization_id: UUID, emails: Sequence[str]) -> dict[str, str]:
+    """Return the default slugs that people already have in the organization, by email."""
+    return dict(db.run(_DEFAULT_SLUGS, (organization_id, list(emails))))
 
 
-def owners(*, organization_id: UUID, slugs: Sequence[str]) -> dict[str, set[str]]:
-    """Return whose living links these slugs are: emails by slug, free ones left out."""
-    found: dict[str, set[str]] = {}
+def find_owners(*, organization_id: UUID, slugs: Sequence[str]) -> dict[str, set[str]]:
+    """Return the emails of the affiliates with these slugs, by slug; free slugs are left out."""
+    owners: dict[str, set[str]] = {}
     for slug, email in db.run(_OWNERS, (organization_id, list(slugs))):
-        found.setdefault(slug, set()).add(email)
-    return found
+        owners.setdefault(slug, set()).add(email)
+    return owners

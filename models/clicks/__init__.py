@@ -1,1 +1,1 @@
-"""Clicks, the batches they are written in, and which link a public slug leads to."""
+"""Clicks, the batches in which they are inserted, and the links that public slugs lead to."""

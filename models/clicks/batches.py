@@ -1,9 +1,9 @@
-"""Clicks as they are written: many at a time, each step one statement for the whole batch of one organization.
+"""Inserts clicks in batches: each step is one statement for one organization's whole batch.
 
-Batches go into a statement as JSON or as arrays, each one text: a parameter that psycopg2 makes an array of costs
-several times as much to write. What many clicks have in common is written once for all of them.
-Affiliates and programs have a key by their id alone, and `(organization_id = ...) is true` is a condition that no index
-is chosen for: a plan that was made while the tables were small must still go by the id when they are not.
+A batch is passed to a statement as JSON or array literals, each one text parameter: letting psycopg2 build arrays
+costs several times as much. Values that many clicks share are passed once.
+Affiliates and programs have a key on their id alone, and `(organization_id = ...) is true` is a condition that no index
+serves: a plan made while the tables were small must still use the id when they have grown.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,27 +23,27 @@ from models.programs import budgets
 from models.programs.budgets import StoredRewardTerms
 from models.table import Rows, columns
 
-# Ids begin with their moment, so those of a batch lie together and nearly always nobody else's lie between them. Past
-# this many that do, they are looked for one by one.
-_MOST_BETWEEN = 2_000
+# Ids begin with their time, so a batch's ids are adjacent, nearly always without others in between. If more than this
+# many lie between, each id is looked up by itself.
+_MAX_BETWEEN = 2_000
 _BETWEEN = FreshSelect("""
 select id::text from click where organization_id = %(org)s and id between %(first)s and %(last)s
 order by id limit %(most)s
 """)
-# One by one by the key: for an array of ids a plan of an empty table may go through all of an organization's clicks.
-_KNOWN = FreshSelect("""
+# Each by the key: with an array of ids, a plan made for an empty table may scan all of an organization's clicks.
+_EXISTING = FreshSelect("""
 select c.id::text from unnest(%(ids)s::text[]::uuid[]) as sent (id)
 cross join lateral (select id from click where organization_id = %(org)s and id = sent.id offset 0) c
 """)
 
 
-def known(*, organization_id: UUID, click_ids: Sequence[str]) -> set[str]:
-    """Return those of the ids, one or more, that are written already. Budget: 1 round trip, 2 if many lie between."""
-    between = {"org": organization_id, "first": min(click_ids), "last": max(click_ids), "most": _MOST_BETWEEN}
-    found = {click_id for (click_id,) in db.run(_BETWEEN, between)}
-    if len(found) < _MOST_BETWEEN:
-        return found.intersection(click_ids)
-    return {click_id for (click_id,) in db.run(_KNOWN, {"org": organization_id, "ids": _array(click_ids)})}
+def find_existing(*, organization_id: UUID, click_ids: Sequence[str]) -> set[str]:
+    """Return which of the ids (at least one) are already stored. Budget: 1 round trip, 2 if many others lie between."""
+    between = {"org": organization_id, "first": min(click_ids), "last": max(click_ids), "most": _MAX_BETWEEN}
+    stored_ids = {click_id for (click_id,) in db.run(_BETWEEN, between)}
+    if len(stored_ids) < _MAX_BETWEEN:
+        return stored_ids.intersection(click_ids)
+    return {click_id for (click_id,) in db.run(_EXISTING, {"org": organization_id, "ids": _array(click_ids)})}
 
 
 _VISITS = FreshSelect("""
@@ -57,7 +57,7 @@ group by visitor_hash, program_id, affiliate_id, slug
 
 @dataclass(frozen=True, slots=True)
 class LinkVisits:
-    """A visitor's clicks on one link: the last of all, the first and the last of those near (None: none is near)."""
+    """A visitor's clicks on one link: the last of all, and the first and last of the near period (None: none)."""
 
     visitor: str
     program_id: str
@@ -71,10 +71,10 @@ class LinkVisits:
 _LINK_VISITS = Rows(LinkVisits)
 
 
-def visits(
+def list_visits(
     *, organization_id: UUID, visitors: Iterable[str], since: datetime, near: tuple[datetime, datetime]
 ) -> list[LinkVisits]:
-    """Return what these visitors (hex) clicked on since a moment, one line per link; `near` is after and before."""
+    """Return what these visitors (hex) clicked on since a time, one row per link; `near` is the period (from, to)."""
     params = {
         "org": organization_id,
         "visitors": _hashes(visitors),
@@ -85,9 +85,9 @@ def visits(
     return _LINK_VISITS.all(_VISITS, params)
 
 
-# Nearly always networks did little before, and then one look for all of them finds it. Past this many clicks it would
-# read what an office or a carrier does all day, and each link is looked at by itself, as far as `enough`.
-_MOST_AT_ONCE = 4_000
+# Most networks have few clicks, and then one query finds them all. Beyond this many clicks it would read the whole day
+# of an office or a carrier, so each link is queried by itself, limited to `enough` rows.
+_MAX_AT_ONCE = 4_000
 _OF_NETWORKS = FreshSelect("""
 select encode(network_hash, 'hex'), program_id::text, slug, array_agg(occurred_at) from (
   select network_hash, program_id, slug, occurred_at from click
@@ -110,37 +110,37 @@ group by 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class NetworkVisits:
-    """When a network clicked on one link."""
+    """The times at which a network clicked on one link."""
 
     network: str
     program_id: str
     slug: str
-    moments: tuple[datetime, ...]
+    times: tuple[datetime, ...]
 
 
 _NETWORK_VISITS = Rows(NetworkVisits)
 
 
-def network_visits(
+def list_network_visits(
     *, organization_id: UUID, links: Iterable[tuple[str, str, str]], since: datetime, enough: int
 ) -> list[NetworkVisits]:
-    """Return when these networks (hex) clicked on these links since a moment, at least the last `enough` times.
+    """Return when these networks (hex) clicked on these links since a time, at least the last `enough` times.
 
-    `links` are (network, program, slug); other links of the networks may be among what is returned. Budget: 1 round
-    trip, 2 where the networks were busy.
+    `links` are (network, program, slug); the result may contain other links of the networks. Budget: 1 round trip,
+    2 if the networks were busy.
     """
-    wanted = list(links)
+    requested = list(links)
     common = {"org": organization_id, "since": since}
-    networks = _hashes({network for network, _, _ in wanted})
-    found = _NETWORK_VISITS.all(_OF_NETWORKS, common | {"networks": networks, "most": _MOST_AT_ONCE})
-    if sum(len(one.moments) for one in found) < _MOST_AT_ONCE:
-        return found
-    rows = [{"network": network, "program_id": program_id, "slug": slug} for network, program_id, slug in wanted]
+    networks = _hashes({network for network, _, _ in requested})
+    network_rows = _NETWORK_VISITS.all(_OF_NETWORKS, common | {"networks": networks, "most": _MAX_AT_ONCE})
+    if sum(len(row.times) for row in network_rows) < _MAX_AT_ONCE:
+        return network_rows
+    rows = [{"network": network, "program_id": program_id, "slug": slug} for network, program_id, slug in requested]
     return _NETWORK_VISITS.all(_OF_LINKS, common | {"links": _json(rows), "enough": enough})
 
 
 class ClickKind(NamedTuple):
-    """What clicks of one link with one fate have in common, said once for all; `country` is an ISO 3166 code."""
+    """The values that clicks of one link with one outcome share; `country` is an ISO 3166 code."""
 
     program_id: str
     affiliate_id: str
@@ -155,7 +155,7 @@ class ClickKind(NamedTuple):
 
 
 class NewClick(NamedTuple):
-    """A click to be written; hashes are hex."""
+    """A click to insert; hashes are hex."""
 
     id: str
     visitor: str
@@ -177,32 +177,32 @@ join json_to_recordset(%(kinds)s) as k (place int, program_id uuid, affiliate_id
 
 
 def stage_insert(*, organization_id: UUID, clicks: Sequence[NewClick], now: datetime) -> None:
-    """Stage clicks that `known` does not have."""
+    """Stage the insert of clicks that `find_existing` did not return."""
     if not clicks:
         return
-    places: dict[ClickKind, int] = {}
-    of_each = [places.setdefault(click.kind, len(places)) for click in clicks]
+    numbers: dict[ClickKind, int] = {}
+    kind_numbers = [numbers.setdefault(click.kind, len(numbers)) for click in clicks]
     params = {
         "org": organization_id,
         "now": now,
         "ids": _array([click.id for click in clicks]),
         "visitors": _hashes([click.visitor for click in clicks]),
         "networks": _hashes([click.network for click in clicks]),
-        "moments": _plain_array([click.occurred_at for click in clicks]),
-        "places": _plain_array(of_each),
-        "kinds": _json([_written(kind) | {"place": place} for kind, place in places.items()]),
+        "moments": _array_from_json([click.occurred_at for click in clicks]),
+        "places": _array_from_json(kind_numbers),
+        "kinds": _json([_to_json_object(kind) | {"place": place} for kind, place in numbers.items()]),
     }
     db.stage(_INSERT, params)
 
 
-def _written(kind: ClickKind) -> dict[str, object]:
-    """Return what a kind says; what it lacks is left out, so that there is less of it to write and to read."""
-    return {name: said for name, said in kind._asdict().items() if said is not None and said != ()}
+def _to_json_object(kind: ClickKind) -> dict[str, object]:
+    """Return a kind's values without empty ones, which keeps the JSON small."""
+    return {name: value for name, value in kind._asdict().items() if value is not None and value != ()}
 
 
 @dataclass(frozen=True, slots=True)
-class Unscored:
-    """A click that waits for its score, with what our own rules made of it."""
+class UnscoredClick:
+    """A click without an external score, with the score of the built-in rules."""
 
     id: str
     program_id: str
@@ -213,34 +213,34 @@ class Unscored:
     reasons: list[str] | None
 
 
-_UNSCORED_ROWS = Rows(Unscored)
+_UNSCORED_ROWS = Rows(UnscoredClick)
 _UNSCORED = f"""
-select {columns(Unscored, id="id::text", program_id="program_id::text", affiliate_id="affiliate_id::text")} from click
-where organization_id = %s and id = any(%s::text[]::uuid[]) and outcome = 'unscored'
+select {columns(UnscoredClick, id="id::text", program_id="program_id::text", affiliate_id="affiliate_id::text")}
+from click where organization_id = %s and id = any(%s::text[]::uuid[]) and outcome = 'unscored'
 order by occurred_at, id
 """
 
 
-def unscored(*, organization_id: UUID, click_ids: Sequence[str]) -> list[Unscored]:
-    """Return those of the clicks that wait for their score, in the order of time."""
+def list_unscored(*, organization_id: UUID, click_ids: Sequence[str]) -> list[UnscoredClick]:
+    """Return those of the clicks that have no external score yet, by time."""
     return _UNSCORED_ROWS.all(_UNSCORED, (organization_id, _array(click_ids)))
 
 
-_SCORED = """
+_SET_SCORES = """
 update click c set score = r.score, reasons = r.reasons, outcome = r.outcome, conversion_id = r.conversion_id
 from json_to_recordset(%s) as r (id uuid, score int, reasons text[], outcome text, conversion_id uuid)
 where c.organization_id = %s and c.id = r.id
 """
 
 
-def stage_scored(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Stage what became of clicks that waited for their score."""
-    db.stage(_SCORED, (_json(rows), organization_id))
+def stage_scores(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Stage the scores of clicks that had none."""
+    db.stage(_SET_SCORES, (_json(rows), organization_id))
 
 
 @dataclass(frozen=True, slots=True)
 class ClickPartner:
-    """An affiliate as far as their clicks go. `is_earning`: approved, no rehearsal, in a program that is open."""
+    """An affiliate whose clicks are paid. `is_earning`: approved, not a test affiliate, in an open program."""
 
     program_id: str
     affiliate_id: str
@@ -266,8 +266,8 @@ left join partner_group g on g.id = a.partner_group_id
 """)
 
 
-def partners(*, organization_id: UUID, affiliate_ids: Iterable[str]) -> list[ClickPartner]:
-    """Return those affiliates whose program pays for clicks."""
+def list_partners(*, organization_id: UUID, affiliate_ids: Iterable[str]) -> list[ClickPartner]:
+    """Return those of the affiliates whose program pays for clicks."""
     return _PARTNERS.all(_PAID_FOR_CLICKS, {"org": organization_id, "ids": _array(affiliate_ids)})
 
 
@@ -285,7 +285,7 @@ where organization_id = %(org)s and id = any(array(select id from found)) order 
 
 
 def lock_hours(*, organization_id: UUID, source: str, external_event_ids: Sequence[str]) -> list[HourRow]:
-    """Return those of the rows that exist, locked until the transaction ends, in the order of their ids."""
+    """Return those of the rows that exist, locked until the transaction ends, by id."""
     params = {"org": organization_id, "source": source, "keys": _array(external_event_ids)}
     return _HOURS.all(_LOCK_HOURS, params)
 
@@ -311,7 +311,7 @@ from grown c
 
 
 def stage_growth(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]], now: datetime) -> None:
-    """Stage more commission for rows that are locked: `conversion_id`, `cents` more, `cause_id` in the ledger."""
+    """Stage an increase of locked rows' commission: `conversion_id`, `cents` to add, `cause_id` for the ledger."""
     if rows:
         db.stage(_GROW, {"org": organization_id, "rows": _json(rows), "now": now})
 
@@ -321,29 +321,29 @@ def _json(rows: object) -> str:
 
 
 def _array(texts: Iterable[str]) -> str:
-    """Return a list as PostgreSQL writes one, to be sent as a single text."""
-    return _quoted(texts, "")
+    """Return a PostgreSQL array literal of texts."""
+    return _quote_all(texts, "")
 
 
 def _hashes(texts: Iterable[str]) -> str:
-    """Return a list of hashes (hex) as PostgreSQL writes one of bytes."""
-    return _quoted(texts, r"\\x")
+    """Return a PostgreSQL array literal of bytes from hashes (hex)."""
+    return _quote_all(texts, r"\\x")
 
 
-def _quoted(texts: Iterable[str], sign: str) -> str:
-    known = _escaped(texts)
-    return "{" + f'"{sign}' + f'","{sign}'.join(known) + '"}' if known else "{}"
+def _quote_all(texts: Iterable[str], sign: str) -> str:
+    escaped = _escape_all(texts)
+    return "{" + f'"{sign}' + f'","{sign}'.join(escaped) + '"}' if escaped else "{}"
 
 
-def _escaped(texts: Iterable[str]) -> list[str]:
-    """Return texts as they stand between quotes. Ids and hashes, which most are, have nothing to escape."""
-    known = list(texts)
-    together = "".join(known)
-    if "\\" not in together and '"' not in together:
-        return known
-    return [text.replace("\\", "\\\\").replace('"', '\\"') for text in known]
+def _escape_all(texts: Iterable[str]) -> list[str]:
+    """Return texts escaped for double quotes. Most are ids and hashes, which need no escaping."""
+    items = list(texts)
+    joined = "".join(items)
+    if "\\" not in joined and '"' not in joined:
+        return items
+    return [text.replace("\\", "\\\\").replace('"', '\\"') for text in items]
 
 
-def _plain_array(values: Sequence[int] | Sequence[datetime]) -> str:
-    """Return numbers or moments as PostgreSQL writes a list of them, which JSON does alike but for its brackets."""
+def _array_from_json(values: Sequence[int] | Sequence[datetime]) -> str:
+    """Return a PostgreSQL array literal of numbers or timestamps: JSON with other brackets."""
     return "{" + _json(values)[1:-1] + "}"

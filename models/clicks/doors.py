@@ -1,10 +1,10 @@
-"""Who came through a campaign's checkout door, and whose door an address names. An address never names a tenant."""
+"""Checkout doors: the visits through them, and the campaign that a door's address names. It never names a tenant."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from models.clicks.public_links import Link
+from models.clicks.public_links import Link, program_id_from_text
 from models.conditions import OPEN_PROGRAM
 from models.db import db
 from models.prepared_statements import Lookup, PreparedStatement
@@ -13,7 +13,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A door that is open, of a campaign that is: whose it is, and where buyers are thanked."""
+    """An enabled door of an open campaign, with its owner and thank-you page."""
 
     organization_id: UUID
     program_id: UUID
@@ -30,13 +30,13 @@ order by p.id limit 2
 
 
 def any_org_find(program: str) -> Door | None:
-    """Return the open door of a program, by its id or slug; None where several brands have one of this slug.
+    """Return the open door of a program by its id or slug; None if several brands have one with this slug.
 
     Budget: 1 statement.
     """
-    program_id = _as_id(program)
-    found = _DOORS.all(_FIND, {"id": program_id, "slug": program.lower()})
-    return found[0] if len(found) == 1 else None
+    program_id = program_id_from_text(program)
+    doors = _DOORS.all(_FIND, {"id": program_id, "slug": program.lower()})
+    return doors[0] if len(doors) == 1 else None
 
 
 _REMEMBER = PreparedStatement("""
@@ -54,7 +54,7 @@ on conflict (organization_id, program_id, slug, affiliate_id, visitor, email_nor
 
 
 def stage_visit(link: Link, *, visitor: str | None = None, email_normalized: str | None = None, at: datetime) -> None:
-    """Stage that somebody came by a link: a browser, or who has an inbox. Again is the same row with a later end."""
+    """Stage a visit by a link, of a browser or an email inbox. A repeated visit extends the existing row."""
     db.stage(
         _REMEMBER,
         {
@@ -69,10 +69,3 @@ def stage_visit(link: Link, *, visitor: str | None = None, email_normalized: str
             "expires_at": at + timedelta(days=link.cookie_window_days),
         },
     )
-
-
-def _as_id(program: str) -> UUID | None:
-    try:
-        return UUID(program)
-    except ValueError:
-        return None

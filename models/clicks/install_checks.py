@@ -1,4 +1,4 @@
-"""Pages that were checked for a program's tag, the last one of each program, and what its tag has brought since."""
+"""Installation checks: the last page checked for each program's tag, and what the tag has reported since."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,9 +11,9 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class InstallCheck:
-    """What a page carried. `page_url` is without its query; `finding` is one of TagFinding.
+    """The result of one check. `page_url` has no query; `finding` is one of TagFinding.
 
-    `policy_lines` are directives that would let the script in, where `policy_allows` is not so.
+    `policy_lines` are directives that would allow the script, if `policy_allows` is false.
     """
 
     page_url: str
@@ -27,7 +27,7 @@ class InstallCheck:
 
 @dataclass(frozen=True, slots=True)
 class InstallState:
-    """What is known of a program's installation; `check` None: no page was checked."""
+    """The state of a program's installation; `check` None: no page was checked."""
 
     script_seen_at: datetime | None
     script_origin: str | None
@@ -45,12 +45,12 @@ where p.organization_id = %(org)s and p.id = %(program)s
 """
 
 
-def state(*, organization_id: UUID, program_id: UUID) -> InstallState | None:
-    """Return what is known of a program's installation; None when the organization has no such program."""
+def find_state(*, organization_id: UUID, program_id: UUID) -> InstallState | None:
+    """Return the state of a program's installation; None when the organization has no such program."""
     return _ROWS.first(_STATE, {"org": organization_id, "program": program_id})
 
 
-_KEEP = """
+_REPLACE = """
 insert into install_check (organization_id, program_id, page_url, checked_at, finding, page_bytes, took_ms,
   policy_allows, policy_lines)
 values (%(org)s, %(program)s, %(page_url)s, %(checked_at)s, %(finding)s, %(page_bytes)s, %(took_ms)s,
@@ -62,10 +62,10 @@ on conflict (organization_id, program_id) do update set
 """
 
 
-def stage_keep(check: InstallCheck, *, organization_id: UUID, program_id: UUID) -> None:
-    """Stage a check in the place of the program's last one."""
+def stage_replace(check: InstallCheck, *, organization_id: UUID, program_id: UUID) -> None:
+    """Stage a check that replaces the program's last one."""
     db.stage(
-        _KEEP,
+        _REPLACE,
         {
             "org": organization_id,
             "program": program_id,

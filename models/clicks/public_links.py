@@ -1,4 +1,4 @@
-"""Tracking links as visitors follow them: they name a slug, sometimes a campaign, and never a tenant."""
+"""Tracking links as visitors follow them: an address has a slug, sometimes a campaign, never a tenant."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,10 +13,10 @@ from models.table import Rows
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where a slug leads. `is_open`: its program is active, neither archived nor suspended.
+    """The link that a slug leads to. `is_open`: its program is active, neither archived nor suspended.
 
-    `door_mode` is how the program's checkout door works; None while it is shut. `gateways` are the brand's connections,
-    `attribution_params` the parameters that it adds to the service's own.
+    `door_mode` is how the program's checkout door works; None while it is disabled. `gateways` are the brand's
+    connections, `attribution_params` the parameters that it adds to the service's own.
     """
 
     organization_id: UUID
@@ -38,7 +38,7 @@ class Link:
 
     @property
     def can_earn(self) -> bool:
-        """Say whether a visit counts for the affiliate now."""
+        """Return whether a visit counts for the affiliate now."""
         return self.is_open and self.affiliate_status == AffiliateStatus.Approved
 
 
@@ -58,50 +58,50 @@ _ROWS = Rows(Link)
 _FIND = Lookup(f"""{_LINKS} order by {_EARNING}""")
 _FIND_BARE = Lookup(f"""{_LINKS} and not l.needs_program order by {_EARNING}""")
 _FIND_BY_ID = Lookup(f"""{_LINKS} and p.id = %(program)s order by {_EARNING}""")
-# A tag names the campaign whose tag it is, and visitors come to its site by links of any campaign of the brand. Its own
-# goes first; one that earns nothing now leaves them to another that does.
+# A tag contains its campaign, but visitors come to the site by links of any campaign of the brand. The tag's own link
+# goes first unless it earns nothing now and another does.
 _FIND_BY_TAG = Lookup(f"""{_LINKS} and l.organization_id = (select organization_id from program where id = %(program)s)
 order by (a.status = 'Approved' and {OPEN_PROGRAM}) desc, (p.id = %(program)s) desc, l.created_at, l.id limit 1""")
-# Two brands may have campaigns of one slug: who had the pair first keeps its visitors for ever, also while it earns
-# nothing and after it has ended. Within an organization a pair is one living link.
+# Two brands may have campaigns with the same slug: the first to have the pair keeps its visitors permanently, even
+# while it earns nothing and after it has ended. Within an organization a pair has one undeleted link.
 _FIND_BY_SLUG = Lookup(f"""{_LINKS} and p.slug = %(program)s and l.organization_id =
   (select organization_id from link_address where program_slug = %(program)s and slug = %(slug)s)""")
-# Of the organization whose store the pixel is in, while the store is connected.
+# Links of the organization whose store has the pixel, while the store is connected.
 _FIND_BY_PIXEL = Lookup(f"""{_LINKS} and l.organization_id =
   (select organization_id from web_pixel where public_key = %(key)s and ended_at is null) order by {_EARNING}""")
 
 
-def any_org_find_of_pixel(*, slug: str, public_key: str) -> Link | None:
-    """Return where a slug in lower case leads in the organization whose web pixel has this key; None without one.
+def any_org_find_by_pixel(*, slug: str, public_key: str) -> Link | None:
+    """Return the link of a lower-case slug in the organization whose web pixel has this key, or None.
 
-    Budget: 1 statement, 2 where there is none.
+    Budget: 1 statement, 2 without a result.
     """
     return _ROWS.first(_FIND_BY_PIXEL, {"slug": slug, "key": public_key})
 
 
-def any_org_find_of_tag(*, slug: str, program_id: UUID) -> Link | None:
-    """Return where a slug in lower case leads for a page with the tag of a program; None for another brand's slug.
+def any_org_find_by_tag(*, slug: str, program_id: UUID) -> Link | None:
+    """Return the link of a lower-case slug for a page with a program's tag; None for another brand's slug.
 
-    It is the link of that program, else of another program of the same organization. Budget: 1 statement, 2 without a
-    link.
+    The link of that program comes first, then one of another program of the same organization. Budget: 1 statement,
+    2 without a result.
     """
     return _ROWS.first(_FIND_BY_TAG, {"slug": slug, "program": program_id})
 
 
 def any_org_find(*, slug: str, program: str | None, is_shared_bare: bool = False) -> Link | None:
-    """Return where a slug in lower case leads; `program` is a program's id or slug.
+    """Return the link of a lower-case slug; `program` is a program's id or slug.
 
-    Of several links those that can earn now come first, then the oldest; by a program's slug it is the one of the
-    organization that had both slugs first, or none.
-    `is_shared_bare` is for an address that names no program: it leads to the link that is shared by it or nowhere, so
-    that nobody's visitors are led elsewhere.
-    Budget: 1 statement, 2 where there is none.
+    Links that can earn now come first, then the oldest. With a program's slug only the organization that had both
+    slugs first counts.
+    `is_shared_bare` is for an address without a program: only the link that is shared under that address counts, so
+    that no visitor is led to another brand.
+    Budget: 1 statement, 2 without a result.
     """
     if program is None:
         return _ROWS.first(_FIND_BARE if is_shared_bare else _FIND, {"slug": slug})
-    found = as_id(program)
-    by = _FIND_BY_SLUG if found is None else _FIND_BY_ID
-    return _ROWS.first(by, {"slug": slug, "program": found or program.lower()})
+    program_id = program_id_from_text(program)
+    statement = _FIND_BY_SLUG if program_id is None else _FIND_BY_ID
+    return _ROWS.first(statement, {"slug": slug, "program": program_id or program.lower()})
 
 
 _MARK_INSTALLED = """
@@ -110,8 +110,8 @@ where id = %(program)s and (install_seen_at is null or install_seen_at < %(befor
 """
 
 
-def any_org_stage_installed(*, program_id: UUID, at: datetime, at_most_every: timedelta) -> None:
-    """Stage that a page of this program asked for something of ours, unless that was noted a short while ago."""
+def any_org_stage_install_seen(*, program_id: UUID, at: datetime, at_most_every: timedelta) -> None:
+    """Stage that a page of this program loaded one of our files, unless that was recorded within `at_most_every`."""
     db.stage(_MARK_INSTALLED, {"at": at, "program": program_id, "before": at - at_most_every})
 
 
@@ -125,10 +125,10 @@ where id in (
 """
 
 
-def any_org_stage_script(*, program_id: UUID, origin: str | None, at: datetime, at_most_every: timedelta) -> None:
-    """Stage that the script ran on a page of this program, unless that was noted a short while ago.
+def any_org_stage_script_seen(*, program_id: UUID, origin: str | None, at: datetime, at_most_every: timedelta) -> None:
+    """Stage that the script ran on a page of this program, unless that was recorded within `at_most_every`.
 
-    Waits for nobody: a program that somebody is at work on is noted the next time.
+    Never waits: a program row that is locked is updated the next time.
     """
     db.stage(
         _MARK_SCRIPT,
@@ -136,8 +136,8 @@ def any_org_stage_script(*, program_id: UUID, origin: str | None, at: datetime, 
     )
 
 
-def as_id(program: str) -> UUID | None:
-    """Return the id that a text is; None for the slug of a program."""
+def program_id_from_text(program: str) -> UUID | None:
+    """Return the program id in a text; None for a program's slug."""
     try:
         return UUID(program)
     except ValueError:

@@ -1,1 +1,1 @@
-"""Sales, conversions and what happened to them: terms, refunds, reviews, why they are credited."""
+"""Sales and conversions with their terms, refunds, reviews and attribution."""

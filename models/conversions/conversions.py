@@ -1,6 +1,6 @@
-"""Conversions with the lines of their history. Money is minor units of the row's currency.
+"""Conversions and their history. Money is minor units of the row's currency.
 
-Their lists are in `lists`, their refunds in `refunds`, what they brought by day in `revenue`.
+Their lists are in `lists`, their refunds in `refunds`, their revenue by day in `revenue`.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,12 +18,12 @@ from models.table import Rows, columns, rows_as_json
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """One conversion row. Times are aware UTC; `commission_cents` is what was earned before any reversal.
+    """One conversion row. Times are aware UTC; `commission_cents` is the commission before any reversal.
 
-    `attribution_log` is as `domain.attribution.log` writes it, None where the rest of the row says as much.
-    `refunded_from` is the status that a full refund found, `restored_at` when refunded money last came back;
-    `unreported_cents` is what the brand refunded that its gateway has not reported, None for nothing.
-    `email_normalized` is the inbox of the buyer of an imported or manual sale; other sales keep theirs elsewhere.
+    `attribution_log` is as `domain.attribution.log` writes it, None if the rest of the row contains the same.
+    `refunded_from` is the status before a full refund, `restored_at` when refunded money last came back;
+    `unreported_cents` is what the brand refunded and its gateway has not reported, None for nothing.
+    `email_normalized` is the buyer's email of an imported or manual sale; other sales store it elsewhere.
     `self_referral`: its buyer is the affiliate. `needs_approval`: while Pending it enters no payout until a Manager
     approves it.
     """
@@ -73,22 +73,22 @@ class Conversion:
 
     @property
     def is_disputed(self) -> bool:
-        """Whether its buyer wants the money back through their bank."""
+        """Whether the buyer disputes the payment at their bank."""
         return self.disputed_at is not None
 
     @property
     def net_commission_cents(self) -> int:
-        """What the affiliate still earns."""
+        """The commission less reversals."""
         return self.commission_cents - self.reversed_cents
 
     @property
     def awaits_approval(self) -> bool:
-        """Whether it enters no payout before a Manager approves it."""
+        """Whether it cannot enter a payout before a Manager approves it."""
         return self.needs_approval and self.status == ConversionStatus.Pending
 
     @property
     def payable_at(self) -> datetime | None:
-        """From when it is payable, if it is by then; None for locked history and for what awaits an approval."""
+        """The earliest time at which it is payable; None for locked history and while it awaits an approval."""
         return None if self.payout_locked or self.awaits_approval else self.hold_until
 
 
@@ -108,8 +108,8 @@ def stage_insert(conversions: Sequence[Conversion]) -> None:
     db.stage(_STAGE_INSERT, (rows_as_json(conversions),))
 
 
-def insert_unless_known(conversions: Sequence[Conversion]) -> set[UUID]:
-    """Insert conversion rows now but those whose source knows their external event id already; returns the new ids."""
+def insert_new(conversions: Sequence[Conversion]) -> set[UUID]:
+    """Insert conversions now, except those whose source already has their external event id; return the new ids."""
     return {id for (id,) in db.run(_INSERT_UNLESS_KNOWN, (rows_as_json(conversions),))}
 
 
@@ -122,8 +122,8 @@ from json_populate_recordset(null::conversion_event, %s)
 
 
 @dataclass(frozen=True, slots=True)
-class NewLine:
-    """A line of a conversion's own history as it is written (`initial`, `renewal`, `refund`)."""
+class NewHistoryLine:
+    """A new line of a conversion's history (`initial`, `renewal`, `refund`)."""
 
     organization_id: UUID
     conversion_id: UUID
@@ -134,7 +134,7 @@ class NewLine:
     id: UUID = field(default_factory=new_id)
 
 
-def stage_history(lines: Sequence[NewLine]) -> None:
+def stage_history(lines: Sequence[NewHistoryLine]) -> None:
     """Stage lines of conversions' histories: one statement for all."""
     db.stage(_ADD_LINES, (rows_as_json(lines),))
 
@@ -162,7 +162,7 @@ select {_COLUMNS} from conversion where organization_id = %s and id = any(%s) or
 
 def lock_all(*, organization_id: UUID, conversion_ids: Collection[UUID]) -> dict[UUID, Conversion]:
     """Return conversions by their ids, locked in that order until the transaction ends."""
-    return {found.id: found for found in _ROWS.all(_LOCK_ALL, (organization_id, list(conversion_ids)))}
+    return {conversion.id: conversion for conversion in _ROWS.all(_LOCK_ALL, (organization_id, list(conversion_ids)))}
 
 
 def lock(*, organization_id: UUID, conversion_id: UUID) -> Conversion | None:
@@ -178,31 +178,31 @@ def lock_override(*, organization_id: UUID, parent_id: UUID) -> Conversion | Non
 _STAGE_DISPUTED = "update conversion set disputed_at = %s where organization_id = %s and id = %s"
 
 
-def stage_disputed(conversion: Conversion, *, at: datetime | None) -> None:
-    """Stage that a locked conversion is disputed since a moment; None: that it is not, or no longer."""
+def stage_dispute(conversion: Conversion, *, at: datetime | None) -> None:
+    """Stage since when a locked conversion is disputed; None: it is not, or no longer."""
     db.stage(_STAGE_DISPUTED, (at, conversion.organization_id, conversion.id))
 
 
 @dataclass(frozen=True, slots=True)
-class Followers:
-    """Whether a conversion's override row is written, and whether any payout ever named the conversion."""
+class Dependents:
+    """Whether a conversion has an override row, and whether any payout ever contained the conversion."""
 
     has_override: bool
     is_in_payout: bool
 
 
-_FOLLOWED = Rows(Followers)
-_FOLLOWERS = """
+_DEPENDENT_ROWS = Rows(Dependents)
+_DEPENDENTS = """
 select exists (select from conversion where organization_id = %(org)s and parent_id = %(id)s),
   exists (select from payout_line where organization_id = %(org)s and conversion_id = %(id)s)
 """
 
 
-def followers(*, organization_id: UUID, conversion_id: UUID) -> Followers:
-    """Say what else hangs on a conversion. True is only final under the conversion's lock."""
-    found = _FOLLOWED.first(_FOLLOWERS, {"org": organization_id, "id": conversion_id})
-    assert found is not None
-    return found
+def find_dependents(*, organization_id: UUID, conversion_id: UUID) -> Dependents:
+    """Return what depends on a conversion. Only final under the conversion's lock."""
+    dependents = _DEPENDENT_ROWS.first(_DEPENDENTS, {"org": organization_id, "id": conversion_id})
+    assert dependents is not None
+    return dependents
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class HistoryLine:
 
 
 _LINES = Rows(HistoryLine)
-# The line of a refund, or of a change of the commission, has its id.
+# The line of a refund or of a commission change has the id of that refund or change.
 _WHY = {"reason": "coalesce(r.reason, m.reason)", "note": "coalesce(r.note, m.note)", "origin": "r.origin"}
 _HISTORY = f"""
 select {columns(HistoryLine, "e", **_WHY)} from conversion_event e
@@ -234,12 +234,12 @@ where e.organization_id = %s and e.conversion_id = %s order by e.occurred_at, e.
 """
 
 
-def history(*, organization_id: UUID, conversion_id: UUID) -> list[HistoryLine]:
-    """Return what happened to a conversion, oldest first."""
+def list_history(*, organization_id: UUID, conversion_id: UUID) -> list[HistoryLine]:
+    """Return a conversion's history, oldest first."""
     return _LINES.all(_HISTORY, (organization_id, conversion_id))
 
 
-# In the order of their ids a conversion comes before its override, as everywhere.
+# Ordered by id, a conversion comes before its override, as everywhere.
 _RENEW_HOLDS = """
 with pending as (
   select id from conversion where organization_id = %(org)s and status = 'Pending' and id > %(after)s
@@ -254,9 +254,9 @@ select id from pending order by id desc
 
 
 def renew_holds(*, organization_id: UUID, after: UUID, limit: int) -> UUID | None:
-    """Set the hold of the next Pending conversions anew, from the organization's present grace days.
+    """Recompute the hold of the next Pending conversions from the organization's current grace days.
 
-    Takes up to `limit` of them, by id, after one; returns the last one's id, None when there were fewer.
+    Processes up to `limit` of them, by id, after an id; returns the last one's id, None when there were fewer.
     """
     rows = db.run(_RENEW_HOLDS, {"org": organization_id, "after": after, "limit": limit})
     return rows[0][0] if len(rows) == limit else None

@@ -1,7 +1,7 @@
-"""Counts the payments of customers in a program, over all sources (decision 68).
+"""Counts the payments of a program's customers over all sources (decision 68).
 
-The rules stand in the functions `customer_payments` and `count_payment` of the database: a signed sale is counted in
-the round trip that accepts it.
+The rules are in the database functions `customer_payments` and `count_payment`: a signed sale is counted in the
+round trip that accepts it.
 """
 
 from datetime import datetime
@@ -11,14 +11,14 @@ from domain.conversions.customers import CustomerNames
 from models.db import db
 from models.prepared_statements import PreparedStatement
 
-#: SQL of the names of a customer, as the functions take them; `named` has the parameters.
+#: SQL of a customer's identifiers as the functions take them; `name_params` returns the parameters.
 NAMES = "%(id_name)s::text, %(other_name)s::text, %(gateway_of_id)s::text, %(email_name)s::text, %(inbox)s::text"
 _COUNT = PreparedStatement(
     f"select 1 from count_payment(%(org)s, %(program)s, {NAMES}, %(paid_at)s, null, %(ordinal)s)"
 )
 
 
-def named(customer: CustomerNames) -> dict[str, str | None]:
+def name_params(customer: CustomerNames) -> dict[str, str | None]:
     """Return the parameters of `NAMES`."""
     return {
         "id_name": customer.id_name,
@@ -37,10 +37,10 @@ def stage_count(
     paid_at: datetime,
     ordinal: int | None = None,
 ) -> None:
-    """Stage that a payment counts as one of its customer; nothing where nobody is known.
+    """Stage the count of a payment of its customer; nothing if the customer is unknown.
 
-    With `ordinal` the transaction fails where it is not this payment of the customer by now.
+    With `ordinal` the transaction fails if the payment is no longer the customer's payment of this number.
     """
     if customer.is_known:
-        sent = {"org": organization_id, "program": program_id, "paid_at": paid_at, "ordinal": ordinal}
-        db.stage(_COUNT, sent | named(customer))
+        params = {"org": organization_id, "program": program_id, "paid_at": paid_at, "ordinal": ordinal}
+        db.stage(_COUNT, params | name_params(customer))

@@ -1,4 +1,4 @@
-"""Conversions as the affiliate whom they credit reads them, with every brand: nothing of the buyer, no test sales."""
+"""Conversions as their affiliate sees them, across brands: no data of the buyer, no test sales."""
 
 import functools
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ from models.table import Rows, columns
 
 
 class Earning(NamedTuple):
-    """A conversion as its affiliate sees it. Ids are texts, money is minor units of `currency`.
+    """A conversion as its affiliate sees it. Ids are text, money is minor units of `currency`.
 
-    `is_on_its_way`: a payout that is not Paid holds it. `attribution_log` as in `Conversion`. `is_adjusted`: the brand
-    set its commission by hand; a recruiter's share only follows its sale's.
+    `is_on_its_way`: a payout that is not Paid contains it. `attribution_log` as in `Conversion`. `is_adjusted`: the
+    brand set its commission by hand; a recruiter's share never counts as adjusted.
     """
 
     id: str
@@ -56,7 +56,7 @@ class Earning(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EarningFilters:
-    """What the list is narrowed by; None leaves a column alone. `until` is not included."""
+    """Filters of the list; None does not filter. `until` is exclusive."""
 
     program_id: UUID | None = None
     status: str | None = None
@@ -68,7 +68,7 @@ _IS_ON_ITS_WAY = """exists (select from payout_line l
     where l.organization_id = c.organization_id and l.conversion_id = c.id and l.is_open)"""
 _IS_ADJUSTED = """c.parent_id is null and exists (select from commission_change m
     where m.organization_id = c.organization_id and m.conversion_id = c.id)"""
-_SHOWN = columns(
+_COLUMNS = columns(
     Earning,
     "c",
     id="c.id::text",
@@ -89,48 +89,52 @@ _CONDITIONS = {
 _ROWS = Rows(Earning)
 
 
-def any_org_earnings(
+def any_org_list_earnings(
     *, account_id: UUID | None, email: str | None, filters: EarningFilters, after: Position | None, limit: int
 ) -> list[Earning]:
     """Return up to `limit` conversions that credit a person, newest first, after the keyset position `after`.
 
-    `email` is their verified one, or None. Of each of their affiliates no more than `limit` rows are read.
+    `email` is their verified one, or None. At most `limit` rows of each of their affiliates are read.
     Budget: 1 statement.
     """
-    whom = {"account": account_id, "email": email}
-    return _page(conditions.EVER_OF_PERSON, whom, filters, after, limit)
+    scope_params = {"account": account_id, "email": email}
+    return _page(conditions.EVER_OF_PERSON, scope_params, filters, after, limit)
 
 
-def of_affiliate(*, organization_id: UUID, affiliate_id: UUID, after: Position | None, limit: int) -> list[Earning]:
+def list_of_affiliate(
+    *, organization_id: UUID, affiliate_id: UUID, after: Position | None, limit: int
+) -> list[Earning]:
     """Return up to `limit` conversions that credit one affiliate, newest first, after a position.
 
     Budget: 1 statement.
     """
-    whom = {"org": organization_id, "affiliate": affiliate_id}
-    return _page(conditions.OF_AFFILIATE, whom, EarningFilters(), after, limit)
+    scope_params = {"org": organization_id, "affiliate": affiliate_id}
+    return _page(conditions.OF_AFFILIATE, scope_params, EarningFilters(), after, limit)
 
 
 def _page(
-    whose: str, whom: Mapping[str, object], filters: EarningFilters, after: Position | None, limit: int
+    scope: str, scope_params: Mapping[str, object], filters: EarningFilters, after: Position | None, limit: int
 ) -> list[Earning]:
     before, before_id = after or (None, None)
     values = {name: getattr(filters, name, None) for name in _CONDITIONS} | {"before": before}
-    wanted = tuple(name for name in _CONDITIONS if values[name] is not None)
-    return _ROWS.all(_statement(whose, wanted), {**values, **whom, "before_id": before_id, "limit": limit})
+    filter_names = tuple(name for name in _CONDITIONS if values[name] is not None)
+    return _ROWS.all(
+        _statement(scope, filter_names), {**values, **scope_params, "before_id": before_id, "limit": limit}
+    )
 
 
 @functools.cache
-def _statement(whose: str, wanted: tuple[str, ...]) -> PreparedStatement:
-    narrowed = "".join(f" and {_CONDITIONS[name]}" for name in wanted)
+def _statement(scope: str, filter_names: tuple[str, ...]) -> PreparedStatement:
+    conditions_sql = "".join(f" and {_CONDITIONS[name]}" for name in filter_names)
     return PreparedStatement(f"""
-select {_SHOWN}
+select {_COLUMNS}
 from (
   select c.* from affiliate m cross join lateral (
     select * from conversion c
-    where c.organization_id = m.organization_id and c.affiliate_id = m.id and not c.is_test{narrowed}
+    where c.organization_id = m.organization_id and c.affiliate_id = m.id and not c.is_test{conditions_sql}
     order by c.created_at desc, c.id desc limit %(limit)s
   ) c
-  where {whose}
+  where {scope}
   order by c.created_at desc, c.id desc limit %(limit)s
 ) c
 join program p on p.organization_id = c.organization_id and p.id = c.program_id

@@ -1,4 +1,4 @@
-"""Reads why a conversion was credited as it was. The row itself holds what cannot be told from it otherwise."""
+"""Reads the data that explains a conversion's attribution. The row stores what cannot be derived from other columns."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class StoredAttribution:
-    """A conversion with what decided it; `attribution_log` is null where the rest says it all. Times are aware UTC."""
+    """A conversion's attribution data; `attribution_log` is None if the rest implies it. Times are aware UTC."""
 
     id: UUID
     affiliate_id: UUID
@@ -22,11 +22,11 @@ class StoredAttribution:
 
 
 _ROWS = Rows(StoredAttribution)
-# A conversion by hand and its audit entry were written at one moment, which is how the entry is found by its index.
+# A manual conversion and its audit entry have the same time, by which the index finds the entry.
 _RECORDED_BY = """case when c.source = 'manual' then (select e.actor_type from audit_entry e
     where e.organization_id = c.organization_id and e.action = 'conversion.manual_created'
       and e.created_at = c.created_at and e.entity_id = c.id::text limit 1) end"""
-_SHOWN = columns(
+_COLUMNS = columns(
     StoredAttribution,
     "c",
     decided_at="coalesce(s.settled_at, c.created_at)",
@@ -34,7 +34,7 @@ _SHOWN = columns(
     recorded_by=_RECORDED_BY,
 )
 _FIND = f"""
-select {_SHOWN}
+select {_COLUMNS}
 from conversion c
 left join sale s on s.organization_id = c.organization_id and s.id = c.id
 left join conversion p on p.organization_id = c.organization_id and p.id = c.parent_id
@@ -43,5 +43,5 @@ where c.organization_id = %s and c.id = %s
 
 
 def find(*, organization_id: UUID, conversion_id: UUID) -> StoredAttribution | None:
-    """Return what is stored of a conversion's attribution; None when there is no such conversion."""
+    """Return a conversion's stored attribution; None when there is no such conversion."""
     return _ROWS.first(_FIND, (organization_id, conversion_id))

@@ -1,4 +1,4 @@
-"""Conversions as the brand lists and exports them: light rows by prepared statements, each filter with its index."""
+"""Lists and exports of conversions for the brand: light rows by prepared statements, each filter with its index."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -18,10 +18,10 @@ Row = TypeVar("Row")
 
 
 class ListedConversion(NamedTuple):
-    """A conversion as a page shows it, with whom and what it belongs to. Ids are texts.
+    """A conversion in a list, with the names of its affiliate and program. Ids are text.
 
-    `payable_at` None: locked history, or it waits for an approval. `payout_id` is the last payout that holds or paid
-    it. `moment` is its place in the list.
+    `payable_at` None: locked history, or it waits for an approval. `payout_id` is the last payout that contains or
+    paid it. `moment` is its sort key in the list.
     """
 
     id: str
@@ -66,7 +66,7 @@ class ListedConversion(NamedTuple):
 
 
 class RenderedConversion(NamedTuple):
-    """A conversion as JSON (`models.listing.json_row`) among those of a page. `moment` is its place in the list."""
+    """A conversion of a page as JSON (`models.listing.json_row`). `moment` is its sort key in the list."""
 
     id: str
     document: str
@@ -74,9 +74,9 @@ class RenderedConversion(NamedTuple):
 
 
 class ExportedConversion(NamedTuple):
-    """A conversion as the file has it: fifty thousand are mostly the making of objects, so the database brings texts.
+    """A conversion in an export. All values are text: creating objects would dominate an export of fifty thousand rows.
 
-    What is null is an empty text. `moment` is its place in the list.
+    Null is an empty text. `moment` is its sort key in the list.
     """
 
     id: str
@@ -98,7 +98,7 @@ class ExportedConversion(NamedTuple):
 
 _IDS = {"id": "c.id::text", "affiliate_id": "c.affiliate_id::text", "program_id": "c.program_id::text"}
 _NET = "c.commission_cents - c.reversed_cents"
-# Said per row by their keys and not joined: the rows come in the order of their index whatever the plan was made of.
+# Subselects by key and not joins: whatever statistics the plan was made from, rows are read in the order of the index.
 _AFFILIATE = "(select a.{} from affiliate a where a.organization_id = c.organization_id and a.id = c.affiliate_id)"
 _PROGRAM = "(select p.name from program p where p.organization_id = c.organization_id and p.id = c.program_id)"
 _PAYOUT = """(select l.payout_id::text from payout_line l
@@ -130,7 +130,7 @@ _EXPORTED = {
     "sub_id": "coalesce(c.sub_id, '')",
 }
 
-# As the index on it has it, letter by letter.
+# Literally the expression of the index.
 _KIND = "(case c.type when 'LeadReward' then 'lead' when 'ClickReward' then 'click' else 'sale' end)"
 _CONDITIONS = {
     "affiliate_id": "c.affiliate_id = %(affiliate_id)s",
@@ -142,16 +142,16 @@ _CONDITIONS = {
     "sub_id": "c.sub_id = %(sub_id)s",
     "untagged": "c.sub_id is null",
 }
-# Said besides, word by word: what leads and clicks earn has indexes of its own with what else a list is narrowed by.
+# Additional literal conditions: rewards of leads and clicks have indexes of their own for the other filters.
 _REWARDS = {"lead": "c.type = 'LeadReward'", "click": "c.type = 'ClickReward'"}
 
 
 @dataclass(frozen=True, slots=True)
 class ConversionFilters:
-    """What a list is narrowed by; None leaves a column alone. `until` is not included.
+    """Filters of a list; None does not filter. `until` is exclusive.
 
-    `kind` is sale, lead or click. `untagged` asks for rows without a channel tag. `sought` is an id of the conversion,
-    its external id, or a part of the name or the email of its affiliate, in any case.
+    `kind` is sale, lead or click. `untagged` selects rows without a channel tag. `sought` is the conversion's id, its
+    external id, or a part of its affiliate's name or email, ignoring case.
     """
 
     affiliate_id: UUID | None = None
@@ -166,7 +166,7 @@ class ConversionFilters:
 
 
 class _Order(NamedTuple):
-    """A column and a direction with an index; `among` are the rows that the index has."""
+    """A column and direction with an index; `among` is the condition of a partial index."""
 
     moment: str
     direction: str
@@ -177,7 +177,7 @@ class _Order(NamedTuple):
         return f"{self.moment} {self.direction}, c.id {self.direction}"
 
     @property
-    def behind(self) -> str:
+    def after_position(self) -> str:
         return f"({self.moment}, c.id) {'<' if self.direction == 'desc' else '>'} (%(before)s, %(before_id)s)"
 
 
@@ -189,17 +189,17 @@ _ORDERS = {
 
 
 class _List(Generic[Row]):
-    """Conversions as rows of one class, in any of the orders, or as what `made` makes of them."""
+    """A list of conversions as rows of one class, in any of the orders; `prepare` builds its statements from SQL."""
 
     def __init__(
         self,
         kind: type[Row],
         selected: Mapping[str, str],
         *,
-        made: Callable[[str], PreparedStatement] = PreparedStatement,
+        prepare: Callable[[str], PreparedStatement] = PreparedStatement,
     ) -> None:
         self._kind = kind
-        self._made = made
+        self._prepare = prepare
         self._rows = Rows(kind)
         self._selected = selected
 
@@ -212,71 +212,75 @@ class _List(Generic[Row]):
         after: Position | None,
         limit: int,
     ) -> list[Row]:
-        statement, known = self.asked(organization_id=organization_id, filters=filters, order=order, after=after)
-        return self._rows.all(statement, known | {"limit": limit})
+        statement, params = self.build(organization_id=organization_id, filters=filters, order=order, after=after)
+        return self._rows.all(statement, params | {"limit": limit})
 
-    def asked(
+    def build(
         self, *, organization_id: UUID, filters: ConversionFilters, order: ConversionOrder, after: Position | None
     ) -> tuple[PreparedStatement, dict[str, object]]:
         values = {name: getattr(filters, name) for name in _CONDITIONS} | {"untagged": filters.untagged or None}
-        wanted = tuple(name for name in _CONDITIONS if values[name] is not None)
+        filter_names = tuple(name for name in _CONDITIONS if values[name] is not None)
         before, before_id = after or (None, None)
-        known = values | _sought(filters.sought) | {"before": before, "before_id": before_id}
+        params = values | _search_params(filters.sought) | {"before": before, "before_id": before_id}
         reward = filters.kind if filters.kind in _REWARDS else None
-        statement = self._statement(wanted, reward, _ORDERS[order], after is not None, filters.sought is not None)
-        return statement, known | {"organization_id": organization_id}
+        statement = self._statement(filter_names, reward, _ORDERS[order], after is not None, filters.sought is not None)
+        return statement, params | {"organization_id": organization_id}
 
-    def one(self, *, organization_id: UUID, conversion_id: UUID) -> Row | None:
-        return self._rows.first(self._found, {"organization_id": organization_id, "id": conversion_id})
+    def find(self, *, organization_id: UUID, conversion_id: UUID) -> Row | None:
+        return self._rows.first(self._find_statement, {"organization_id": organization_id, "id": conversion_id})
 
-    def matching(self, known: Mapping[str, object]) -> list[Row]:
+    def find_matching(self, params: Mapping[str, object]) -> list[Row]:
         order = _ORDERS[ConversionOrder.newest]
-        select = self._select(order) if known["sought"] is None else self._select(order, searches.KNOWN_AS)
-        where = "c.organization_id = %(organization_id)s" + (" and c.id = %(id)s" if known["id"] is not None else "")
-        return self._rows.all(f"{select} where {where} order by {order.columns} limit %(limit)s", known)
+        select = self._select(order) if params["sought"] is None else self._select(order, searches.IDS_BY_EXTERNAL_ID)
+        where = "c.organization_id = %(organization_id)s" + (" and c.id = %(id)s" if params["id"] is not None else "")
+        return self._rows.all(f"{select} where {where} order by {order.columns} limit %(limit)s", params)
 
     @functools.cached_property
-    def _found(self) -> Lookup:
+    def _find_statement(self) -> Lookup:
         selected = self._select(_ORDERS[ConversionOrder.newest])
         return Lookup(f"{selected} where c.organization_id = %(organization_id)s and c.id = %(id)s")
 
     @functools.cache  # noqa: B019  # lists live as long as the process
     def _statement(
-        self, wanted: tuple[str, ...], reward: str | None, order: _Order, is_behind: bool, is_sought: bool
+        self, filter_names: tuple[str, ...], reward: str | None, order: _Order, has_position: bool, is_search: bool
     ) -> PreparedStatement:
-        conditions = ["c.organization_id = %(organization_id)s", order.among, *(_CONDITIONS[name] for name in wanted)]
+        conditions = [
+            "c.organization_id = %(organization_id)s",
+            order.among,
+            *(_CONDITIONS[name] for name in filter_names),
+        ]
         if reward is not None:
             conditions.append(_REWARDS[reward])
-        if is_behind:
-            conditions.append(order.behind)
+        if has_position:
+            conditions.append(order.after_position)
         where = " and ".join(conditions)
-        if is_sought:
-            found = searches.found(where=where, moment=order.moment, direction=order.direction)
-            return self._made(f"{self._select(order, found)} order by {order.columns} limit %(limit)s")
-        # Ordered by the columns and not by what is shown under their names, which no index knows.
-        return self._made(f"{self._select(order)} where {where} order by {order.columns} limit %(limit)s")
+        if is_search:
+            ids = searches.search_sql(where=where, moment=order.moment, direction=order.direction)
+            return self._prepare(f"{self._select(order, ids)} order by {order.columns} limit %(limit)s")
+        # Ordered by the columns and not by output expressions of the same name, which have no index.
+        return self._prepare(f"{self._select(order)} where {where} order by {order.columns} limit %(limit)s")
 
     def _select(self, order: _Order, ids: str | None = None) -> str:
-        rows = "conversion c" if ids is None else searches.looked_up(ids)
+        rows = "conversion c" if ids is None else searches.lookup_sql(ids)
         moment = f"{order.moment} as moment"
         return f"select {columns(self._kind, 'c', **self._selected, moment=moment)} from {rows}"
 
 
-def _sought(text: str | None) -> dict[str, object]:
+def _search_params(text: str | None) -> dict[str, object]:
     try:
         return {"sought": text, "sought_id": UUID(text or "")}
     except ValueError:
         return {"sought": text, "sought_id": None}
 
 
-_FOUND = _List(ListedConversion, _LISTED)
-_PIECES = _List(ExportedConversion, _EXPORTED)
+_LISTED_ROWS = _List(ListedConversion, _LISTED)
+_EXPORTED_ROWS = _List(ExportedConversion, _EXPORTED)
 
 
 @functools.cache
-def _rendered(wire: Wire) -> _List[RenderedConversion]:
-    shown = {"id": _IDS["id"], "document": f"{json_row(wire, 'c', **_LISTED)} as document"}
-    return _List(RenderedConversion, shown, made=rendered_page_statement)
+def _rendered_list(wire: Wire) -> _List[RenderedConversion]:
+    selected = {"id": _IDS["id"], "document": f"{json_row(wire, 'c', **_LISTED)} as document"}
+    return _List(RenderedConversion, selected, prepare=rendered_page_statement)
 
 
 def page(
@@ -290,38 +294,40 @@ def page(
 ) -> RenderedPage:
     """Return up to `take` conversions in an order, after the keyset position `after`, under the keys of `wire`.
 
-    The order `payable` is of Pending rows alone. What it costs does not grow with the rows that are not shown, but for
-    filters that hold for few of a long list; with `sought` it grows with the affiliates that the organization has.
+    The order `payable` contains Pending rows only. The cost does not depend on the number of other rows, except for
+    filters that match few rows of a long list; with `sought` it grows with the organization's affiliates.
     """
-    statement, known = _rendered(wire).asked(organization_id=organization_id, filters=filters, order=order, after=after)
-    return read_rendered_page(statement, known, take=take)
+    statement, params = _rendered_list(wire).build(
+        organization_id=organization_id, filters=filters, order=order, after=after
+    )
+    return read_rendered_page(statement, params, take=take)
 
 
 def find(*, organization_id: UUID, conversion_id: UUID) -> ListedConversion | None:
-    """Return one conversion of the organization as a page shows it, or None."""
-    return _FOUND.one(organization_id=organization_id, conversion_id=conversion_id)
+    """Return one conversion of the organization as in a list, or None."""
+    return _LISTED_ROWS.find(organization_id=organization_id, conversion_id=conversion_id)
 
 
-def matching(
+def find_matching(
     *, organization_id: UUID, id: UUID | None, external_event_id: str | None, limit: int
 ) -> list[ListedConversion]:
-    """Return up to `limit` conversions with this id and this external event id, whichever source brought them.
+    """Return up to `limit` conversions with this id and this external event id, of any source.
 
-    Newest first; what is None is not asked for. Budget: 1 round trip.
+    Newest first; None does not filter. Budget: 1 round trip.
     """
-    known = {"organization_id": organization_id, "id": id, "sought": external_event_id, "limit": limit}
-    return _FOUND.matching(known)
+    params = {"organization_id": organization_id, "id": id, "sought": external_event_id, "limit": limit}
+    return _LISTED_ROWS.find_matching(params)
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some rows of an export, and where it ends."""
+    """Some rows of an export, and the position of the last one."""
 
     rows: list[ExportedConversion]
     end: Position
 
 
-def piece(
+def read_piece(
     *,
     organization_id: UUID,
     filters: ConversionFilters,
@@ -329,6 +335,6 @@ def piece(
     after: Position | None,
     limit: int,
 ) -> Piece | None:
-    """Return the next up to `limit` conversions of an export; None at the end."""
-    rows = _PIECES.read(organization_id=organization_id, filters=filters, order=order, after=after, limit=limit)
+    """Return the next conversions of an export, up to `limit`; None at the end."""
+    rows = _EXPORTED_ROWS.read(organization_id=organization_id, filters=filters, order=order, after=after, limit=limit)
     return Piece(rows, (rows[-1].moment, UUID(rows[-1].id))) if rows else None

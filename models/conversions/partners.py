@@ -1,4 +1,4 @@
-"""Whom a conversion is recorded for by hand, and the terms that it is priced by."""
+"""The affiliate of a manual conversion, with the terms that price it."""
 
 from dataclasses import dataclass
 from uuid import UUID

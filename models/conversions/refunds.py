@@ -1,4 +1,4 @@
-"""Refunds of a conversion, what each took back from which row, and the running totals that they lead to."""
+"""Refunds of a conversion, what each reversed of which row, and the resulting running totals."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ where organization_id = %(org)s and id = %(id)s
 """
 
 
-def stage_refunded(
+def stage_refund_effect(
     *,
     organization_id: UUID,
     conversion_id: UUID,
@@ -27,7 +27,7 @@ def stage_refunded(
     refunded_at: datetime | None,
     unreported_cents: int | None,
 ) -> None:
-    """Stage a refund's effect: the new running totals, what more was reversed, and the status it leads to."""
+    """Stage a refund's effect: the new running totals, the additional reversal, and the resulting status."""
     params = {
         "org": organization_id,
         "id": conversion_id,
@@ -47,7 +47,7 @@ where organization_id = %s and id = %s
 """
 
 
-def stage_restored(
+def stage_restoration_effect(
     *,
     organization_id: UUID,
     conversion_id: UUID,
@@ -57,7 +57,7 @@ def stage_restored(
     at: datetime,
     unreported_cents: int | None,
 ) -> None:
-    """Stage what money that came back does: the new running totals, what is reversed no more, and the status."""
+    """Stage a restoration's effect: the new running totals, what is no longer reversed, and the status."""
     db.stage(
         _RESTORED, (refunded_cents, given_back_cents, status, at, unreported_cents, organization_id, conversion_id)
     )
@@ -66,18 +66,17 @@ def stage_restored(
 _UNREPORTED = "update conversion set unreported_cents = %s where organization_id = %s and id = %s"
 
 
-def stage_unreported(conversion: Conversion, unreported_cents: int | None) -> None:
+def stage_unreported_cents(conversion: Conversion, unreported_cents: int | None) -> None:
     """Stage how much of a locked conversion's refunds its gateway has not reported."""
     db.stage(_UNREPORTED, (unreported_cents, conversion.organization_id, conversion.id))
 
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    """One accepted refund of a parent conversion, with the running total that it reached.
+    """One accepted refund of a parent conversion, with the resulting running total.
 
-    A restoration is money that came back: its amount is negative, and the running total falls.
-    `reason` is such as chargeback, None for a refund that says nothing of it; `origin` is who booked it, brand or
-    gateway.
+    A restoration is refunded money that came back: its amount is negative, and the running total falls.
+    `reason` is for example chargeback, None if unknown; `origin` is who booked it, brand or gateway.
     """
 
     id: UUID
@@ -91,7 +90,7 @@ class Refund:
     note: str | None = None
 
 
-# The next place is taken under the conversion's lock; without it the second of two at once would be refused.
+# The next place is taken under the conversion's lock; without it the second of two concurrent refunds would fail.
 _INSERT_REFUND = PreparedStatement("""
 insert into refund (id, organization_id, conversion_id, amount_cents, cumulative_cents, is_full, created_at, reason,
   is_restoration, origin, note, place)
@@ -131,7 +130,7 @@ values (%s, %s, %s, %s, %s)
 def stage_reversal(
     *, organization_id: UUID, refund_id: UUID, conversion_id: UUID, commission_cents: int, at: datetime
 ) -> None:
-    """Stage what a refund took back from one row (negative: gave back); the key refuses to do it twice."""
+    """Stage what a refund reversed of one row (negative: restored); the key rejects a second time."""
     db.stage(_INSERT_REVERSAL, (organization_id, refund_id, conversion_id, commission_cents, at))
 
 
@@ -146,14 +145,14 @@ order by r.place
 """
 
 
-def not_cascaded(*, organization_id: UUID, parent_id: UUID, override_id: UUID) -> list[Refund]:
-    """Return the parent's refunds that have not reached its override yet, in the order they were accepted."""
+def list_not_cascaded(*, organization_id: UUID, parent_id: UUID, override_id: UUID) -> list[Refund]:
+    """Return the parent's refunds that have not reached its override yet, in order of acceptance."""
     return _ROWS.all(_NOT_CASCADED, (organization_id, parent_id, override_id))
 
 
 @dataclass(frozen=True, slots=True)
 class OwnRefund:
-    """The last refund of an override by itself, not with its sale; `is_full` is False once that was undone."""
+    """The last refund of an override alone, not with its sale; `is_full` is False once it was undone."""
 
     id: UUID
     is_full: bool
@@ -165,10 +164,10 @@ select {columns(OwnRefund)} from refund where organization_id = %s and conversio
 """)
 
 
-def own(conversion: Conversion) -> OwnRefund | None:
-    """Return the last refund of a locked override by itself; None where there is no such refund, and for any other row.
+def find_own(conversion: Conversion) -> OwnRefund | None:
+    """Return the last refund of a locked override alone; None without such a refund, and for any other row.
 
-    Budget: none for a row that was never refunded and for one that is no override; else 1 statement.
+    Budget: none for a row that was never refunded or is no override; else 1 statement.
     """
     if conversion.parent_id is None or (conversion.refunded_at is None and conversion.restored_at is None):
         return None

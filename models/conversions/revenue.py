@@ -1,4 +1,4 @@
-"""What affiliates' sales brought, net of refunds, by day and currency: kept beside the conversions, for tiers."""
+"""Affiliates' referred revenue, net of refunds, by day and currency: stored in addition to conversions, for tiers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ on conflict (organization_id, affiliate_id, day, currency) do update set net_cen
 
 
 def stage(conversion: Conversion, *, amount_cents: int) -> None:
-    """Stage a change of the affiliate's net referred revenue on the day of the sale; test sales do not count."""
+    """Stage a change of the affiliate's net revenue on the day of the sale; test sales do not count."""
     _stage([(conversion, amount_cents)])
 
 
 def stage_all(conversions: Sequence[Conversion]) -> None:
-    """Stage what conversions of one organization brought, one statement for all; test sales do not count."""
+    """Stage the revenue of one organization's conversions in one statement; test sales do not count."""
     _stage([(conversion, conversion.amount_cents) for conversion in conversions])
 
 
@@ -37,16 +37,16 @@ def _stage(changes: Sequence[tuple[Conversion, int]]) -> None:
             day = conversion.occurred_at.astimezone(UTC).date()
             days[conversion.affiliate_id, day, conversion.currency] += amount_cents
     if days:
-        # In one order, so that two that add to several of the same days never wait for each other.
+        # In one order, so that two transactions that change several of the same days never deadlock.
         affiliates, dates, currencies = zip(*sorted(days), strict=True)
-        amounts = [days[which] for which in sorted(days)]
+        amounts = [days[key] for key in sorted(days)]
         organization_id = changes[0][0].organization_id
         db.stage(_ADD, (organization_id, list(affiliates), list(dates), list(currencies), amounts))
 
 
 @dataclass(frozen=True, slots=True)
 class DayRevenue:
-    """Net revenue of one day in one currency, with the newest rate published by then (None: no rate)."""
+    """Net revenue of one day in one currency, with the newest rate published until then (None: no rate)."""
 
     currency: str
     net_cents: int
@@ -67,6 +67,6 @@ where r.organization_id = %s and r.affiliate_id = %s
 """
 
 
-def by_day(*, organization_id: UUID, affiliate_id: UUID, home_currency: str) -> list[DayRevenue]:
+def list_by_day(*, organization_id: UUID, affiliate_id: UUID, home_currency: str) -> list[DayRevenue]:
     """Return an affiliate's lifetime net referred revenue, one row per day and currency."""
     return _DAYS.all(_BY_DAY, (home_currency, organization_id, affiliate_id))

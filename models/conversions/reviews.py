@@ -1,4 +1,4 @@
-"""What a review writes to a conversion: its status, and what refunds take back late."""
+"""Effects of a review on a conversion: its status, and late reversals by refunds."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,15 +14,15 @@ where organization_id = %(org)s and id = %(id)s
 
 
 def stage_status(*, organization_id: UUID, conversion_id: UUID, status: str) -> None:
-    """Stage another status of a conversion that was locked in this transaction; once Approved, it needs no approval."""
+    """Stage another status of a conversion locked in this transaction; Approved also clears `needs_approval`."""
     db.stage(_STATUS, {"status": status, "org": organization_id, "id": conversion_id})
 
 
 _APPROVAL_GIVEN = "update conversion set needs_approval = false where organization_id = %s and id = %s"
 
 
-def stage_approval_given(*, organization_id: UUID, conversion_id: UUID) -> None:
-    """Stage that a locked conversion no longer needs an approval; its status and its hold stay."""
+def stage_approval(*, organization_id: UUID, conversion_id: UUID) -> None:
+    """Stage that a locked conversion no longer needs an approval; its status and hold stay."""
     db.stage(_APPROVAL_GIVEN, (organization_id, conversion_id))
 
 
@@ -34,8 +34,8 @@ where c.organization_id = %s and c.id = %s and o.id = c.organization_id
 """
 
 
-def stage_validated(*, organization_id: UUID, conversion_id: UUID, status: str, late_cents: int) -> None:
-    """Stage that a conversion earns again, less what refunds take back late; it is held from when it occurred."""
+def stage_validation(*, organization_id: UUID, conversion_id: UUID, status: str, late_cents: int) -> None:
+    """Stage that a conversion earns again, less late reversals by refunds; its hold counts from when it occurred."""
     db.stage(_VALIDATED, (status, late_cents, organization_id, conversion_id))
 
 
@@ -45,7 +45,7 @@ update reversal set late_cents = late_cents + %s where organization_id = %s and 
 
 
 def stage_late_reversal(*, organization_id: UUID, refund_id: UUID, conversion_id: UUID, cents: int) -> None:
-    """Stage what a refund takes back from a row that earned nothing when it came."""
+    """Stage what a refund reverses of a row that earned nothing when the refund arrived."""
     db.stage(_LATE_REVERSAL, (cents, organization_id, refund_id, conversion_id))
 
 
@@ -57,16 +57,16 @@ where r.organization_id = %s and r.conversion_id = %s order by r.place
 """
 
 
-def reached(*, organization_id: UUID, parent_id: UUID, conversion_id: UUID) -> list[Reached]:
-    """Return the refunds of a parent that reached a row (its own or its override's), in the order of acceptance."""
+def list_reached(*, organization_id: UUID, parent_id: UUID, conversion_id: UUID) -> list[Reached]:
+    """Return the refunds of a parent that reached a row (its own or its override's), in order of acceptance."""
     return _REACHED_ROWS.all(_REACHED, (conversion_id, organization_id, parent_id))
 
 
 _PARENT = "select parent_id from conversion where organization_id = %s and id = %s"
 
 
-def parent_of(*, organization_id: UUID, conversion_id: UUID) -> UUID | None:
-    """Return the parent of an override row; None for every other row and for an id that nothing has."""
+def find_parent(*, organization_id: UUID, conversion_id: UUID) -> UUID | None:
+    """Return the parent of an override row; None for any other row and for an unknown id."""
     row = db.row(_PARENT, (organization_id, conversion_id))
     return row[0] if row else None
 
@@ -83,9 +83,9 @@ returning 1
 
 
 def any_org_release(*, now: datetime, limit: int) -> int:
-    """Approve up to `limit` Pending conversions whose hold has passed; returns how many.
+    """Approve up to `limit` Pending conversions whose hold has passed; return how many.
 
-    Locked history stays, and so does what needs a Manager's approval. What somebody is at work on waits for the next
-    time.
+    Locked history and conversions that need a Manager's approval stay Pending. Rows locked by another transaction are
+    skipped until the next run.
     """
     return len(db.run(_RELEASE, (now, limit)))

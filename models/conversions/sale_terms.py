@@ -1,4 +1,4 @@
-"""The terms that an affiliate's sale is priced by, as they stand now: read the same way for every source of sales."""
+"""The current terms that price an affiliate's sale, read the same way for every source of sales."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,10 +11,10 @@ from models.table import columns
 
 @dataclass(frozen=True, slots=True)
 class SaleTerms:
-    """What an affiliate's sales earn. Rates are Decimal; both of a pair are None where it is not set.
+    """The terms of an affiliate's sales. Rates are Decimal; both of a pair are None if it is not set.
 
-    `override_percent` and `recruiter_id` are the recruiter's, None where no recruiter has a share. The affiliate's
-    email and `self_referrals` decide what becomes of a sale whose buyer is the affiliate.
+    `override_percent` and `recruiter_id` are the recruiter's, None if no recruiter has a share. The affiliate's email
+    and `self_referrals` decide about a sale whose buyer is the affiliate.
     """
 
     commission_model: str
@@ -37,13 +37,13 @@ class SaleTerms:
 
     @property
     def recruiter_share(self) -> RecruiterShare | None:
-        """Who shares in the affiliate's sales; None where nobody has recruited them, or for a share of nothing."""
+        """The recruiter's share of the affiliate's sales; None without a recruiter or a share."""
         if self.recruiter_id is None or not self.override_percent:
             return None
         return RecruiterShare(self.recruiter_id, self.override_percent)
 
 
-#: SQL of `SaleTerms`, and of what they come from, for a statement with an affiliate `a`. Joined by primary keys alone:
+#: SQL of `SaleTerms` and of their joins, for a statement with an affiliate `a`. Joined by primary keys alone:
 #: composite foreign keys keep the rows in one organization.
 COLUMNS = columns(
     SaleTerms,

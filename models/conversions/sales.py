@@ -1,4 +1,4 @@
-"""Accepted sales: the inbox that makes a retry harmless, and the facts that settling one needs."""
+"""Accepted sales: the table that deduplicates retries, and the data that settling a sale needs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -18,7 +18,7 @@ from models.table import Rows, columns, row_values
 
 @dataclass(frozen=True, slots=True)
 class SaleReferral:
-    """The id of a sale that is known already, and what the slug leads to; None for an unknown one."""
+    """The id of an already accepted sale, and the affiliate and program of the slug; None for an unknown one."""
 
     known_sale_id: UUID | None
     affiliate_id: UUID | None
@@ -31,7 +31,7 @@ class SaleReferral:
 
 _REFERRALS = Rows(SaleReferral)
 # Joined by primary keys alone: composite foreign keys keep the rows in one organization, and with the organization
-# in the join a planner without statistics would rather walk all of a tenant's affiliates.
+# in the join a planner without statistics would scan all of a tenant's affiliates.
 _REFERRAL = f"""
   select a.id as affiliate_id, a.status as affiliate_status, p.id as program_id, now_open.yes as is_program_open,
     p.default_commission_model as commission_model, p.sale_commission_type is not null as has_sale_leg
@@ -52,18 +52,19 @@ from (select) one left join lateral ({_REFERRAL}) found on true
 
 
 def look_up(*, organization_id: UUID, external_event_id: str, slug: str) -> SaleReferral:
-    """Return which sale this is, if it is known, and what its slug leads to, in one statement.
+    """Return the sale with this event id, if it was accepted, and what the slug leads to, in one statement.
 
     A slug may have links in several campaigns of one organization: the first by `SALE_RANK` counts, then the oldest.
     """
-    found = _REFERRALS.first(_LOOK_UP, {"organization_id": organization_id, "event": external_event_id, "slug": slug})
-    assert found is not None
-    return found
+    params = {"organization_id": organization_id, "event": external_event_id, "slug": slug}
+    referral = _REFERRALS.first(_LOOK_UP, params)
+    assert referral is not None
+    return referral
 
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A sale as it was posted; `id` is reserved for its conversion."""
+    """A posted sale; `id` is reserved for its conversion."""
 
     id: UUID
     organization_id: UUID
@@ -83,7 +84,7 @@ class Sale:
 _NAMES = tuple(field.name for field in fields(Sale))
 _NAMED = ", ".join(f"%({name})s" for name in _NAMES)
 _SETTLE = rows.kind_columns(jobs.SALE_SETTLE)
-# A sale that names a customer has the ordinal 0 until the statement behind this one counts its payment.
+# A sale with a customer has the ordinal 0 until the next statement counts its payment.
 _ACCEPT = PreparedStatement(f"""
 with found as ({_REFERRAL}), accepted as (
   insert into sale ({columns(Sale)}, customer_ordinal, program_id, affiliate_id)
@@ -98,7 +99,7 @@ select organization_id, %(queue)s, %(name)s, jsonb_build_object('sale_id', id), 
 from accepted
 returning 1
 """)
-# The count stays locked until the transaction ends, so payments are numbered in the order of their acceptance.
+# The count stays locked until the transaction ends, so payments are numbered in order of acceptance.
 _COUNT_PAYMENT = PreparedStatement(f"""
 update sale set (customer_key, customer_ordinal) = (
   select c.name, c.payments
@@ -110,23 +111,23 @@ returning 1
 
 
 def accept(sale: Sale, customer: CustomerNames, *, slug: str) -> bool:
-    """Insert a sale of whom its slug leads to, with its customer's payment counted and the job that settles it.
+    """Insert a sale for the affiliate of its slug, count its customer's payment and insert the job that settles it.
 
-    False: nothing was written, since the organization has one with this external event id already, or its slug leads
-    to nobody who can earn by it; `look_up` says which. Nothing is written either when it comes a second time.
-    Budget: 1 round trip, and no other for the commit in a unit of work that `is_single`.
+    False: nothing was written, because the organization already has a sale with this external event id, or no
+    affiliate of the slug can earn by it; `look_up` tells which. A repeated sale writes nothing either.
+    Budget: 1 round trip, and none for the commit in a unit of work that `is_single`.
     """
-    sent = dict(zip(_NAMES, row_values(sale), strict=True))
-    whole = {**sent, **_SETTLE, "slug": slug, "ordinal": 0 if customer.is_known else 1}
+    sale_params = dict(zip(_NAMES, row_values(sale), strict=True))
+    accept_params = {**sale_params, **_SETTLE, "slug": slug, "ordinal": 0 if customer.is_known else 1}
     if not customer.is_known:
-        return bool(db.run_single(_ACCEPT, whole))
-    db.stage(_ACCEPT, whole)
-    return bool(db.run_single(_COUNT_PAYMENT, sent | customers.named(customer)))
+        return bool(db.run_single(_ACCEPT, accept_params))
+    db.stage(_ACCEPT, accept_params)
+    return bool(db.run_single(_COUNT_PAYMENT, sale_params | customers.name_params(customer)))
 
 
 @dataclass(frozen=True, slots=True)
 class LeadOfBuyer:
-    """A lead of the inbox that a sale names. `occurred_at` is aware UTC."""
+    """A lead with the email of a sale's buyer. `occurred_at` is aware UTC."""
 
     id: UUID
     affiliate_id: UUID
@@ -136,7 +137,7 @@ class LeadOfBuyer:
 
 @dataclass(frozen=True, slots=True)
 class SaleFacts:
-    """Everything that settling a sale decides on. Rates are Decimal, money minor units, times aware UTC."""
+    """All data that settling a sale depends on. Rates are Decimal, money minor units, times aware UTC."""
 
     sale_id: UUID
     organization_id: UUID
@@ -159,7 +160,7 @@ class SaleFacts:
 
 
 _FACTS_ROWS = Rows(SaleFacts)
-_SHOWN = columns(
+_COLUMNS = columns(
     SaleFacts,
     "s",
     sale_id="s.id",
@@ -167,8 +168,8 @@ _SHOWN = columns(
     terms=sale_terms.COLUMNS,
     lead=columns(LeadOfBuyer, "lead"),
 )
-# However many leads a person has, the newest are read, in the order of their index: with an order of its own a plan
-# that is made while the table is empty would read all of a tenant's leads. A lead of a campaign that does not pay for
+# However many leads a person has, only the newest are read, in the order of their index: with another order a plan
+# made while the table was empty would read all of a tenant's leads. A lead of a campaign that does not pay for
 # sales is also the lead of its account's other affiliates.
 _LEADS = f"""
   select l.id, case when is_own.yes then s.affiliate_id else l.affiliate_id end as affiliate_id, l.sub_id,
@@ -186,9 +187,9 @@ _LEADS = f"""
     or not {SELLING_PROGRAM} and (named.account_id = a.account_id or named.email = a.email) is true as yes) is_own
   order by is_own.yes desc, l.occurred_at desc, l.id desc limit 1
 """
-# Of several leads the affiliate's own is meant, then the newest.
+# Among several leads the affiliate's own comes first, then the newest.
 _FACTS = FreshSelect(f"""
-select {_SHOWN}
+select {_COLUMNS}
 from sale s
 join affiliate a on a.id = s.affiliate_id
 {sale_terms.JOINS}
@@ -204,7 +205,7 @@ for update of s
 
 
 def lock_unsettled(*, organization_id: UUID, sale_ids: Sequence[UUID]) -> list[SaleFacts]:
-    """Lock those of these sales that have no conversion yet, in the order of their ids, and return their facts."""
+    """Lock those of these sales that have no conversion yet, by id, and return their facts."""
     return _FACTS_ROWS.all(_FACTS, (organization_id, list(sale_ids)))
 
 
@@ -220,11 +221,11 @@ _UNSETTLED = "select from sale where organization_id = %s and id = %s and settle
 
 
 def is_unsettled(*, organization_id: UUID, sale_id: UUID) -> bool:
-    """Say whether this id was given out for a sale that has no conversion yet."""
+    """Return whether this is the id of a sale that has no conversion yet."""
     return bool(db.run(_UNSETTLED, (organization_id, sale_id)))
 
 
-# Two conditions and not one on either: each has an index.
+# Two selects and not one `or`: each condition has an index.
 _UNSETTLED_OF = """
 select id from sale where organization_id = %(org)s and id = %(id)s and settled_at is null
 union all

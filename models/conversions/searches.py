@@ -1,11 +1,11 @@
-"""Finds conversions by what a person has at hand: an id, an order's number, a part of an affiliate's name or email."""
+"""Searches conversions by id, order number, or a part of an affiliate's name or email."""
 
 from uuid import UUID
 
 from domain.gateways.names import Gateway
 from models.db import db
 
-# The sources that the organization has conversions of, one row of each looked at: external ids are unique within one.
+# The sources of the organization's conversions, found by reading one row of each: external ids are unique per source.
 _SOURCES = """
 source (name) as (
   (select source from conversion where organization_id = %(organization_id)s order by source limit 1)
@@ -21,19 +21,19 @@ whose (id) as materialized (
     and strpos(name_sought || ' ' || email, lower(%(sought)s)) > 0
 )
 """
-# Each affiliate's rows are looked up while they are few; the rows of many lie close together in the list itself.
-_FEW = 200
+# Up to so many affiliates are looked up one by one; the rows of more are dense in the list itself.
+_MAX_LOOKUPS = 200
 
 
 #: SQL for the ids of conversions by their external event id `sought`, in whichever source.
-KNOWN_AS = f"""
+IDS_BY_EXTERNAL_ID = f"""
 with recursive {_SOURCES}
 select s.id from source join conversion s
   on s.organization_id = %(organization_id)s and s.source = source.name and s.external_event_id = %(sought)s
 """
 
-# Each source has at most one conversion with an external id. A sale that was accepted has its conversion's id already.
-# Of two gateways that gave two orders one number the older conversion is meant.
+# Each source has at most one conversion with an external id. An accepted sale already has its conversion's id.
+# If two gateways gave two orders the same number, the older conversion counts.
 _REFUNDABLE = f"""
 select id from (
   select id, accepted_at as since, 0 as rank from sale
@@ -41,17 +41,17 @@ select id from (
   union all
   select c.id, c.created_at, case when c.source = 's2s' then 0 when c.source = any(%(gateways)s) then 1
     when c.source = 'import' then 2 when c.source = 'manual' then 3 else 4 end
-  from ({KNOWN_AS}) known join conversion c on c.organization_id = %(organization_id)s and c.id = known.id
+  from ({IDS_BY_EXTERNAL_ID}) known join conversion c on c.organization_id = %(organization_id)s and c.id = known.id
   where c.parent_id is null
 ) found order by rank, since, id limit 1
 """
 
 
 def find_refundable(*, organization_id: UUID, external_event_id: str) -> UUID | None:
-    """Return the conversion that a brand means by an external id; None where it has none.
+    """Return the brand's conversion with an external id, or None.
 
-    The signed sale first, also one that is not settled yet, then a gateway's, an imported one, one by hand, any other.
-    Shares of recruiters have no external id of the brand's. Budget: 1 statement.
+    A signed sale comes first, settled or not, then a gateway's, an imported, a manual, and any other one.
+    Recruiters' shares have no external id. Budget: 1 statement.
     """
     gateways = [gateway.value for gateway in Gateway]
     params = {"organization_id": organization_id, "sought": external_event_id, "gateways": gateways}
@@ -59,34 +59,34 @@ def find_refundable(*, organization_id: UUID, external_event_id: str) -> UUID | 
     return row[0] if row else None
 
 
-def looked_up(ids: str) -> str:
-    """Return SQL for the conversions `c` of the organization with the ids that a statement brings, each by its key.
+def lookup_sql(ids: str) -> str:
+    """Return SQL for the organization's conversions `c` with the ids of a select, each looked up by its key.
 
-    Said apart like this, it goes so whatever the plan was made of: where tenants have few rows on the average, one that
-    has a million is no reason to read through its list.
+    This form forces the key lookup whatever statistics the plan was made from: a tenant with a million rows is not
+    scanned because tenants have few rows on average.
     """
     return f"""({ids}) known (id) cross join lateral (
   select * from conversion where organization_id = %(organization_id)s and id = known.id offset 0
 ) c"""
 
 
-def found(*, where: str, moment: str, direction: str) -> str:
-    """Return SQL for the ids of up to `limit` conversions `c` that are sought, of those that a condition holds for.
+def search_sql(*, where: str, moment: str, direction: str) -> str:
+    """Return SQL for the ids of up to `limit` conversions `c` that match the search and a condition.
 
-    It takes the parameters `sought`, `sought_id` (None: it is no id), `organization_id`, `limit` and the condition's.
+    Parameters: `sought`, `sought_id` (None: not an id), `organization_id`, `limit` and the condition's.
     """
-    shown = f"select c.id, {moment} as moment from"
+    select = f"select c.id, {moment} as moment from"
     order = f"order by {moment} {direction}, c.id {direction} limit %(limit)s"
-    # What is looked up apart, behind an `offset 0`, goes by its own index whatever the plan was made of; so does the
-    # list, whose condition on affiliates is no condition that an index could take. Only the few that were named are
-    # made distinct by a hash: it is laid out for the rows that the plan expects, which of a list are a share of it all.
+    # Each subselect with `offset 0` uses its own index whatever statistics the plan was made from; so does the list,
+    # whose condition on affiliates no index can serve. Only the few affiliates of the search are made distinct by a
+    # hash: its size follows the planner's row estimate, which for a list is a share of the whole table.
     return f"""
 with recursive {_SOURCES}, {_WHOSE}, named (id, moment) as materialized (
-  {shown} (
+  {select} (
     select * from conversion where organization_id = %(organization_id)s and id = %(sought_id)s offset 0
   ) c where {where}
   union
-  {shown} source cross join lateral (
+  {select} source cross join lateral (
     select * from conversion s where s.organization_id = %(organization_id)s and s.source = source.name
       and s.external_event_id = %(sought)s offset 0
   ) c where {where}
@@ -95,12 +95,12 @@ select id from (
   select id, moment from named
   union all
   select k.id, k.moment from whose cross join lateral (
-    {shown} conversion c where {where} and c.affiliate_id = whose.id {order}
-  ) k where not exists (select from whose offset {_FEW}) and k.id not in (select id from named)
+    {select} conversion c where {where} and c.affiliate_id = whose.id {order}
+  ) k where not exists (select from whose offset {_MAX_LOOKUPS}) and k.id not in (select id from named)
   union all
   select k.id, k.moment from (
-    {shown} conversion c where {where} and (c.affiliate_id in (select id from whose)) is true
-      and exists (select from whose offset {_FEW}) {order}
+    {select} conversion c where {where} and (c.affiliate_id in (select id from whose)) is true
+      and exists (select from whose offset {_MAX_LOOKUPS}) {order}
   ) k where k.id not in (select id from named)
 ) known order by moment {direction}, id {direction} limit %(limit)s
 """

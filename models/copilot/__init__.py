@@ -1,1 +1,1 @@
-"""Conversations with the co-pilot: what was said, what it proposed, and how much of the model was used."""
+"""Conversations with the co-pilot: their entries, proposed acts, and the use of the model."""

@@ -1,4 +1,4 @@
-"""What the co-pilot proposed to do: a tool with its arguments, which only the person it was proposed to lets happen."""
+"""Acts that the co-pilot proposed: a tool with arguments, which only the person of the conversation may confirm."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from models.table import Table
 
 @dataclass(frozen=True, slots=True)
 class CopilotAct:
-    """A proposed act. `preview` is what was shown, `result` what the operation said."""
+    """A proposed act. `preview` was shown to the person, `result` is the operation's response."""
 
     id: UUID
     organization_id: UUID
@@ -44,8 +44,8 @@ def insert(values: Mapping[str, Any]) -> None:
     _TABLE.insert({**values, **documents})
 
 
-def of(organization_id: UUID, conversation_id: UUID) -> list[CopilotAct]:
-    """Return what was proposed in a conversation, in its order. Budget: 1 statement."""
+def list_of_conversation(organization_id: UUID, conversation_id: UUID) -> list[CopilotAct]:
+    """Return the acts proposed in a conversation, in order. Budget: 1 statement."""
     return _TABLE.all(_OF, (organization_id, conversation_id))
 
 
@@ -56,5 +56,5 @@ def lock(*, organization_id: UUID, conversation_id: UUID, act_id: UUID) -> Copil
 
 def change(act: CopilotAct, changes: Mapping[str, Any]) -> CopilotAct:
     """Change columns of a locked act and return it as it is now."""
-    sent = {name: Json(value) if name == "result" and value is not None else value for name, value in changes.items()}
-    return _TABLE.update_locked(act, sent)
+    values = {name: Json(value) if name == "result" and value is not None else value for name, value in changes.items()}
+    return _TABLE.update_locked(act, values)

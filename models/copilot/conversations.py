@@ -13,9 +13,9 @@ from models.table import Table
 
 @dataclass(frozen=True, slots=True)
 class CopilotConversation:
-    """A conversation; `turn` counts requests to the model, `rounds` those of the last question.
+    """A conversation; `turn` counts the requests to the model, `rounds` those for the last question.
 
-    `begun_at` is since when somebody does what the model wants to see, `failure` why there is no answer.
+    `begun_at` is since when the model's tool calls are executed, `failure` why there is no answer.
     """
 
     id: UUID
@@ -35,7 +35,7 @@ class CopilotConversation:
 
 
 class ListedConversation(NamedTuple):
-    """What a list shows of a conversation, ids as texts."""
+    """A conversation in a list, ids as text."""
 
     id: str
     title: str
@@ -57,9 +57,9 @@ select {_TABLE.columns} from copilot_conversation where organization_id = %s and
 
 def insert(values: Mapping[str, Any]) -> CopilotConversation:
     """Insert a conversation and return it."""
-    made = _TABLE.insert_returning(values)
-    assert made is not None  # its id is new
-    return made
+    conversation = _TABLE.insert_returning(values)
+    assert conversation is not None  # its id is new
+    return conversation
 
 
 def find(*, organization_id: UUID, member_id: UUID, conversation_id: UUID) -> CopilotConversation | None:
@@ -73,7 +73,7 @@ def lock(*, organization_id: UUID, member_id: UUID, conversation_id: UUID) -> Co
 
 
 def lock_any(*, organization_id: UUID, conversation_id: UUID) -> CopilotConversation | None:
-    """Return a conversation of whomever, locked until the transaction ends: for the job that asks the model."""
+    """Return a conversation of any member, locked until the transaction ends: for the job that calls the model."""
     return _TABLE.first(_LOCK_ANY, (organization_id, conversation_id))
 
 
@@ -83,15 +83,15 @@ def change(conversation: CopilotConversation, changes: Mapping[str, Any]) -> Cop
 
 
 def stage_tools(conversation: CopilotConversation, tools: str) -> None:
-    """Stage which tools (the JSON of a list) the model is told of from now on."""
+    """Stage the tools (a JSON list) that are offered to the model from now on."""
     db.stage(
         "update copilot_conversation set tools = %s where organization_id = %s and id = %s",
         (tools, conversation.organization_id, conversation.id),
     )
 
 
-def tools(conversation: CopilotConversation) -> str:
-    """Return which tools the model is told of, as the JSON of a list."""
+def find_tools(conversation: CopilotConversation) -> str:
+    """Return the tools that are offered to the model, as a JSON list."""
     row = db.row(
         "select tools from copilot_conversation where organization_id = %s and id = %s",
         (conversation.organization_id, conversation.id),
@@ -105,6 +105,6 @@ def page(*, organization_id: UUID, member_id: UUID, after: Position | None, limi
 
 
 def delete(*, organization_id: UUID, member_id: UUID, conversation_id: UUID) -> bool:
-    """Delete a person's conversation with all that was said in it; False when there is none."""
+    """Delete a person's conversation with its entries; False when it does not exist."""
     sql = "delete from copilot_conversation where organization_id = %s and member_id = %s and id = %s returning 1"
     return bool(db.run(sql, (organization_id, member_id, conversation_id)))

@@ -1,4 +1,4 @@
-"""What was said in a conversation, in its order: questions, replies, and what tools found."""
+"""The entries of a conversation in order: questions, replies and tool results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class CopilotEntry:
-    """One of them. A reply has `calls` ({id, tool, arguments}), a result the `call_id` that it is of."""
+    """An entry. A reply has `calls` ({id, tool, arguments}), a result the `call_id` that it answers."""
 
     number: int
     kind: str
@@ -33,12 +33,12 @@ values (%s, %s, %s, %s, %s, %s, %s, %s)
 """
 
 
-def of(organization_id: UUID, conversation_id: UUID) -> list[CopilotEntry]:
-    """Return what was said, the first first. Budget: 1 statement."""
+def list_of_conversation(organization_id: UUID, conversation_id: UUID) -> list[CopilotEntry]:
+    """Return a conversation's entries in order. Budget: 1 statement."""
     return _ROWS.all(_OF, (organization_id, conversation_id))
 
 
 def stage(conversation: CopilotConversation, entry: CopilotEntry) -> None:
-    """Stage something that was said in a locked conversation."""
+    """Stage an entry of a locked conversation."""
     row = (conversation.organization_id, conversation.id, entry.number, entry.kind, entry.text)
     db.stage(_INSERT, (*row, Json(list(entry.calls)), entry.call_id, entry.created_at))

@@ -1,1 +1,1 @@
-"""Coupons, who may mint their codes, and the codes of affiliates."""
+"""Coupons, grants to mint their codes, and the codes of affiliates."""

@@ -15,15 +15,15 @@ from models.table import Table, columns
 
 @dataclass(frozen=True, slots=True)
 class AffiliateCoupon:
-    """A code. `origin` is brand, self_minted or external; an external one has no connection and maybe no family.
+    """A code. `origin` is brand, self_minted or external; an external one has no connection and may have no coupon.
 
-    `redemption_count` is the conversions credited by it that are not fully refunded. `unanswered_at` is when the
-    gateway's answer to its minting was lost. `processor_promotion_code_id` is the id by which payments name it; None
-    again once another code may have it. `switched_off_at` is when a revoked one ended where it is minted; None
-    while a job is at it.
+    `redemption_count` is the number of conversions credited by it that are not fully refunded. `unanswered_at` is when
+    the gateway's response to its minting was lost. `processor_promotion_code_id` is its id in payments; None again
+    once another code may have it. `switched_off_at` is when a revoked one was deactivated at its gateway; None while
+    a job works on that.
 
-    `discount_type` to `max_redemptions` are of a code that was minted without a family. `processor` is the gateway
-    where it is minted.
+    `discount_type` to `max_redemptions` are set for a code minted without a coupon. `processor` is the gateway where it
+    is minted.
     """
 
     id: UUID
@@ -51,7 +51,7 @@ class AffiliateCoupon:
 
     @property
     def discount(self) -> Discount | None:
-        """What the code takes off by itself; None for one of a family and for one that was made elsewhere."""
+        """The code's own discount; None for a code of a coupon and for an external one."""
         if self.discount_type is None or self.discount_value is None:
             return None
         return Discount(
@@ -66,17 +66,17 @@ class AffiliateCoupon:
         )
 
 
-def processor_of(alias: str) -> str:
+def processor_sql(alias: str) -> str:
     """Return SQL for the gateway where the code of a row is minted."""
     return f"""(select n.gateway from gateway_connection n
   where n.organization_id = {alias}.organization_id and n.id = {alias}.connection_id)"""
 
 
-_TABLE = Table("affiliate_coupon", AffiliateCoupon, expressions={"processor": processor_of("affiliate_coupon")})
+_TABLE = Table("affiliate_coupon", AffiliateCoupon, expressions={"processor": processor_sql("affiliate_coupon")})
 
 
 def insert(values: Mapping[str, Any]) -> AffiliateCoupon | None:
-    """Insert a code and return it; None when a code in force has its text, or one its id."""
+    """Insert a code and return it; None if a code in force has the same text, or any code the same id."""
     return _TABLE.insert_returning(values)
 
 
@@ -116,15 +116,15 @@ def stage_remove(code: AffiliateCoupon) -> None:
     db.stage("delete from affiliate_coupon where organization_id = %s and id = %s", (code.organization_id, code.id))
 
 
-_HELD = """
+_COUNT_IN_FORCE = """
 select count(*) from affiliate_coupon
 where organization_id = %s and campaign_coupon_id = %s and affiliate_id = %s and status <> 'Revoked'
 """
 
 
-def held(*, organization_id: UUID, coupon_id: UUID, affiliate_id: UUID) -> int:
-    """Return how many codes in force an affiliate holds from a coupon, those that are being minted with them."""
-    row = db.row(_HELD, (organization_id, coupon_id, affiliate_id))
+def count_in_force(*, organization_id: UUID, coupon_id: UUID, affiliate_id: UUID) -> int:
+    """Return how many codes of a coupon an affiliate has in force, including those being minted."""
+    row = db.row(_COUNT_IN_FORCE, (organization_id, coupon_id, affiliate_id))
     assert row is not None
     return int(row[0])
 
@@ -133,11 +133,11 @@ _HAS_ANY = "select from affiliate_coupon where organization_id = %s and campaign
 
 
 def has_any(*, organization_id: UUID, coupon_id: UUID) -> bool:
-    """Say whether a coupon ever had a code."""
+    """Return whether a coupon ever had a code."""
     return bool(db.run(_HAS_ANY, (organization_id, coupon_id)))
 
 
-# Whoever revokes many locks them in one order.
+# Locked in one order, so that concurrent revocations never deadlock.
 _REVOKE = f"""
 with ending as (
   select id from affiliate_coupon where organization_id = %(org)s and status <> 'Revoked' and {{which}}
@@ -146,7 +146,7 @@ with ending as (
 update affiliate_coupon k set status = 'Revoked', revoked_at = %(at)s,
   switched_off_at = case when k.origin = 'external' then %(at)s end
 from ending where k.organization_id = %(org)s and k.id = ending.id
-returning {columns(AffiliateCoupon, "k", processor=processor_of("k"))}
+returning {columns(AffiliateCoupon, "k", processor=processor_sql("k"))}
 """
 _REVOKE_FAMILY = _REVOKE.format(
     which="""campaign_coupon_id = %(coupon)s
@@ -158,7 +158,7 @@ _REVOKE_OWNED = _REVOKE.format(which="affiliate_id = any(%(of)s)")
 def revoke_family(
     *, organization_id: UUID, coupon_id: UUID, minted_by: list[UUID] | None, at: datetime
 ) -> list[AffiliateCoupon]:
-    """Revoke the codes in force of a coupon and return them; of `minted_by`, only what these minted themselves."""
+    """Revoke a coupon's codes in force and return them; with `minted_by` only those that these affiliates minted."""
     params = {"org": organization_id, "coupon": coupon_id, "of": minted_by, "at": at}
     return _TABLE.all(_REVOKE_FAMILY, params)
 
@@ -175,7 +175,7 @@ where organization_id = %s and campaign_coupon_id = %s and status = 'Revoked' an
 
 
 def is_ending(*, organization_id: UUID, coupon_id: UUID) -> bool:
-    """Say whether a revoked code of a coupon has not ended yet where it is minted."""
+    """Return whether a revoked code of a coupon is still active at its gateway."""
     return bool(db.run(_IS_ENDING, (organization_id, coupon_id)))
 
 
@@ -207,7 +207,7 @@ _OWN = f"""
 from affiliate_coupon k join affiliate m on m.organization_id = k.organization_id and m.id = k.affiliate_id
 where {OF_PERSON}
 """
-_K_COLUMNS = columns(AffiliateCoupon, "k", processor=processor_of("k"))
+_K_COLUMNS = columns(AffiliateCoupon, "k", processor=processor_sql("k"))
 _ANY_ORG_OWN = f"""
 select {_K_COLUMNS} {_OWN}
   and (%(before)s::timestamptz is null or (k.created_at, k.id) < (%(before)s, %(before_id)s))
@@ -217,7 +217,7 @@ limit %(limit)s
 _ANY_ORG_OWN_ONE = f"select {_K_COLUMNS} {_OWN} and k.id = %(id)s"
 
 
-def any_org_own(
+def any_org_list_own(
     *, account_id: UUID | None, email: str | None, after: tuple[datetime, UUID] | None, limit: int
 ) -> list[AffiliateCoupon]:
     """Return up to `limit` codes of a person in all campaigns, the newest first."""
@@ -226,7 +226,7 @@ def any_org_own(
     return _TABLE.all(_ANY_ORG_OWN, params)
 
 
-def any_org_own_one(*, account_id: UUID | None, email: str | None, code_id: UUID) -> AffiliateCoupon | None:
+def any_org_find_own(*, account_id: UUID | None, email: str | None, code_id: UUID) -> AffiliateCoupon | None:
     """Return one code of a person, in any state."""
     return _TABLE.first(_ANY_ORG_OWN_ONE, {"account": account_id, "email": email, "id": code_id})
 
@@ -243,10 +243,10 @@ where organization_id = %s and id = %s
 
 
 def stage_redeemed(*, organization_id: UUID, code_id: UUID, at: datetime) -> None:
-    """Stage that a conversion was credited by a code, at a moment."""
+    """Stage that a code credited a conversion at a time."""
     db.stage(_STAGE_REDEEMED, (at, organization_id, code_id))
 
 
 def stage_count(*, organization_id: UUID, code_id: UUID, by: int) -> None:
-    """Stage that a conversion of a code was refunded in full (-1), or is no longer (1). It never falls below zero."""
+    """Stage that a code's conversion was refunded in full (-1), or is no longer (1). The count never falls below 0."""
     db.stage(_STAGE_COUNT, (by, organization_id, code_id))

@@ -1,4 +1,4 @@
-"""Families of codes, each with what it takes off and what its sales earn."""
+"""Coupons: families of codes with one discount and one commission."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from models.table import Rows, Table, columns
 
 @dataclass(frozen=True, slots=True)
 class CampaignCoupon:
-    """A family of codes. `state` is minting, active or archived; `discount_value` as `Discount.value`.
+    """A coupon. `state` is minting, active or archived; `discount_value` as `Discount.value`.
 
-    `max_codes_per_affiliate` None is as many as somebody likes; a commission of None is what sales earn without it.
-    `archived_codes` ended with it; `archive_told_at` is when all of them had ended at the gateway too.
+    `max_codes_per_affiliate` None: no limit; a commission of None: sales earn what they earn without the coupon.
+    `archived_codes` is how many codes ended with it; `archive_told_at` when all of them had ended at the gateway too.
     """
 
     id: UUID
@@ -55,7 +55,7 @@ class CampaignCoupon:
 
     @property
     def discount(self) -> Discount:
-        """What its codes take off."""
+        """The discount of its codes."""
         return Discount(
             type=DiscountType(self.discount_type),
             value=self.discount_value,
@@ -70,7 +70,7 @@ class CampaignCoupon:
 
 @dataclass(frozen=True, slots=True)
 class CountedCoupon:
-    """A coupon with who may mint from it, and how many of its codes are still to end at the gateway.
+    """A coupon with the affiliates who may mint from it, and how many of its codes are still to end at the gateway.
 
     `processor` is the gateway of its connection, `minted_code_count` how many of its codes are in force.
     """
@@ -88,7 +88,7 @@ class CountedCoupon:
 
     @property
     def created_at(self) -> datetime:
-        """The moment by which lists are ordered."""
+        """The time by which lists are ordered."""
         return self.coupon.created_at
 
 
@@ -124,7 +124,7 @@ _ITS_PROGRAM = "and c.program_id = %(program)s"
 
 
 def insert(values: Mapping[str, Any]) -> bool:
-    """Insert a coupon; False when one has its id."""
+    """Insert a coupon; False when its id exists."""
     return _TABLE.insert(values)
 
 
@@ -139,7 +139,7 @@ def find(*, organization_id: UUID, coupon_id: UUID) -> CampaignCoupon | None:
 
 
 def lock(*, organization_id: UUID, coupon_id: UUID) -> CampaignCoupon | None:
-    """Return one coupon of the organization, locked until the transaction ends; caps and grants are decided so."""
+    """Return one coupon of the organization, locked until the transaction ends; limits and grants require the lock."""
     return _TABLE.first(_LOCK, (organization_id, coupon_id))
 
 
@@ -156,8 +156,8 @@ def stage_remove(coupon: CampaignCoupon) -> None:
 _ONE_COUNTED = f"{_SELECT_COUNTED} {_ITS_PROGRAM} and c.id = %(id)s"
 
 
-def counted(*, organization_id: UUID, program_id: UUID, coupon_id: UUID) -> CountedCoupon | None:
-    """Return one coupon of a program as it is shown."""
+def find_counted(*, organization_id: UUID, program_id: UUID, coupon_id: UUID) -> CountedCoupon | None:
+    """Return one coupon of a program with its counts."""
     return _COUNTED.first(_ONE_COUNTED, {"org": organization_id, "program": program_id, "id": coupon_id})
 
 
@@ -177,19 +177,19 @@ def page(
     return _COUNTED.all(_PAGE.format(of_program=_ITS_PROGRAM if program_id else ""), params)
 
 
-_ANY_ORG_PLACE = "select organization_id, program_id from campaign_coupon where id = %s and state <> 'minting'"
+_ANY_ORG_PROGRAM = "select organization_id, program_id from campaign_coupon where id = %s and state <> 'minting'"
 
 
-def any_org_place(coupon_id: UUID) -> tuple[UUID, UUID] | None:
-    """Return the organization and the program of a coupon, for an affiliate who belongs to none."""
-    return db.row(_ANY_ORG_PLACE, (coupon_id,))
+def any_org_find_program(coupon_id: UUID) -> tuple[UUID, UUID] | None:
+    """Return the organization and program of a coupon, for a caller whose organization is unknown."""
+    return db.row(_ANY_ORG_PROGRAM, (coupon_id,))
 
 
 _GRANTED = "select affiliate_id from coupon_grant where organization_id = %s and campaign_coupon_id = %s"
 
 
-def granted(coupon: CampaignCoupon) -> set[UUID]:
-    """Return who may mint from a coupon."""
+def list_granted(coupon: CampaignCoupon) -> set[UUID]:
+    """Return the affiliates who may mint from a coupon."""
     return {affiliate_id for (affiliate_id,) in db.run(_GRANTED, (coupon.organization_id, coupon.id))}
 
 
@@ -198,7 +198,7 @@ insert into coupon_grant (organization_id, campaign_coupon_id, affiliate_id, gra
 select %s, %s, affiliate_id, %s from unnest(%s::uuid[]) affiliate_id
 on conflict do nothing
 """
-_STAGE_UNGRANTED = """
+_STAGE_REVOKE_GRANTS = """
 delete from coupon_grant where organization_id = %s and campaign_coupon_id = %s and affiliate_id = any(%s)
 """
 
@@ -208,9 +208,9 @@ def stage_grants(coupon_id: UUID, organization_id: UUID, affiliate_ids: list[UUI
     db.stage(_STAGE_GRANTS, (organization_id, coupon_id, at, affiliate_ids))
 
 
-def stage_ungranted(coupon: CampaignCoupon, affiliate_ids: list[UUID]) -> None:
-    """Stage that these affiliates may not mint from a coupon any more."""
-    db.stage(_STAGE_UNGRANTED, (coupon.organization_id, coupon.id, affiliate_ids))
+def stage_revoke_grants(coupon: CampaignCoupon, affiliate_ids: list[UUID]) -> None:
+    """Stage that these affiliates may no longer mint from a coupon."""
+    db.stage(_STAGE_REVOKE_GRANTS, (coupon.organization_id, coupon.id, affiliate_ids))
 
 
 _OF_PROGRAM = """
@@ -219,14 +219,14 @@ where organization_id = %s and program_id = %s and deleted_at is null and id = a
 """
 
 
-def of_program(*, organization_id: UUID, program_id: UUID, affiliate_ids: list[UUID]) -> set[UUID]:
-    """Return which of these are affiliates of a program."""
-    return {found for (found,) in db.run(_OF_PROGRAM, (organization_id, program_id, affiliate_ids))}
+def filter_by_program(*, organization_id: UUID, program_id: UUID, affiliate_ids: list[UUID]) -> set[UUID]:
+    """Return which of these affiliates are in a program."""
+    return {affiliate_id for (affiliate_id,) in db.run(_OF_PROGRAM, (organization_id, program_id, affiliate_ids))}
 
 
 @dataclass(frozen=True, slots=True)
 class PickableAffiliate:
-    """An Approved affiliate for the allow-list, with how many codes they hold that they minted from a coupon."""
+    """An Approved affiliate for the allow-list, with how many codes they minted from a coupon."""
 
     id: UUID
     email: str
@@ -261,7 +261,7 @@ limit %(limit)s
 """
 
 
-def pickable(
+def list_pickable(
     *,
     organization_id: UUID,
     program_id: UUID,
@@ -269,7 +269,7 @@ def pickable(
     after: tuple[datetime, UUID] | None,
     limit: int,
 ) -> list[PickableAffiliate]:
-    """Return up to `limit` Approved affiliates of a program, the newest first; without a coupon nobody is granted."""
+    """Return up to `limit` Approved affiliates of a program, newest first; without a coupon none is granted."""
     before, before_id = after or (None, None)
     params = {
         "org": organization_id,

@@ -1,4 +1,4 @@
-"""Codes of all affiliates of a brand, with whom they credit and what they brought."""
+"""Codes of all affiliates of a brand, with their affiliate and earnings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from models.table import Rows, columns
 
 
 class CreditedCode(NamedTuple):
-    """A code as the list shows it, with whom it credits and the name of its coupon (None: it has none)."""
+    """A code in a list, with its affiliate and the name of its coupon (None: without a coupon)."""
 
     id: UUID
     program_id: UUID
@@ -41,7 +41,7 @@ class CreditedCode(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CodeFilters:
-    """What the list is narrowed by; None leaves a column alone."""
+    """Filters of the list; None does not filter."""
 
     program_id: UUID | None = None
     coupon_id: UUID | None = None
@@ -56,16 +56,16 @@ _CONDITIONS = {
     "affiliate_id": "k.affiliate_id = %(affiliate_id)s",
     "status": "k.status = %(status)s",
 }
-_SHOWN = columns(
+_COLUMNS = columns(
     CreditedCode,
     "k",
-    processor=affiliate_coupons.processor_of("k"),
+    processor=affiliate_coupons.processor_sql("k"),
     affiliate_name="a.full_name",
     affiliate_email="a.email",
     coupon_name="f.name",
 )
 _PAGE = f"""
-select {_SHOWN} from affiliate_coupon k
+select {_COLUMNS} from affiliate_coupon k
 join affiliate a on a.organization_id = k.organization_id and a.id = k.affiliate_id
 left join campaign_coupon f on f.organization_id = k.organization_id and f.id = k.campaign_coupon_id
 where k.organization_id = %(org)s and {{which}}
@@ -77,11 +77,11 @@ def page(*, organization_id: UUID, filters: CodeFilters, after: Position | None,
     """Return up to `limit` codes, the newest first, after the keyset position `after`."""
     values = {name: getattr(filters, name) for name in _CONDITIONS if getattr(filters, name) is not None}
     before, before_id = after or (None, None)
-    which = [_CONDITIONS[name] for name in values]
+    conditions = [_CONDITIONS[name] for name in values]
     if after:
-        which.append("(k.created_at, k.id) < (%(before)s, %(before_id)s)")
+        conditions.append("(k.created_at, k.id) < (%(before)s, %(before_id)s)")
     params = values | {"org": organization_id, "before": before, "before_id": before_id, "limit": limit}
-    return _ROWS.all(_PAGE.format(which=" and ".join(which) or "true"), params)
+    return _ROWS.all(_PAGE.format(which=" and ".join(conditions) or "true"), params)
 
 
 _EARNED = f"""
@@ -91,9 +91,9 @@ group by 1, 2 having sum({conditions.earned_cents("c")}) <> 0 order by 1, 2
 """
 
 
-def earned(*, organization_id: UUID, code_ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, int]]:
-    """Return what the sales that each code credited still earn, by currency in its minor units; test sales apart."""
-    found: dict[UUID, dict[str, int]] = {code_id: {} for code_id in code_ids}
+def sum_earnings(*, organization_id: UUID, code_ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, int]]:
+    """Return what each code's sales earn net of reversals, by currency in minor units, without test sales."""
+    earnings: dict[UUID, dict[str, int]] = {code_id: {} for code_id in code_ids}
     for code_id, currency, cents in db.run(_EARNED, (organization_id, list(code_ids))):
-        found[code_id][currency] = cents
-    return found
+        earnings[code_id][currency] = cents
+    return earnings

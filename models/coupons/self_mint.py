@@ -1,4 +1,4 @@
-"""Which coupons a person may mint codes from, with every brand."""
+"""The coupons from which a person may mint codes, across brands."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,9 +10,9 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class MintableCoupon:
-    """A coupon whose brand lets a person mint from it, with how many codes of it they hold that are in force.
+    """A coupon from which a person may mint, with how many codes of it they have in force (`held`).
 
-    `discount_value` as in `Discount`; `max_codes_per_affiliate` None is as many as they like.
+    `discount_value` as in `Discount`; `max_codes_per_affiliate` None: no limit.
     """
 
     id: UUID
@@ -32,10 +32,10 @@ class MintableCoupon:
 
 _HELD = """(select count(*) from affiliate_coupon k where k.organization_id = c.organization_id
   and k.campaign_coupon_id = c.id and k.affiliate_id = m.id and k.status <> 'Revoked')"""
-_SHOWN = columns(MintableCoupon, "c", program_name="p.name", organization_name="o.name", held=_HELD)
+_COLUMNS = columns(MintableCoupon, "c", program_name="p.name", organization_name="o.name", held=_HELD)
 _ROWS = Rows(MintableCoupon)
 _ANY_ORG_MINTABLE = f"""
-select {_SHOWN}
+select {_COLUMNS}
 from affiliate m
 join program p on p.organization_id = m.organization_id and p.id = m.program_id and {OPEN_PROGRAM}
 join organization o on o.id = m.organization_id
@@ -49,6 +49,6 @@ order by o.name, p.name, c.created_at, c.id
 """
 
 
-def any_org_mintable(*, account_id: UUID | None, email: str | None, now: datetime) -> list[MintableCoupon]:
+def any_org_list_mintable(*, account_id: UUID | None, email: str | None, now: datetime) -> list[MintableCoupon]:
     """Return the coupons that a person may mint from. `email` is their verified one, or None. Budget: 1 statement."""
     return _ROWS.all(_ANY_ORG_MINTABLE, {"account": account_id, "email": email, "now": now})

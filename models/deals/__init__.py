@@ -1,1 +1,1 @@
-"""Creator deals, their milestones, what their funding source was asked, and what of them was paid out."""
+"""Creator deals with their milestones, funding requests and payouts."""

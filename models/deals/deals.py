@@ -1,6 +1,6 @@
-"""Deals: a fixed fee that a brand offers an affiliate in milestones, with what of it came in, went out and went back.
+"""Deals: a fixed fee that a brand offers an affiliate in milestones, with totals of charges, payouts and returns.
 
-Whoever changes a deal or one of its milestones has the deal locked, before any payout of it.
+To change a deal or one of its milestones, lock the deal first, before any payout of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from models.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """A deal. Minor units of its currency; `escrow_cents` is what is held now, which the database works out."""
+    """A deal. Minor units of its currency; `escrow_cents` is what is held now, a column computed by the database."""
 
     id: UUID
     organization_id: UUID
@@ -51,8 +51,8 @@ def change(deal: Deal, changes: Mapping[str, object]) -> Deal:
     return _TABLE.update_locked(deal, changes)
 
 
-def any_org_status(deal_id: UUID) -> str | None:
-    """Return the status of a deal, whosever it is; None where there is none."""
+def any_org_find_status(deal_id: UUID) -> str | None:
+    """Return the status of a deal of any organization; None for an unknown id."""
     row = db.row("select status from deal where id = %s", (deal_id,))
     return row[0] if row else None
 
@@ -83,7 +83,7 @@ order by id for no key update
 
 
 def stage_lock_of_payouts(*, organization_id: UUID, payout_ids: Sequence[UUID]) -> None:
-    """Stage the lock of the deals that payouts belong to, of those that belong to one, by id: before the payouts."""
+    """Stage the lock of the deals that these payouts belong to, by id: before the payouts."""
     db.stage(_LOCK_OF_PAYOUTS, {"org": organization_id, "payouts": list(payout_ids)})
 
 
@@ -94,10 +94,10 @@ where d.id = %(deal)s and d.status <> 'Draft'
 """
 
 
-def any_org_organization_of(*, deal_id: UUID, account_id: UUID | None, email: str | None) -> UUID | None:
-    """Return whose deal this is, if it was offered to the person; `email` is their verified one, or None.
+def any_org_find_organization(*, deal_id: UUID, account_id: UUID | None, email: str | None) -> UUID | None:
+    """Return the organization of a deal, if it was offered to the person; `email` is their verified one, or None.
 
-    An affiliate whom the brand has deleted keeps their deals, and what they have to say about them.
+    A deleted affiliate keeps their deals, and may still act on them.
     """
     row = db.row(_OF_PERSON, {"deal": deal_id, "account": account_id, "email": email})
     return row[0] if row else None
@@ -112,7 +112,7 @@ where a.organization_id = %s and a.id = %s and a.deleted_at is null
 
 @dataclass(frozen=True, slots=True)
 class DealParty:
-    """The affiliate of a deal to be, with the program that they are in."""
+    """The affiliate of a new deal, with their program."""
 
     program_id: UUID
     is_test: bool
@@ -120,7 +120,7 @@ class DealParty:
     is_archived: bool
 
 
-def party(*, organization_id: UUID, affiliate_id: UUID) -> DealParty | None:
+def find_party(*, organization_id: UUID, affiliate_id: UUID) -> DealParty | None:
     """Return an affiliate of the organization, or None."""
     row = db.row(_PARTY, (organization_id, affiliate_id))
     return DealParty(*row) if row else None

@@ -1,7 +1,7 @@
-"""Moves escrow: the ledger's entries, the milestone and the deal's totals change together, or not at all.
+"""Moves escrow: ledger entries, milestone and the deal's totals change in one transaction.
 
-The deal is locked. The database takes each kind of entry once per milestone and no deal below zero, so a movement that
-comes twice fails as a whole.
+The caller holds the deal's lock. The database accepts each kind of entry once per milestone and no negative escrow, so
+a repeated movement fails as a whole.
 """
 
 from datetime import datetime
@@ -35,7 +35,7 @@ where d.organization_id = %(org)s and d.id = %(deal)s
 
 
 def stage_funded(deal: Deal, *, cause_id: UUID, at: datetime) -> None:
-    """Stage that a deal's charge, with the take of every milestone, came in."""
+    """Stage that a deal's charge was paid, with the platform's take of every milestone."""
     params = {"org": deal.organization_id, "deal": deal.id, "cause": cause_id, "at": at}
     for statement in (_BOOK_FUNDED, _FUND_MILESTONES, _FUND_DEAL):
         db.stage(statement, params)
@@ -64,22 +64,22 @@ returning status
 
 
 def pay_out(deal: Deal, *, milestone_id: UUID, cents: int, payout_id: UUID, at: datetime) -> str:
-    """Book that a payout has paid a milestone's affiliate, and return the deal's status then."""
+    """Book that a payout paid a milestone's affiliate, and return the deal's new status."""
     params = _params(deal, milestone_id=milestone_id, cents=cents, cause_id=payout_id, at=at)
     db.stage(_BOOK_ONE, params | {"kind": EscrowKind.escrow_out})
     db.stage(_PAY_MILESTONE, params)
-    return _moved(_MOVE_DEAL.format(column="paid_cents"), params)
+    return _run_for_status(_MOVE_DEAL.format(column="paid_cents"), params)
 
 
 def give_back(deal: Deal, *, milestone_id: UUID, cents: int, request_id: UUID, at: datetime) -> str:
-    """Book that a part of a milestone went back to the brand, and return the deal's status then."""
+    """Book that a part of a milestone was returned to the brand, and return the deal's new status."""
     params = _params(deal, milestone_id=milestone_id, cents=cents, cause_id=request_id, at=at)
     db.stage(_BOOK_ONE, params | {"kind": EscrowKind.escrow_back})
     db.stage(_RETURN_MILESTONE, params)
-    return _moved(_MOVE_DEAL.format(column="returned_cents"), params)
+    return _run_for_status(_MOVE_DEAL.format(column="returned_cents"), params)
 
 
-def _moved(statement: str, params: dict[str, object]) -> str:
+def _run_for_status(statement: str, params: dict[str, object]) -> str:
     ((status,),) = db.run(statement, params)
     return str(status)
 

@@ -1,4 +1,4 @@
-"""Deals as brands and creators read them, newest first, each with its milestones."""
+"""Lists of deals for brands and creators, newest first, each with its milestones."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from models.table import Rows, columns
 
 
 class ListedMilestone(NamedTuple):
-    """A milestone as it is shown, with the payout that pays it. Ids are texts."""
+    """A milestone in a list, with the payout that pays it. Ids are text."""
 
     deal_id: str
     id: str
@@ -36,7 +36,7 @@ class ListedMilestone(NamedTuple):
 
 
 class ListedDeal(NamedTuple):
-    """A deal as it is shown. Ids are texts; what its charge came to is the newest one's."""
+    """A deal in a list. Ids are text; `charge_state` to `charge_detail` are of its newest charge."""
 
     id: str
     program_id: str
@@ -104,7 +104,7 @@ def page(
 ) -> list[ListedDeal]:
     """Return up to `limit` deals of a brand, newest first, after the keyset position `after`.
 
-    `filters` are values of program_id, affiliate_id and status; None leaves a column alone. Budget: 2 round trips.
+    `filters` are values of program_id, affiliate_id and status; None does not filter. Budget: 2 round trips.
     """
     before, before_id = after or (None, None)
     return _of_brand(organization_id, {**filters, "before": before, "before_id": before_id}, limit)
@@ -112,8 +112,8 @@ def page(
 
 def find(*, organization_id: UUID, deal_id: UUID) -> ListedDeal | None:
     """Return one deal of a brand with its milestones, or None. Budget: 2 round trips."""
-    found = _of_brand(organization_id, {"deal_id": deal_id}, 1)
-    return found[0] if found else None
+    deals = _of_brand(organization_id, {"deal_id": deal_id}, 1)
+    return deals[0] if deals else None
 
 
 def any_org_page(
@@ -124,7 +124,7 @@ def any_org_page(
     after: Position | None = None,
     limit: int,
 ) -> list[ListedDeal]:
-    """Return up to `limit` deals that were offered to a person by any brand, newest first; no drafts.
+    """Return up to `limit` deals that any brand offered to a person, newest first; no drafts.
 
     `email` is their verified one, or None; `deal_id` narrows to one deal. Budget: 2 round trips.
     """
@@ -135,15 +135,15 @@ def any_org_page(
 
 
 def _of_brand(organization_id: UUID, values: Mapping[str, object], limit: int) -> list[ListedDeal]:
-    wanted = [_OF_BRAND[name] for name in _OF_BRAND if values.get(name) is not None]
-    sql = " and ".join([f"{_SELECT} where d.organization_id = %(org)s", *wanted])
+    conditions = [_OF_BRAND[name] for name in _OF_BRAND if values.get(name) is not None]
+    sql = " and ".join([f"{_SELECT} where d.organization_id = %(org)s", *conditions])
     return _with_milestones(_deals.all(f"{sql} {_NEWEST_FIRST}", {**values, "org": organization_id, "limit": limit}))
 
 
 def _with_milestones(deals: Sequence[ListedDeal]) -> list[ListedDeal]:
     if not deals:
         return []
-    found: defaultdict[str, list[ListedMilestone]] = defaultdict(list)
+    by_deal: defaultdict[str, list[ListedMilestone]] = defaultdict(list)
     for milestone in _milestones.all(_MILESTONES, ([UUID(deal.id) for deal in deals],)):
-        found[milestone.deal_id].append(milestone)
-    return [deal._replace(milestones=found[deal.id]) for deal in deals]
+        by_deal[milestone.deal_id].append(milestone)
+    return [deal._replace(milestones=by_deal[deal.id]) for deal in deals]

@@ -1,4 +1,4 @@
-"""The milestones of deals. Each is changed only while its deal is locked."""
+"""Milestones of deals. To change one, lock its deal first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from models.table import Rows, Table, columns
 class Milestone:
     """A milestone. Minor units of the deal's currency; `seq` counts from 1.
 
-    `take_cents` is None until the brand is charged; `to_affiliate_cents` is what an operator settled, None before.
+    `take_cents` is None until the brand is charged; `to_affiliate_cents` is the operator's decision, None before.
     """
 
     id: UUID
@@ -55,12 +55,12 @@ def stage_all(rows: Sequence[Mapping[str, object]]) -> None:
     _TABLE.stage_inserts(rows)
 
 
-def of_deal(*, organization_id: UUID, deal_id: UUID) -> list[Milestone]:
-    """Return a deal's milestones in their order."""
+def list_of_deal(*, organization_id: UUID, deal_id: UUID) -> list[Milestone]:
+    """Return a deal's milestones in order."""
     return _TABLE.all(_OF_DEAL, (organization_id, deal_id))
 
 
-def by_seq(*, organization_id: UUID, deal_id: UUID, seq: int) -> Milestone | None:
+def find_by_seq(*, organization_id: UUID, deal_id: UUID, seq: int) -> Milestone | None:
     """Return a deal's milestone by its number, or None."""
     return _TABLE.first(_BY_SEQ, (organization_id, deal_id, seq))
 
@@ -79,23 +79,23 @@ _TAKE = "update deal_milestone set take_cents = %s where organization_id = %s an
 
 
 def stage_take(milestone: Milestone, cents: int) -> None:
-    """Stage what the platform takes on top of a milestone."""
+    """Stage the platform's take on top of a milestone."""
     db.stage(_TAKE, (cents, milestone.organization_id, milestone.id))
 
 
 @dataclass(frozen=True, slots=True)
-class MilestonePlace:
-    """Where a milestone is."""
+class MilestoneKey:
+    """The ids of a milestone, its organization and its deal."""
 
     id: UUID
     organization_id: UUID
     deal_id: UUID
 
 
-_PLACES = Rows(MilestonePlace)
-_PLACE = f"select {columns(MilestonePlace)} from deal_milestone where id = %s"
+_KEYS = Rows(MilestoneKey)
+_KEY = f"select {columns(MilestoneKey)} from deal_milestone where id = %s"
 _DUE = f"""
-select {columns(MilestonePlace, "m")} from deal_milestone m
+select {columns(MilestoneKey, "m")} from deal_milestone m
 where m.id > %(after)s and (
     (m.status = 'Submitted' and m.auto_release_at <= %(now)s)
     or (m.status = 'Settled' and m.to_affiliate_cents > m.paid_cents))
@@ -105,11 +105,11 @@ order by m.id limit %(limit)s
 """
 
 
-def any_org_place(milestone_id: UUID) -> MilestonePlace | None:
-    """Return where a milestone is, for an operator who knows its id alone."""
-    return _PLACES.first(_PLACE, (milestone_id,))
+def any_org_find_key(milestone_id: UUID) -> MilestoneKey | None:
+    """Return the ids of a milestone, for an operator who knows only its own id."""
+    return _KEYS.first(_KEY, (milestone_id,))
 
 
-def any_org_due(*, after: UUID, now: datetime, limit: int) -> list[MilestonePlace]:
-    """Return the next milestones to be paid by themselves that no payout pays yet, by id."""
-    return _PLACES.all(_DUE, {"after": after, "now": now, "limit": limit})
+def any_org_list_due(*, after: UUID, now: datetime, limit: int) -> list[MilestoneKey]:
+    """Return the next milestones due for automatic release that no payout pays yet, by id."""
+    return _KEYS.all(_DUE, {"after": after, "now": now, "limit": limit})

@@ -1,4 +1,4 @@
-"""What of a milestone was made a payout: a run of its own with one payout, and the rate that made US cents of it."""
+"""Releases: payouts of milestones, each in a run of its own, with the rate that converted it to US cents."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -12,9 +12,9 @@ from models.prepared_statements import FreshSelect
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A payout of a milestone. `amount_cents` are US cents, native ones minor units of the deal's currency.
+    """A payout of a milestone. `amount_cents` are US cents, native amounts minor units of the deal's currency.
 
-    `confirmed_by` None: nobody asked for it, its time had come or an operator settled it.
+    `confirmed_by` None: it was released automatically or by an operator's settlement.
     """
 
     run_id: UUID
@@ -58,7 +58,7 @@ values (%(payout_id)s, %(organization_id)s, %(milestone_id)s, %(native_amount_ce
 
 
 def stage(release: Release, *, filters: Mapping[str, str]) -> None:
-    """Stage a payout of a milestone; `filters` are what its run is shown to be narrowed to."""
+    """Stage a payout of a milestone; `filters` are the filters recorded for its run."""
     totals = {release.native_currency: release.native_amount_cents}
     params = asdict(release) | {"totals": Json(totals), "filters": Json(dict(filters))}
     for statement in (_RUN, _PAYOUT, _RELEASE):
@@ -71,14 +71,14 @@ select id from payout where organization_id = %s and milestone_id = %s and voide
 _PAYS = "select native_amount_cents from deal_release where organization_id = %s and payout_id = %s"
 
 
-def payout_of(*, organization_id: UUID, milestone_id: UUID) -> UUID | None:
-    """Return the payout that pays, or has paid, a milestone and was not let go of."""
+def find_payout(*, organization_id: UUID, milestone_id: UUID) -> UUID | None:
+    """Return the payout that pays, or paid, a milestone and was not voided."""
     row = db.row(_OPEN, (organization_id, milestone_id))
     return row[0] if row else None
 
 
-def native_cents(*, organization_id: UUID, payout_id: UUID) -> int:
-    """Return what a payout of a milestone pays in the deal's currency. Raises LookupError for any other payout."""
+def read_native_cents(*, organization_id: UUID, payout_id: UUID) -> int:
+    """Return what a milestone's payout pays in the deal's currency. Raises LookupError for any other payout."""
     row = db.row(_PAYS, (organization_id, payout_id))
     if row is None:
         raise LookupError(f"payout {payout_id} pays no milestone")

@@ -1,6 +1,6 @@
-"""What funding sources were asked for deals: one charge per deal, one refund per settled milestone.
+"""Requests to funding sources for deals: one charge per deal, one refund per settled milestone.
 
-The database takes one of each that was not refused for good, so nobody is charged, and nothing given back, twice.
+The database accepts one of each that was not finally refused, so nothing is charged or refunded twice.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class FundingRequest:
-    """One attempt to charge or to give back, with how its organization's sandbox behaves. Minor units of the deal.
+    """One attempt to charge or refund, with its organization's sandbox mode. Minor units of the deal's currency.
 
-    `books` are those that may hold it; None: none do. `age` is since it was first asked for, by the database's clock
-    alone; None: it never was.
+    `books` is the provider's account that may contain it; None: no account does. `age` is the time since it was first
+    sent, by the database's clock; None: never sent.
     """
 
     id: UUID
@@ -58,7 +58,7 @@ values (%(id)s, %(organization_id)s, %(deal_id)s, %(milestone_id)s, %(kind)s, %(
 
 
 def stage_insert(**values: object) -> None:
-    """Stage that a source is to be asked; takes every column that says what."""
+    """Stage a request to a funding source; takes every column that describes it."""
     db.stage(_INSERT, values)
 
 
@@ -72,7 +72,7 @@ def find(*, organization_id: UUID, request_id: UUID) -> FundingRequest | None:
 
 
 def lock(*, organization_id: UUID, request_id: UUID) -> FundingRequest | None:
-    """Return one request, locked until the transaction ends. Its deal is locked before it."""
+    """Return one request, locked until the transaction ends. Lock its deal first."""
     return _requests.first(_LOCK, (organization_id, request_id))
 
 
@@ -83,26 +83,26 @@ order by r.number desc limit 1
 """
 
 
-def latest(
+def find_latest(
     *, organization_id: UUID, deal_id: UUID, kind: FundingKind, milestone_id: UUID | None = None
 ) -> FundingRequest | None:
-    """Return the newest charge of a deal, or the newest refund of a milestone; None when there was none."""
+    """Return the newest charge of a deal, or the newest refund of a milestone; or None."""
     return _requests.first(_LATEST, (organization_id, deal_id, kind, milestone_id))
 
 
 _OF_DEAL = f"{_SELECT} where r.organization_id = %s and r.deal_id = %s order by r.created_at, r.id"
 
 
-def of_deal(*, organization_id: UUID, deal_id: UUID) -> list[FundingRequest]:
-    """Return everything that was asked for a deal, the first first."""
+def list_of_deal(*, organization_id: UUID, deal_id: UUID) -> list[FundingRequest]:
+    """Return all requests for a deal, oldest first."""
     return _requests.all(_OF_DEAL, (organization_id, deal_id))
 
 
 _ORGANIZATION = "select organization_id from deal_request where id = %s"
 
 
-def any_org_organization_of(request_id: UUID) -> UUID | None:
-    """Return whose request this is, for an operator who knows its id alone."""
+def any_org_find_organization(request_id: UUID) -> UUID | None:
+    """Return the organization of a request, for an operator who knows only its id."""
     row = db.row(_ORGANIZATION, (request_id,))
     return row[0] if row else None
 
@@ -113,7 +113,7 @@ update deal_request set books = %s, sent_at = coalesce(sent_at, now()) where org
 
 
 def stage_books(request: FundingRequest, books: str) -> None:
-    """Stage which books may hold a request from now on: it is about to be asked for."""
+    """Stage which account may contain a request from now on: it is about to be sent."""
     db.stage(_BOOKS, (books, request.organization_id, request.id))
 
 
@@ -121,7 +121,7 @@ _NO_BOOKS = "update deal_request set books = null where organization_id = %s and
 
 
 def stage_no_books(request: FundingRequest, *, asked: int) -> None:
-    """Stage that no books hold a request, unless it was asked for more than `asked` times meanwhile."""
+    """Stage that no account contains a request, unless it was sent more than `asked` times meanwhile."""
     db.stage(_NO_BOOKS, (request.organization_id, request.id, asked))
 
 
@@ -135,5 +135,5 @@ where organization_id = %s and id = %s
 def stage_answer(
     request: FundingRequest, *, state: AttemptState, reference: str | None, detail: str | None, at: datetime
 ) -> None:
-    """Stage what the source said of a locked request, and that it was asked once more."""
+    """Stage the source's response to a locked request, and count the attempt."""
     db.stage(_ANSWER, (state, reference, detail, at, request.organization_id, request.id))

@@ -1,4 +1,4 @@
-"""The books of the sandbox that charges for deals: one row per key, no matter how often it is asked."""
+"""Records of the sandbox that charges for deals: one row per key, however often it is requested."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class BookedCharge:
-    """A charge or a refund in the books; `state` is a SandboxState."""
+    """A recorded charge or refund; `state` is a SandboxState."""
 
     kind: str
     amount_cents: int
@@ -28,18 +28,18 @@ on conflict do nothing returning 1
 """
 
 
-def book(*, organization_id: UUID, key: str, booked: BookedCharge) -> bool:
-    """Write one down; False when there is one under this key already, which then stays as it is."""
-    return bool(db.run(_BOOK, asdict(booked) | {"org": organization_id, "key": key}))
+def book(*, organization_id: UUID, key: str, charge: BookedCharge) -> bool:
+    """Record a charge; False when the key exists, whose row then stays unchanged."""
+    return bool(db.run(_BOOK, asdict(charge) | {"org": organization_id, "key": key}))
 
 
 _FIND = f"select {columns(BookedCharge)} from sandbox_charge where organization_id = %s and key = %s"
-_booked = Rows(BookedCharge)
+_charges = Rows(BookedCharge)
 
 
 def find(*, organization_id: UUID, key: str) -> BookedCharge | None:
-    """Return what is under a key."""
-    return _booked.first(_FIND, (organization_id, key))
+    """Return the record of a key."""
+    return _charges.first(_FIND, (organization_id, key))
 
 
 _CARRY_OUT = """
@@ -48,5 +48,5 @@ update sandbox_charge set state = 'Paid' where organization_id = %s and key = %s
 
 
 def stage_carried_out(*, organization_id: UUID, key: str) -> None:
-    """Stage that a Lost one is a Paid one."""
+    """Stage that a Lost charge becomes Paid."""
     db.stage(_CARRY_OUT, (organization_id, key))

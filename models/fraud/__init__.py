@@ -1,1 +1,1 @@
-"""What the fraud rules kept out, and how strict each brand is."""
+"""Events of the fraud rules, and the fraud settings of each brand."""

@@ -1,4 +1,4 @@
-"""Fraud events: clicks and leads that the rules blocked or held, and what the brand made of them."""
+"""Fraud events: clicks and leads that the rules blocked or held, and the brand's decisions on them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class FraudEvent:
-    """A click or lead that was blocked or held, and whose it is. `status` is open, resolved or dismissed.
+    """A blocked or held click or lead with its affiliate. `status` is open, resolved or dismissed.
 
-    `conversion_id` and `conversion_status` are of the conversion that was held, as it is now; None: none was made.
-    `occurrences` is how many blocked clicks, or leads of one burst, an event stands for, of which `subject_id` is the
-    first; others stand for one.
+    `conversion_id` and `conversion_status` are of the held conversion, as it is now; None: no conversion.
+    `occurrences` is how many blocked clicks, or leads of one burst, an event counts; `subject_id` is the first of
+    them. Other events count one.
     """
 
     id: UUID
@@ -54,7 +54,7 @@ on conflict (organization_id, subject, subject_id) do nothing
 
 
 def stage_insert(values: Mapping[str, Any]) -> None:
-    """Stage an open event; a subject that has one keeps it as it is."""
+    """Stage an open event; if the subject has one, that stays unchanged."""
     db.stage(_INSERT, values)
 
 
@@ -70,22 +70,23 @@ on conflict (organization_id, id) do update set occurrences = fraud_event.occurr
 """)
 
 
-def stage_counted(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Stage open events for blocked clicks or held leads, one statement for all; an event that exists counts more.
+def stage_counts(*, organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Stage open events for blocked clicks or held leads in one statement; an existing event's count increases.
 
-    It does so closed or not. The caller counts no click and no lead twice; of clicks it holds the organization's lock.
+    This also applies to closed events. The caller counts no click and no lead twice; for clicks it holds the
+    organization's lock.
     """
     if rows:
         db.stage(_COUNT_EVENTS, {"org": organization_id, "rows": orjson.dumps(rows).decode()})
 
 
-# A lead has its conversion's id; of clicks only a held one has a conversion, and its event stands for it alone: which
-# one, the event itself says once the click is only a count.
+# A lead has its conversion's id. Among clicks only a held one has a conversion, and its event counts only that click:
+# the event stores the conversion's id once the click itself is deleted.
 _ITS_CONVERSION = """case when e.subject = 'lead' then e.subject_id when e.action = 'held' then
     coalesce(e.conversion_id, (select k.conversion_id from click k
       where k.organization_id = e.organization_id and k.id = e.subject_id)) end"""
 _ROWS = Rows(FraudEvent)
-_SHOWN = columns(
+_COLUMNS = columns(
     FraudEvent,
     "e",
     affiliate_name="(select a.full_name from affiliate a where a.id = e.affiliate_id)",
@@ -93,13 +94,13 @@ _SHOWN = columns(
     conversion_id="c.id",
     conversion_status="c.status",
 )
-# Its id is made first and apart: what looks into other rows is no condition that row-level security lets an index take,
-# and every conversion of the tenant would be read for every event.
+# The id is computed first in a subselect: under row-level security no index serves a condition with subqueries,
+# so every conversion of the tenant would be read for every event.
 _CONVERSION = f"""(select {_ITS_CONVERSION} as id offset 0) its left join lateral (
   select id, status, payability from conversion where organization_id = e.organization_id and id = its.id offset 0
 ) c on true"""
 _EVENTS = f"""
-select {_SHOWN} from fraud_event e cross join lateral {_CONVERSION}
+select {_COLUMNS} from fraud_event e cross join lateral {_CONVERSION}
 where e.organization_id = %(org)s
 """
 _RECENT = f"""{_EVENTS}
@@ -109,8 +110,8 @@ limit %(limit)s
 """
 
 
-def recent(*, organization_id: UUID, program_id: UUID | None, status: str | None, limit: int) -> list[FraudEvent]:
-    """Return up to `limit` events, newest first, of one program and status where they are given."""
+def list_recent(*, organization_id: UUID, program_id: UUID | None, status: str | None, limit: int) -> list[FraudEvent]:
+    """Return up to `limit` events, newest first; `program_id` and `status` None do not filter."""
     return _ROWS.all(_RECENT, {"org": organization_id, "program": program_id, "status": status, "limit": limit})
 
 
@@ -127,15 +128,15 @@ returning 1
 
 
 def close(*, organization_id: UUID, event_id: UUID, status: str, by: UUID, at: datetime) -> bool:
-    """Close an open event; False when it is not open any more."""
+    """Close an open event; False when it is no longer open."""
     return bool(db.run(_CLOSE, (status, at, by, organization_id, event_id)))
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class ReasonCount:
     """How many clicks or leads of one action had exactly these reasons.
 
-    `free` ones would have earned nothing, `released` ones are paid by now after all.
+    `free` ones would have earned nothing, `released` ones were paid after all.
     """
 
     subject: str
@@ -150,21 +151,21 @@ _IS_FREE = f"exists (select from {_CONVERSION} where c.payability <> 'payable')"
 _IS_RELEASED = f"exists (select from {_CONVERSION} where c.payability = 'payable' and c.status not in {EARNS_NOTHING})"
 
 
-_COUNTS = Rows(Count)
-_COUNTED = columns(
-    Count,
+_COUNTS = Rows(ReasonCount)
+_COUNT_COLUMNS = columns(
+    ReasonCount,
     number="sum(occurrences)",
     free=f"coalesce(sum(occurrences) filter (where {_IS_FREE}), 0)",
     released=f"count(*) filter (where {_IS_RELEASED})",
 )
 _COUNT_SINCE = f"""
-select {_COUNTED}
+select {_COUNT_COLUMNS}
 from fraud_event e
 where organization_id = %s and program_id = %s and occurred_at >= %s
 group by subject, action, reasons
 """
 
 
-def counts(*, organization_id: UUID, program_id: UUID, since: datetime) -> list[Count]:
-    """Return what a program's events since a moment count, in one pass: there are few combinations of reasons."""
+def count_by_reasons(*, organization_id: UUID, program_id: UUID, since: datetime) -> list[ReasonCount]:
+    """Return the counts of a program's events since a time, in one pass: there are few combinations of reasons."""
     return _COUNTS.all(_COUNT_SINCE, (organization_id, program_id, since))

@@ -1,4 +1,4 @@
-"""What of an organization's settings the fraud rules ask for."""
+"""The settings of an organization that the fraud rules use."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -9,9 +9,9 @@ from models.prepared_statements import Lookup
 
 @dataclass(frozen=True, slots=True)
 class FraudSettings:
-    """How strict the organization is, which hosts it wants no visits from, and its own risk from 0 to 100.
+    """The organization's strictness, the referrer hosts that it bans, and its own risk score from 0 to 100.
 
-    `strictness` is a `domain.fraud.Strictness`; `lead_preview` says whether browsers may send it paid leads.
+    `strictness` is a `domain.fraud.Strictness`; `lead_preview`: browsers may send it paid leads.
     """
 
     strictness: str
@@ -20,12 +20,12 @@ class FraudSettings:
     lead_preview: bool
 
 
-_OF = Lookup("select fraud_strictness, banned_referrers, fraud_score, lead_preview from organization where id = %s")
+_READ = Lookup("select fraud_strictness, banned_referrers, fraud_score, lead_preview from organization where id = %s")
 
 
-def of(organization_id: UUID) -> FraudSettings:
+def read(organization_id: UUID) -> FraudSettings:
     """Return the settings of the organization of this unit of work, in one round trip."""
-    row = db.row(_OF, (organization_id,))
+    row = db.row(_READ, (organization_id,))
     assert row is not None  # it is the caller's
     strictness, banned, score, lead_preview = row
     return FraudSettings(strictness, frozenset(banned), score, lead_preview)

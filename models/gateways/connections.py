@@ -14,11 +14,11 @@ from models.table import Rows, Table
 
 @dataclass(frozen=True, slots=True)
 class GatewayConnection:
-    """A connection. What is sealed belongs to the connection's id.
+    """A connection. Sealed values are bound to the connection's id.
 
-    `refused_at` is when the gateway first refused the credentials since it last took them; `former_sealed` are the
-    credentials that count for proofs until `former_until`. `identity` is whose account it is, nothing where that is
-    not told, and `id_prefix` what the ids of its payments begin with here.
+    `refused_at` is when the gateway first refused the credentials since it last accepted them; `former_sealed` are the
+    previous credentials, which verify signatures until `former_until`. `identity` identifies the account, empty if
+    the gateway does not report it, and `id_prefix` is the prefix of its payments' ids in our tables.
     """
 
     id: UUID
@@ -45,7 +45,7 @@ class GatewayConnection:
 
     @property
     def created_at(self) -> datetime:
-        """The moment by which lists are ordered."""
+        """The time by which lists are ordered."""
         return self.connected_at
 
 
@@ -83,7 +83,7 @@ where organization_id = %s and gateway = %s and mode = %s and status <> 'Disconn
 """
 
 
-def in_force(*, organization_id: UUID, gateway: str, mode: str) -> GatewayConnection | None:
+def find_in_force(*, organization_id: UUID, gateway: str, mode: str) -> GatewayConnection | None:
     """Return the organization's connection of a gateway and mode that is not disconnected."""
     return _TABLE.first(_IN_FORCE, (organization_id, gateway, mode))
 
@@ -94,8 +94,8 @@ select distinct identity, id_prefix from gateway_connection where organization_i
 """
 
 
-def accounts(*, organization_id: UUID, gateway: str, mode: str) -> list[EarlierAccount]:
-    """Return the accounts of a gateway that the organization has connected so far in a mode."""
+def list_accounts(*, organization_id: UUID, gateway: str, mode: str) -> list[EarlierAccount]:
+    """Return the accounts of a gateway that the organization ever connected in a mode."""
     return _ACCOUNTS.all(_EARLIER, (organization_id, gateway, mode))
 
 
@@ -108,7 +108,7 @@ limit 1
 
 
 def was_in_force(*, organization_id: UUID, gateway: str, mode: str, at: datetime, until: datetime) -> bool:
-    """Say whether some connection of a gateway and mode was in force between two moments."""
+    """Return whether any connection of a gateway and mode was in force between two times."""
     params = {"org": organization_id, "gateway": gateway, "mode": mode, "at": at, "until": until}
     return bool(db.run(_WAS_IN_FORCE, params))
 
@@ -120,8 +120,8 @@ order by mode = 'test', connected_at, id
 """
 
 
-def all_in_force(organization_id: UUID) -> list[GatewayConnection]:
-    """Return the organization's connections that are not disconnected, live ones first, in the order of connecting."""
+def list_in_force(organization_id: UUID) -> list[GatewayConnection]:
+    """Return the organization's connections that are not disconnected, live ones first, oldest first."""
     return _TABLE.all(_ALL_IN_FORCE, (organization_id,))
 
 
@@ -146,15 +146,15 @@ select {_TABLE.columns} from gateway_connection where token_hash = %s and gatewa
 """)
 
 
-def any_org_by_token(*, token_hash: bytes, gateway: str) -> GatewayConnection | None:
-    """Return the connection whose address ends in a token, by its SHA-256.
+def any_org_find_by_token(*, token_hash: bytes, gateway: str) -> GatewayConnection | None:
+    """Return the connection whose webhook address contains a token, by the token's SHA-256.
 
-    Budget: 1 statement, 2 where there is none.
+    Budget: 1 statement, 2 without a result.
     """
     return _TABLE.first(_BY_TOKEN, (token_hash, gateway))
 
 
-_STAGE_LIVE = """
+_STAGE_LIVE_NAMES = """
 update organization o set connected_gateways = coalesce(live.names, '{}')
 from (
   select array_agg(gateway order by connected_at, id) as names from gateway_connection
@@ -164,9 +164,9 @@ where o.id = %(org)s
 """
 
 
-def stage_live(organization_id: UUID) -> None:
-    """Stage what every caller sees of the connections: the names of the live ones, in the order of connecting."""
-    db.stage(_STAGE_LIVE, {"org": organization_id})
+def stage_live_names(organization_id: UUID) -> None:
+    """Stage the organization's list of live gateways, which all its API callers see, oldest first."""
+    db.stage(_STAGE_LIVE_NAMES, {"org": organization_id})
 
 
 _STAGE_SEEN = PreparedStatement("""
@@ -177,11 +177,11 @@ where organization_id = %(org)s and id = %(id)s
 
 
 def stage_seen(*, organization_id: UUID, connection_id: UUID, at: datetime) -> None:
-    """Stage that an event came, to within ten seconds: not every event changes the row."""
+    """Stage the time of the last event, to within ten seconds: not every event changes the row."""
     db.stage(_STAGE_SEEN, {"org": organization_id, "id": connection_id, "at": at})
 
 
-_ANY_ORG_DUE = f"""
+_ANY_ORG_IDLE = f"""
 select {_TABLE.columns} from gateway_connection
 where status <> 'Disconnected' and (cardinality(%(gateways)s::text[]) = 0 or gateway = any(%(gateways)s))
   and not exists (
@@ -192,27 +192,27 @@ where status <> 'Disconnected' and (cardinality(%(gateways)s::text[]) = 0 or gat
   )
 order by organization_id, id
 """
-_ANY_ORG_IN_DOUBT = f"""
+_ANY_ORG_REFUSED = f"""
 select {_TABLE.columns} from gateway_connection
 where status <> 'Disconnected' and refused_at is not null
 order by organization_id, id
 """
-_STAGE_DOUBT = """
+_STAGE_REFUSAL = """
 update gateway_connection set refused_at = coalesce(refused_at, %(at)s), last_error = %(why)s
 where organization_id = %(org)s and id = %(id)s and status <> 'Disconnected'
 """
 
 
-def any_org_to_list(gateways: tuple[str, ...] = ()) -> list[GatewayConnection]:
-    """Return every connection in force, of these gateways or of all, that does not wait for a run already."""
-    return _TABLE.all(_ANY_ORG_DUE, {"gateways": list(gateways)})
+def any_org_list_idle(gateways: tuple[str, ...] = ()) -> list[GatewayConnection]:
+    """Return every connection in force, of these gateways or of all, for which no run is queued."""
+    return _TABLE.all(_ANY_ORG_IDLE, {"gateways": list(gateways)})
 
 
-def any_org_in_doubt() -> list[GatewayConnection]:
-    """Return every connection whose gateway refused the credentials when it was last asked."""
-    return _TABLE.all(_ANY_ORG_IN_DOUBT)
+def any_org_list_refused() -> list[GatewayConnection]:
+    """Return every connection whose gateway refused the credentials at the last request."""
+    return _TABLE.all(_ANY_ORG_REFUSED)
 
 
-def stage_doubt(*, organization_id: UUID, connection_id: UUID, why: str, at: datetime) -> None:
-    """Stage that the gateway refused the credentials, in its words: a check will look at it again."""
-    db.stage(_STAGE_DOUBT, {"org": organization_id, "id": connection_id, "why": why, "at": at})
+def stage_refusal(*, organization_id: UUID, connection_id: UUID, why: str, at: datetime) -> None:
+    """Stage that the gateway refused the credentials, with its message; a check will try again."""
+    db.stage(_STAGE_REFUSAL, {"org": organization_id, "id": connection_id, "why": why, "at": at})

@@ -1,4 +1,4 @@
-"""Gateway events whose job an operator discarded: the inbox lists them as Failed, and they can be replayed there."""
+"""Gateway events whose job an operator discarded: the inbox lists them as Failed, from where they can be replayed."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -16,6 +16,6 @@ where e.id = any(%(ids)s::uuid[]) and e.status in ('Received', 'Parked', 'Failed
 
 
 def any_org_stage_failed(event_ids: Sequence[UUID]) -> None:
-    """Stage that events whose job was discarded are Failed, unless they are done or another job works on them."""
+    """Stage that events whose job was discarded are Failed, unless they are done or have another job."""
     names = {"queue": jobs.GATEWAY_EVENT.queue, "name": jobs.GATEWAY_EVENT.name}
     db.stage(_STAGE, {"ids": list(event_ids), **names})

@@ -1,4 +1,4 @@
-"""Disputes of a gateway's payments, and where each stands."""
+"""Disputes of a gateway's payments, with their state."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from models.table import Rows
 
 @dataclass(frozen=True, slots=True)
 class KnownDispute:
-    """Where a dispute stands, and since when by what the gateway told."""
+    """The state of a dispute, and the time from which the gateway reported it."""
 
     state: str
     told_at: datetime
@@ -23,7 +23,7 @@ select state, told_at from gateway_dispute where organization_id = %s and gatewa
 
 
 def find(payment: GatewayPayment, *, dispute_id: str) -> KnownDispute | None:
-    """Return where a dispute stands; None for one that is not known."""
+    """Return the state of a dispute; None for an unknown one."""
     return _ROWS.first(_FIND, (payment.organization_id, payment.gateway, dispute_id))
 
 
@@ -36,7 +36,7 @@ on conflict (organization_id, gateway, dispute_id) do update
 
 
 def stage(payment: GatewayPayment, *, dispute_id: str, state: str, at: datetime, covers_refunds: bool) -> None:
-    """Stage where a dispute of a locked payment stands, and whether refunds until then are part of what it took."""
+    """Stage the state of a locked payment's dispute, and whether its amount includes refunds made until then."""
     params = (payment.organization_id, payment.gateway, dispute_id, payment.id, state, at, covers_refunds)
     db.stage(_STAGE, params)
 
@@ -47,6 +47,6 @@ where organization_id = %s and payment_id = %s and state = 'opened' and dispute_
 """
 
 
-def has_open(payment: GatewayPayment, *, beside: str | None = None) -> bool:
-    """Say whether a dispute of a payment is open, besides the one with this id."""
-    return bool(db.run(_OPEN, (payment.organization_id, payment.id, beside)))
+def has_open(payment: GatewayPayment, *, except_id: str | None = None) -> bool:
+    """Return whether a dispute of a payment is open, other than the one with this id."""
+    return bool(db.run(_OPEN, (payment.organization_id, payment.id, except_id)))

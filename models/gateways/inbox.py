@@ -1,4 +1,4 @@
-"""The inbox of native connections: every event once, with what was sent, what it meant and what became of it."""
+"""The inbox of native connections: every event once, with its body, its translated facts and its result."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from models.table import Rows, Table, columns
 
 @dataclass(frozen=True, slots=True)
 class GatewayEvent:
-    """An event of the inbox. `raw` is None once it was dropped, `facts` None until it was translated."""
+    """An event of the inbox. `raw` is None once deleted, `facts` None until translated."""
 
     id: UUID
     organization_id: UUID
@@ -35,8 +35,8 @@ class GatewayEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownEvent:
-    """What a list shows of an event."""
+class ListedEvent:
+    """An event in a list."""
 
     id: UUID
     gateway_event_id: str | None
@@ -50,13 +50,13 @@ class ShownEvent:
 
     @property
     def created_at(self) -> datetime:
-        """The moment by which lists are ordered."""
+        """The time by which lists are ordered."""
         return self.received_at
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
-    """An event to be kept."""
+class NewEvent:
+    """An event to insert."""
 
     id: UUID
     event_key: str
@@ -66,10 +66,10 @@ class Arrived:
 
 
 _TABLE = Table("gateway_event", GatewayEvent)
-_SHOWN = Rows(ShownEvent)
+_LISTED = Rows(ListedEvent)
 
-# One whose job an operator discarded is worked on when it is sent again; where all are new nothing is looked up for it.
-_TAKING = """
+# An event whose job an operator discarded is processed if it is sent again; if all are new, nothing is looked up.
+_INSERT_NEW = """
 with taken as (
   insert into gateway_event
     (id, organization_id, connection_id, event_key, gateway_event_id, type, status, raw, received_at)
@@ -94,41 +94,41 @@ with taken as (
 )
 select count(*) from taken
 """
-_STAGE = PreparedStatement(_TAKING.format(condition="true"))
-_TAKE = PreparedStatement(
-    _TAKING.format(
+_STAGE_NEW = PreparedStatement(_INSERT_NEW.format(condition="true"))
+_INSERT_IF_CONNECTED = PreparedStatement(
+    _INSERT_NEW.format(
         condition="exists (select from gateway_connection"
         " where organization_id = %(org)s and id = %(connection)s and status <> 'Disconnected')"
     )
 )
 
 
-def take(arrived: Sequence[Arrived], *, organization_id: UUID, connection_id: UUID, now: datetime) -> int:
-    """Insert events that did not come before, each with its job, and return how many; none once the connection ended.
+def insert_new(events: Sequence[NewEvent], *, organization_id: UUID, connection_id: UUID, now: datetime) -> int:
+    """Insert events that are new, each with its job, and return how many; 0 once the connection has ended.
 
     Budget: 1 statement for all.
     """
-    ((count,),) = db.run(_TAKE, _taking(arrived, organization_id, connection_id, now))
+    ((count,),) = db.run(_INSERT_IF_CONNECTED, _insert_params(events, organization_id, connection_id, now))
     return int(count)
 
 
-def stage(arrived: Sequence[Arrived], *, organization_id: UUID, connection_id: UUID, now: datetime) -> None:
-    """Stage the same of what came in while the connection was in force, where nobody asks how many are new."""
-    db.stage(_STAGE, _taking(arrived, organization_id, connection_id, now))
+def stage_new(events: Sequence[NewEvent], *, organization_id: UUID, connection_id: UUID, now: datetime) -> None:
+    """Stage the same for events received while the connection was in force, without the count."""
+    db.stage(_STAGE_NEW, _insert_params(events, organization_id, connection_id, now))
 
 
-def _taking(
-    arrived: Sequence[Arrived], organization_id: UUID, connection_id: UUID, now: datetime
+def _insert_params(
+    events: Sequence[NewEvent], organization_id: UUID, connection_id: UUID, now: datetime
 ) -> Mapping[str, object]:
     return {
         **rows.kind_columns(jobs.GATEWAY_EVENT),
         "org": organization_id,
         "connection": connection_id,
-        "ids": [each.id for each in arrived],
-        "keys": [each.event_key for each in arrived],
-        "gateway_ids": [each.gateway_event_id for each in arrived],
-        "types": [each.type for each in arrived],
-        "raws": [each.raw for each in arrived],
+        "ids": [each.id for each in events],
+        "keys": [each.event_key for each in events],
+        "gateway_ids": [each.gateway_event_id for each in events],
+        "types": [each.type for each in events],
+        "raws": [each.raw for each in events],
         "now": now,
     }
 
@@ -144,10 +144,10 @@ def find(*, organization_id: UUID, event_id: UUID) -> GatewayEvent | None:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedEvent:
-    """An event with what translating it takes; `attribution_params` are the organization's own, as they are kept.
+class EventWithConnection:
+    """An event with the data that its translation needs; `attribution_params` are the organization's own, as stored.
 
-    `has_lookups`: a platform is asked about its payments that credit nobody.
+    `has_lookups`: a platform is queried about payments that credit no affiliate.
     """
 
     event: GatewayEvent
@@ -156,8 +156,8 @@ class OpenedEvent:
     has_lookups: bool
 
 
-_OPENED_ROWS = Rows(OpenedEvent)
-_OPEN = FreshSelect(f"""
+_EVENT_WITH_CONNECTION_ROWS = Rows(EventWithConnection)
+_FIND_WITH_CONNECTION = FreshSelect(f"""
 select {columns(GatewayEvent, "e")}, {columns(GatewayConnection, "c")}, o.attribution_params,
   exists (
     select from platform_connection p
@@ -170,16 +170,16 @@ where e.organization_id = %(org)s and e.id = %(event)s
 """)
 
 
-def open_event(*, organization_id: UUID, event_id: UUID) -> OpenedEvent | None:
+def find_with_connection(*, organization_id: UUID, event_id: UUID) -> EventWithConnection | None:
     """Return one event of the organization with its connection. Budget: 1 statement."""
-    return _OPENED_ROWS.first(_OPEN, {"org": organization_id, "event": event_id})
+    return _EVENT_WITH_CONNECTION_ROWS.first(_FIND_WITH_CONNECTION, {"org": organization_id, "event": event_id})
 
 
 _LOCK_STATUS = Lookup("select status from gateway_event where organization_id = %s and id = %s for no key update")
 
 
 def lock_status(event: GatewayEvent) -> str:
-    """Lock an event that was read until the transaction ends, and return its status as it is now."""
+    """Lock an event until the transaction ends, and return its current status."""
     ((status,),) = db.run(_LOCK_STATUS, (event.organization_id, event.id))
     return str(status)
 
@@ -207,7 +207,7 @@ def stage_result(
     conversion_ids: Sequence[UUID] = (),
     now: datetime | None,
 ) -> None:
-    """Stage what became of an event, unless it is done; `now` is when it was worked on, None while that has to wait."""
+    """Stage the result of an event, unless it is done; `now` is when it was processed, None while it waits."""
     db.stage(
         _STAGE_RESULT,
         {
@@ -223,41 +223,41 @@ def stage_result(
     )
 
 
-_STAGE_EXPLAINED = """
+_STAGE_EXPLANATION = """
 update gateway_event
 set reason = %(reason)s, conversion_ids = array_remove(conversion_ids || %(conversion)s::uuid, null)
 where organization_id = %(org)s and id = %(id)s and status = 'Processed'
 """
 
 
-def stage_explained(*, organization_id: UUID, event_id: UUID, reason: str | None, conversion_id: UUID | None) -> None:
-    """Stage what became of a payment that an event told, where that was found out later."""
+def stage_explanation(*, organization_id: UUID, event_id: UUID, reason: str | None, conversion_id: UUID | None) -> None:
+    """Stage the result of a payment that an event reported, if it was determined later."""
     params = {"org": organization_id, "id": event_id, "reason": reason, "conversion": conversion_id}
-    db.stage(_STAGE_EXPLAINED, params)
+    db.stage(_STAGE_EXPLANATION, params)
 
 
-# The job of an event that waits, for its payment or for its gateway, would find nothing to do when its time comes.
-_STAGE_WAITS_NO_MORE = """
+# The job of an event that waits for its payment or its gateway would find nothing to do when it is due.
+_STAGE_DELETE_WAITING_JOBS = """
 delete from job
 where organization_id = %(org)s and queue = 'gateways' and fair_key = %(org)s::uuid::text and name = 'gateway.event'
   and failed_at is null and deadline is null and run_at > now() and (args ->> 'event_id')::uuid = any(%(ids)s)
 """
 
 
-def stage_anew(*, organization_id: UUID, event_ids: Sequence[UUID]) -> None:
-    """Stage that events are to be worked on again; those whose raw bytes were dropped stay as they are.
+def stage_retry(*, organization_id: UUID, event_ids: Sequence[UUID]) -> None:
+    """Stage that events are processed again; those whose raw bytes were deleted stay unchanged.
 
-    The job that an event waits with goes: the caller stages the one that works on it now.
+    Jobs of waiting events are deleted: the caller stages new ones.
     """
     db.stage(
         "update gateway_event set status = 'Received', reason = null, error = null, processed_at = null"
         " where organization_id = %s and id = any(%s) and raw is not null",
         (organization_id, list(event_ids)),
     )
-    db.stage(_STAGE_WAITS_NO_MORE, {"org": organization_id, "ids": list(event_ids)})
+    db.stage(_STAGE_DELETE_WAITING_JOBS, {"org": organization_id, "ids": list(event_ids)})
 
 
-_STAGE_GO_ON = """
+_STAGE_RESUME = """
 update job set run_at = now()
 where organization_id = %(org)s and queue = 'gateways' and fair_key = %(org)s::uuid::text and name = 'gateway.event'
   and failed_at is null and deadline is null and run_at > now()
@@ -268,13 +268,13 @@ where organization_id = %(org)s and queue = 'gateways' and fair_key = %(org)s::u
 """
 
 
-def stage_go_on(*, organization_id: UUID, connection_id: UUID) -> None:
-    """Stage that the events of a connection that wait for its gateway are worked on now."""
-    db.stage(_STAGE_GO_ON, {"org": organization_id, "connection": connection_id})
+def stage_resume(*, organization_id: UUID, connection_id: UUID) -> None:
+    """Stage that the events of a connection that wait for its gateway are processed now."""
+    db.stage(_STAGE_RESUME, {"org": organization_id, "connection": connection_id})
 
 
 _PAGE = f"""
-select {columns(ShownEvent)} from gateway_event
+select {columns(ListedEvent)} from gateway_event
 where organization_id = %(org)s and connection_id = %(connection)s
   and (%(status)s::text is null or status = %(status)s)
   and (%(before)s::timestamptz is null or (received_at, id) < (%(before)s, %(before_id)s))
@@ -290,10 +290,10 @@ def page(
     status: str | None,
     after: tuple[datetime, UUID] | None,
     limit: int,
-) -> list[ShownEvent]:
+) -> list[ListedEvent]:
     """Return up to `limit` events of a connection, the newest first, after the keyset position `after`."""
     before, before_id = after or (None, None)
-    return _SHOWN.all(
+    return _LISTED.all(
         _PAGE,
         {
             "org": organization_id,

@@ -1,4 +1,4 @@
-"""Totals of a gateway's orders whose payment is not known yet, and the conversion that an order has."""
+"""Totals of a gateway's orders whose payment is not known yet, and the conversion of an order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from models.prepared_statements import PreparedStatement
 
 @dataclass(frozen=True, slots=True)
 class OrderState:
-    """What an order came to when it last changed: paid in all, and its total, 0 where it was cancelled. Minor units."""
+    """An order when it last changed: the sum paid, and its total, 0 if cancelled. Minor units."""
 
     told_at: datetime
     amount_cents: int
     total_cents: int
 
 
-#: SQL of the newest state that was told of an order, by any of its ids.
+#: SQL of the newest reported state of an order, by any of its ids.
 NEWEST = """
 select told_at, amount_cents, total_cents from gateway_order
 where organization_id = %(org)s and gateway = %(gateway)s and order_id = any(%(aliases)s)
 order by told_at desc limit 1
 """
-#: SQL of the conversion that payments of an order have.
+#: SQL of the conversion of an order's payments.
 CONVERSION = """
 select conversion_id from gateway_payment
 where organization_id = %(org)s and gateway = %(gateway)s and order_id = %(order)s and conversion_id is not null
@@ -40,6 +40,6 @@ on conflict (organization_id, gateway, order_id) do update
 
 
 def stage(*, organization_id: UUID, gateway: str, order_ids: Sequence[str], state: OrderState) -> None:
-    """Stage what an order came to whose payment is not known, by each of its ids; the newest state stays."""
+    """Stage the state of an order whose payment is unknown, under each of its ids; the newest state wins."""
     params = (organization_id, gateway, state.told_at, state.amount_cents, state.total_cents, list(order_ids))
     db.stage(_STAGE_STATE, params)

@@ -1,4 +1,4 @@
-"""Orders of a gateway: the payments of one, and what they come to."""
+"""Orders of a gateway: the payments of each, and their sums."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -15,14 +15,14 @@ update gateway_payment set paid_cents = %s, total_cents = %s, told_at = %s where
 
 
 def stage_total(payment: GatewayPayment) -> None:
-    """Stage what a locked payment comes to: what was paid in all, the total of its order, and when that was told."""
+    """Stage a locked payment's totals: the sum paid, the total of its order, and when that was reported."""
     params = (payment.paid_cents, payment.total_cents, payment.told_at, payment.organization_id, payment.id)
     db.stage(_STAGE_TOTAL, params)
 
 
 @dataclass(frozen=True, slots=True)
 class PaidParts:
-    """What was paid and refunded of payments, gross, in minor units."""
+    """The sums paid and refunded of payments, gross, in minor units."""
 
     paid_cents: int
     refunded_cents: int
@@ -35,7 +35,7 @@ where organization_id = %s and conversion_id = %s and id <> %s
 """)
 
 
-def other_parts(payment: GatewayPayment) -> PaidParts:
+def sum_other_payments(payment: GatewayPayment) -> PaidParts:
     """Return the sums of the other payments of a payment's conversion; final under the conversion's lock.
 
     Budget: 1 statement for a payment that names an order, else none.
@@ -47,8 +47,8 @@ def other_parts(payment: GatewayPayment) -> PaidParts:
     return sums
 
 
-def conversion_of(payment: GatewayPayment) -> UUID | None:
-    """Return the conversion of another payment of a payment's order. Budget: 1 statement, none without an order."""
+def find_conversion(payment: GatewayPayment) -> UUID | None:
+    """Return the conversion of another payment of the same order. Budget: 1 statement, none without an order."""
     if payment.order_id is None:
         return None
     params = {"org": payment.organization_id, "gateway": payment.gateway, "order": payment.order_id}

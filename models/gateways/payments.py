@@ -1,4 +1,4 @@
-"""What is known of every payment that a gateway told, the ids by which it may be named, and what waits for it."""
+"""Payments that gateways reported, the ids (aliases) that identify them, and the events that wait for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from models.table import Rows, Table, columns
 
 @dataclass(frozen=True, slots=True)
 class GatewayPayment:
-    """One payment; its cents are gross, in minor units. Without a conversion `reason` says why.
+    """One payment; its cents are gross, in minor units. `reason` is why it has no conversion.
 
-    `reread_cents` is what its gateway said at `reread_at` that is refunded still; None where nothing ever came back.
-    Payments with one `order_id` have one conversion. `total_cents` is what the order came to at `told_at`, when it last
-    changed; None where it never does.
+    `reread_cents` is the refunded sum that its gateway reported at `reread_at`; None if no refund was ever returned.
+    Payments with the same `order_id` share a conversion. `total_cents` is the order's total at `told_at`, when it
+    last changed; None if it never changes.
     """
 
     id: UUID
@@ -50,8 +50,8 @@ class GatewayPayment:
 _TABLE = Table("gateway_payment", GatewayPayment)
 _FIELDS = tuple(GatewayPayment.__dataclass_fields__)
 
-# The ids are looked up apart: joined, a plan that was made of empty tables would read all payments.
-_KNOWN = f"""
+# The ids are looked up in a subselect: with a join, a plan made for empty tables would read all payments.
+_BY_ALIASES = f"""
 select {columns(GatewayPayment, "p")} from gateway_payment p
 where p.organization_id = %(org)s and p.id = any(array(
   select payment_id from gateway_alias
@@ -61,17 +61,17 @@ order by p.created_at, p.id
 limit 1
 for no key update of p
 """
-_LOCK_KNOWN = FreshSelect(_KNOWN)
+_LOCK_BY_ALIASES = FreshSelect(_BY_ALIASES)
 
 
-def lock_known(*, organization_id: UUID, gateway: str, aliases: Sequence[str]) -> GatewayPayment | None:
+def lock_by_aliases(*, organization_id: UUID, gateway: str, aliases: Sequence[str]) -> GatewayPayment | None:
     """Lock and return the payment that has one of these ids; the caller holds the advisory locks of the ids."""
-    return _TABLE.first(_LOCK_KNOWN, {"org": organization_id, "gateway": gateway, "aliases": list(aliases)})
+    return _TABLE.first(_LOCK_BY_ALIASES, {"org": organization_id, "gateway": gateway, "aliases": list(aliases)})
 
 
-# Each is found by an index of its own, and its event by its id, also by a plan that was made of empty tables: by `or`
-# and a join they would be sought among all payments, or all events. Those that wait to be looked at already are left
-# out, however many payments of a customer ask for them.
+# Each condition uses its own index, and each event is read by its id, even with a plan made for empty tables: `or` and
+# a join would scan all payments or events. Events that are already queued are left out, however many payments of a
+# customer release them.
 _OF_NOBODY = """
 select id, event_id, paid_at from gateway_payment
 where organization_id = %(org)s and gateway = %(gateway)s and conversion_id is null and reason = 'nobody_referred'
@@ -91,7 +91,7 @@ where (select status from gateway_event where organization_id = %(org)s and id =
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """By what the payments of one buyer are found, and other payments of one order; each None where it is not told."""
+    """The identifiers of a buyer and of an order, by which their other payments are found; None: not reported."""
 
     customer_id: str | None = None
     subscription_id: str | None = None
@@ -100,16 +100,16 @@ class Payer:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownBefore:
-    """What is known before a payment is booked.
+class PaymentContext:
+    """The stored data about a payment before it is booked.
 
-    `told` is who referred its buyer, as `referrals.of` has it, each with its `told_at`; `is_awaited` says that events
-    wait for it, or that later payments of its buyer credited nobody; `order_conversion_id` is the conversion of another
-    payment of its order; `state` is what its order came to by what was told before it; `payment` is itself, where it is
-    known.
+    `origins` are the referrals of its buyer, as `referrals.list_origins` returns them, each with its `told_at`;
+    `is_awaited`: events wait for it, or later payments of its buyer credited no affiliate; `order_conversion_id` is
+    the conversion of another payment of its order; `state` is the state of its order that was reported before it;
+    `payment` is the payment itself, if already known.
     """
 
-    told: list[Any]
+    origins: list[Any]
     is_awaited: bool
     order_conversion_id: UUID | None
     state: OrderState | None
@@ -117,11 +117,11 @@ class KnownBefore:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedBefore:
-    """A payment about which is asked what is known before: its ids, its subjects, its buyer, when it was made.
+class PaymentQuery:
+    """The identifiers of a payment whose context is read: its ids, its subjects, its buyer, its time.
 
-    Of one that is only named by its ids the rest is empty, and nobody's later payments count. Of a customer of whom
-    something is told, `paid_at` is since when their payments do.
+    If only the ids are known, the rest is empty, and no later payments count. For a customer's referral, `paid_at` is
+    the time from which their payments count.
     """
 
     gateway: str
@@ -131,8 +131,8 @@ class AskedBefore:
     paid_at: datetime | None = None
 
 
-_BEFORE_ROWS = Rows(KnownBefore)
-_TOLD = """
+_CONTEXT_ROWS = Rows(PaymentContext)
+_ORIGINS = """
 select coalesce(jsonb_agg(origin || jsonb_build_object('told_at', told_at) order by subject desc), '[]') as origins
 from gateway_referral
 where organization_id = %(org)s and gateway = %(gateway)s and subject = any(%(subjects)s)
@@ -140,29 +140,29 @@ where organization_id = %(org)s and gateway = %(gateway)s and subject = any(%(su
 _IS_AWAITED = f"""exists (
   select from gateway_parked where organization_id = %(org)s and gateway = %(gateway)s and alias = any(%(aliases)s)
 ) or exists ({_UNREFERRED})"""
-_LOCK_BEFORE = FreshSelect(f"""
-with known as ({_KNOWN})
-select told.origins, {_IS_AWAITED}, ({order_states.CONVERSION}), {columns(OrderState, "state")},
+_LOCK_CONTEXT = FreshSelect(f"""
+with known as ({_BY_ALIASES})
+select referral.origins, {_IS_AWAITED}, ({order_states.CONVERSION}), {columns(OrderState, "state")},
   {columns(GatewayPayment, "known")}
-from ({_TOLD}) told
+from ({_ORIGINS}) referral
 left join ({order_states.NEWEST}) state on true
 left join known on true
 """)
 
 
-def lock_known_before(asked: AskedBefore, *, organization_id: UUID) -> KnownBefore:
-    """Return what is known before a payment, which is locked as by `lock_known`. Budget: 1 statement."""
-    found = _BEFORE_ROWS.first(_LOCK_BEFORE, {"org": organization_id, **_asked(asked)})
-    assert found is not None  # an aggregate has a row
-    return found
+def lock_context(query: PaymentQuery, *, organization_id: UUID) -> PaymentContext:
+    """Return a payment's context, with the payment locked as by `lock_by_aliases`. Budget: 1 statement."""
+    context = _CONTEXT_ROWS.first(_LOCK_CONTEXT, {"org": organization_id, **_query_params(query)})
+    assert context is not None  # an aggregate has a row
+    return context
 
 
-def _asked(asked: AskedBefore) -> dict[str, object]:
-    named = {"gateway": asked.gateway, "aliases": list(asked.aliases), "subjects": list(asked.subjects)}
-    return {**named, **_of(asked.who), "since": asked.paid_at}
+def _query_params(query: PaymentQuery) -> dict[str, object]:
+    ids = {"gateway": query.gateway, "aliases": list(query.aliases), "subjects": list(query.subjects)}
+    return {**ids, **_payer_params(query.who), "since": query.paid_at}
 
 
-def _of(who: Payer) -> dict[str, str | None]:
+def _payer_params(who: Payer) -> dict[str, str | None]:
     return {
         "customer": who.customer_id,
         "subscription": who.subscription_id,
@@ -176,9 +176,18 @@ insert into gateway_alias (organization_id, gateway, alias, payment_id)
 select %(organization_id)s, %(gateway)s, alias, %(id)s from unnest(%(aliases)s::text[]) alias
 on conflict (organization_id, gateway, alias) do nothing
 """
-# Refunds have statements of their own. A payment of nothing may be paid later, with all its fields.
-_KEPT = ("id", "organization_id", "gateway", "external_id", "refunded_cents", "reread_cents", "reread_at", "created_at")
-_RESTATED = [name for name in _FIELDS if name not in _KEPT]
+# Refunds have their own statements. A payment of zero may be paid later, which sets all other fields.
+_UNCHANGED = (
+    "id",
+    "organization_id",
+    "gateway",
+    "external_id",
+    "refunded_cents",
+    "reread_cents",
+    "reread_at",
+    "created_at",
+)
+_RESTATED = [name for name in _FIELDS if name not in _UNCHANGED]
 _STAGE = PreparedStatement(f"""
 with written as (
   insert into gateway_payment ({_TABLE.columns}) values ({", ".join(f"%({name})s" for name in _FIELDS)})
@@ -190,7 +199,7 @@ _STAGE_ALIASES_ALONE = PreparedStatement(_STAGE_ALIASES)
 
 
 def stage(payment: GatewayPayment, *, aliases: Sequence[str]) -> None:
-    """Stage a payment, or what is known of a locked one by now, with its ids as `stage_aliases` does.
+    """Stage a payment, or the new values of a locked one, with its ids as `stage_aliases` does.
 
     The conversion itself is staged first.
     """
@@ -198,9 +207,9 @@ def stage(payment: GatewayPayment, *, aliases: Sequence[str]) -> None:
 
 
 def stage_aliases(payment: GatewayPayment, aliases: Sequence[str]) -> None:
-    """Stage ids by which a payment may be named; those that are known stay with whom they belong to."""
-    named = {name: getattr(payment, name) for name in ("organization_id", "gateway", "id")}
-    db.stage(_STAGE_ALIASES_ALONE, named | {"aliases": list(aliases)})
+    """Stage ids of a payment; an id that is already stored stays with its payment."""
+    params = {name: getattr(payment, name) for name in ("organization_id", "gateway", "id")}
+    db.stage(_STAGE_ALIASES_ALONE, params | {"aliases": list(aliases)})
 
 
 _PARK = """
@@ -218,16 +227,16 @@ def stage_parked(*, organization_id: UUID, gateway: str, event_id: UUID, aliases
 _EVENT_OF = "select event_id from gateway_payment where organization_id = %s and id = %s"
 
 
-def event_of(*, organization_id: UUID, payment_id: UUID) -> UUID:
-    """Return the event that told a payment first. Raises LookupError for one that is not there."""
+def find_event(*, organization_id: UUID, payment_id: UUID) -> UUID:
+    """Return the event that first reported a payment. Raises LookupError for an unknown payment."""
     row = db.row(_EVENT_OF, (organization_id, payment_id))
     if row is None:
         raise LookupError(f"there is no payment {payment_id}")
-    found: UUID = row[0]
-    return found
+    event_id: UUID = row[0]
+    return event_id
 
 
-_TAKE_PARKED = PreparedStatement(f"""
+_RELEASE_PARKED = PreparedStatement(f"""
 with waiting as (
   delete from gateway_parked
   where organization_id = %(org)s and event_id = any(array(
@@ -241,27 +250,33 @@ select event_id from waiting union {_UNREFERRED}
 _FIND_UNREFERRED = f"{_UNREFERRED} order by p.paid_at, p.id"
 
 
-def take_parked(
+def release_parked(
     *, organization_id: UUID, gateway: str, aliases: Sequence[str], credited: GatewayPayment | None = None
 ) -> list[UUID]:
-    """Let the events go that wait for a payment with one of these ids, and return them. Budget: 1 statement.
+    """Release the events that wait for a payment with one of these ids, and return them. Budget: 1 statement.
 
-    Behind a payment that was `credited` come those of its customer's later payments that credited nobody.
+    After them come the events of later uncredited payments of the same customer as `credited`.
     """
     who = _payer(credited) if credited else Payer()
     since = credited.paid_at if credited else None
-    params = {"org": organization_id, "gateway": gateway, "aliases": list(aliases), "since": since, **_of(who)}
-    return [event_id for (event_id,) in db.run(_TAKE_PARKED, params)]
+    params = {
+        "org": organization_id,
+        "gateway": gateway,
+        "aliases": list(aliases),
+        "since": since,
+        **_payer_params(who),
+    }
+    return [event_id for (event_id,) in db.run(_RELEASE_PARKED, params)]
 
 
 def _payer(payment: GatewayPayment) -> Payer:
     return Payer(payment.customer_id, payment.subscription_id, payment.email_normalized, payment.order_id)
 
 
-def unreferred(*, organization_id: UUID, gateway: str, who: Payer, since: datetime | None) -> list[UUID]:
+def list_unreferred(*, organization_id: UUID, gateway: str, who: Payer, since: datetime | None) -> list[UUID]:
     """Return the events of a customer's uncredited payments since the second of `since`, the oldest first."""
     second = None if since is None else since.replace(microsecond=0)
-    rows = db.run(_FIND_UNREFERRED, {"org": organization_id, "gateway": gateway, "since": second, **_of(who)})
+    rows = db.run(_FIND_UNREFERRED, {"org": organization_id, "gateway": gateway, "since": second, **_payer_params(who)})
     return [event_id for (event_id,) in rows]
 
 
@@ -270,7 +285,7 @@ select event_id from gateway_payment
 where organization_id = %(org)s and gateway = any(connected.gateways) and is_test = %(is_test)s
   and paid_at >= buyer.since and conversion_id is null and reason = 'nobody_referred'
 """
-# The events by an array, not by a join: a plan that was made of empty tables would read all of a tenant's.
+# The events by an array, not by a join: a plan made for empty tables would read all of a tenant's events.
 _REOPEN = PreparedStatement(f"""
 with connected as (
   select array(select distinct gateway from gateway_connection where organization_id = %(org)s) as gateways
@@ -296,21 +311,21 @@ from reopened
 
 
 def stage_reopening(buyers: Sequence[tuple[Payer, datetime]], *, organization_id: UUID, is_test: bool) -> None:
-    """Stage that payments of these buyers are booked again that credited nobody, at any gateway, since a moment each.
+    """Stage that uncredited payments of these buyers, at any gateway, are booked again, each since a time.
 
-    For buyers whose earlier sale was credited by another way than a gateway's. One statement for all.
+    For buyers whose earlier sale was credited by another source than a gateway. One statement for all.
     """
-    known = [(who, since) for who, since in buyers if who != Payer()]
-    if known:
-        sent = {
+    identified = [(who, since) for who, since in buyers if who != Payer()]
+    if identified:
+        params = {
             "org": organization_id,
             "is_test": is_test,
-            "customers": [who.customer_id for who, _ in known],
-            "subscriptions": [who.subscription_id for who, _ in known],
-            "emails": [who.email_normalized for who, _ in known],
-            "since": [since for _, since in known],
+            "customers": [who.customer_id for who, _ in identified],
+            "subscriptions": [who.subscription_id for who, _ in identified],
+            "emails": [who.email_normalized for who, _ in identified],
+            "since": [since for _, since in identified],
         }
-        db.stage(_REOPEN, sent | rows.kind_columns(jobs.GATEWAY_EVENT))
+        db.stage(_REOPEN, params | rows.kind_columns(jobs.GATEWAY_EVENT))
 
 
 _KNOWN_IDS = """
@@ -321,7 +336,7 @@ where organization_id = %(org)s and gateway = %(gateway)s and refund_id = any(%(
 """
 
 
-def known_ids(*, organization_id: UUID, gateway: str, ids: Sequence[str]) -> set[str]:
-    """Return which of these ids are of payments or refunds that are known. Budget: 1 statement."""
+def find_known_ids(*, organization_id: UUID, gateway: str, ids: Sequence[str]) -> set[str]:
+    """Return which of these ids belong to stored payments or refunds. Budget: 1 statement."""
     rows = db.run(_KNOWN_IDS, {"org": organization_id, "gateway": gateway, "ids": list(ids)})
-    return {known for (known,) in rows}
+    return {id for (id,) in rows}

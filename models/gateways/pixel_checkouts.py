@@ -1,6 +1,6 @@
-"""Checkouts of a store as its web pixel tells of them: by which slug their browser had come.
+"""Checkouts of a store as its web pixel reports them: with the slug by which the browser had come.
 
-A checkout is known by the hash of its token, which its buyer and the store alone know.
+A checkout is identified by the hash of its token, which only its buyer and the store know.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class CheckoutClaim:
-    """What a browser said of its checkout."""
+    """The attribution that a browser reported for its checkout."""
 
     slug: str
     sub_id: str | None
@@ -29,11 +29,11 @@ where organization_id = %s and token_hash = %s and slug is not null
 
 
 def find(*, organization_id: UUID, token: str) -> CheckoutClaim | None:
-    """Return what was told of a checkout. Budget: 1 statement."""
+    """Return the reported claim of a checkout. Budget: 1 statement."""
     return _CLAIMS.first(_FIND, (organization_id, _hash(token)))
 
 
-_TAKE = PreparedStatement("""
+_STORE = PreparedStatement("""
 with before as (
   select event_id from pixel_checkout where organization_id = %(org)s and token_hash = %(hash)s
 ), told as (
@@ -46,13 +46,13 @@ select event_id from before where event_id is not null
 """)
 
 
-def take(*, organization_id: UUID, token: str, claim: CheckoutClaim, at: datetime) -> UUID | None:
-    """Keep what was told of a checkout, whose lock is held; return the event that waits to hear of it.
+def store(*, organization_id: UUID, token: str, claim: CheckoutClaim, at: datetime) -> UUID | None:
+    """Store the claim of a checkout, whose lock is held; return the event that waits for it.
 
-    Of two that are told the later counts. Budget: 1 statement.
+    A later claim replaces an earlier one. Budget: 1 statement.
     """
     params = {"org": organization_id, "hash": _hash(token), "slug": claim.slug, "sub_id": claim.sub_id, "at": at}
-    row = db.row(_TAKE, params)
+    row = db.row(_STORE, params)
     return row[0] if row else None
 
 
@@ -63,7 +63,7 @@ on conflict (organization_id, token_hash) do update set event_id = excluded.even
 
 
 def stage_awaited(*, organization_id: UUID, token: str, event_id: UUID, at: datetime) -> None:
-    """Stage that an event waits to hear of a checkout, whose lock is held."""
+    """Stage that an event waits for the claim of a checkout, whose lock is held."""
     db.stage(_STAGE_AWAITED, (organization_id, _hash(token), event_id, at))
 
 

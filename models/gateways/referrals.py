@@ -1,4 +1,4 @@
-"""Who referred a customer or a subscription of a gateway, told apart from any payment."""
+"""Referrals of a gateway's customers and subscriptions that were reported independently of a payment."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,9 +25,9 @@ def stage(
     told_at: datetime,
     replaces: bool,
 ) -> None:
-    """Stage who referred subjects (`customer:ID`, `subscription:ID`); of two origins the later one counts.
+    """Stage the origin of subjects (`customer:ID`, `subscription:ID`); a later origin replaces an earlier one.
 
-    The same origin again keeps its first time. Without `replaces` an origin only fills a gap.
+    The same origin again keeps its first time. Without `replaces` a stored origin stays.
     """
     params = {
         "org": organization_id,
@@ -47,6 +47,6 @@ order by subject desc
 """)
 
 
-def of(*, organization_id: UUID, gateway: str, subjects: Sequence[str]) -> list[dict[str, Any]]:
-    """Return what was told of these subjects, a subscription's before its customer's."""
+def list_origins(*, organization_id: UUID, gateway: str, subjects: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the origins of these subjects, a subscription's before its customer's."""
     return [origin for (origin,) in db.run(_FIND, (organization_id, gateway, list(subjects)))]

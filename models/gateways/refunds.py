@@ -1,4 +1,4 @@
-"""What went back of the payments of a gateway, by the ids that it gives to refunds, and what came back of that."""
+"""Refunds of a gateway's payments, by the gateway's refund ids, and refunds whose money came back."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,21 +8,21 @@ from models.gateways.payments import GatewayPayment
 from models.prepared_statements import FreshSelect, PreparedStatement
 from models.table import Rows
 
-#: How the refund is called that a lost dispute is; the gateway's own totals of refunds leave it out.
-OF_DISPUTE = "dispute:"
-#: How the refund is called that a lower total of the order is, or its cancellation.
-OF_TOTAL = "total:"
-_NO_REFUND_ACT = f"starts_with(r.refund_id, '{OF_DISPUTE}') or starts_with(r.refund_id, '{OF_TOTAL}')"
+#: Prefix of the refund id of a lost dispute; the gateway's own totals of refunds exclude it.
+DISPUTE_PREFIX = "dispute:"
+#: Prefix of the refund id of a lowered order total or a cancellation.
+TOTAL_PREFIX = "total:"
+_IS_DISPUTE_OR_TOTAL = f"starts_with(r.refund_id, '{DISPUTE_PREFIX}') or starts_with(r.refund_id, '{TOTAL_PREFIX}')"
 
 
 @dataclass(frozen=True, slots=True)
 class BookedRefunds:
-    """What stands of a payment's refunds, gross, in minor units.
+    """The sums booked as refunds of a payment, net of restorations; gross, in minor units.
 
-    `cents` is what stands under one id, None where the id is not known; `is_restored` says that its money came back.
-    `by_refunds` is what stands of refunds in all and `by_total` what the order's total took beside them; lost disputes
-    are in neither. `in_dispute` is what a lost dispute took that was decided after the refund and has it as a part;
-    `dispute` is the name under which that stands.
+    `cents` is the sum under one refund id, None if the id is unknown; `is_restored`: its money came back.
+    `by_refunds` is the sum of all refunds and `by_total` what a lowered order total added; lost disputes are in
+    neither. `in_dispute` is the amount of a lost dispute that was decided after the refund and includes it; `dispute`
+    is that dispute's refund id.
     """
 
     cents: int | None
@@ -37,8 +37,8 @@ _BOOKED_ROWS = Rows(BookedRefunds)
 _BOOKED = FreshSelect(f"""
 select sum(r.refunded_cents) filter (where r.refund_id = %(refund)s)::bigint,
   coalesce(bool_or(r.restored_at is not null) filter (where r.refund_id = %(refund)s), false),
-  coalesce(sum(r.refunded_cents) filter (where not ({_NO_REFUND_ACT})), 0)::bigint,
-  coalesce(sum(r.refunded_cents) filter (where starts_with(r.refund_id, '{OF_TOTAL}')), 0)::bigint,
+  coalesce(sum(r.refunded_cents) filter (where not ({_IS_DISPUTE_OR_TOTAL})), 0)::bigint,
+  coalesce(sum(r.refunded_cents) filter (where starts_with(r.refund_id, '{TOTAL_PREFIX}')), 0)::bigint,
   coalesce(max(r.refunded_cents) filter (where d.dispute_id is not null), 0)::bigint,
   max(r.refund_id) filter (where d.dispute_id is not null)
 from gateway_refund r
@@ -49,23 +49,23 @@ where r.organization_id = %(org)s and r.payment_id = %(payment)s
 """)
 
 
-def booked(payment: GatewayPayment, *, refund_id: str | None, at: datetime | None = None) -> BookedRefunds:
-    """Return what is booked of a locked payment, with what stands under a refund's id, made `at` a moment.
+def sum_booked(payment: GatewayPayment, *, refund_id: str | None, at: datetime | None = None) -> BookedRefunds:
+    """Return the booked refunds of a locked payment, with the sum under a refund id, of a refund made `at` a time.
 
-    Of a payment without a time no dispute has its refund as a part. Budget: 1 statement.
+    Without a time no dispute includes the refund. Budget: 1 statement.
     """
-    found = _BOOKED_ROWS.first(
+    booked = _BOOKED_ROWS.first(
         _BOOKED,
         {
             "org": payment.organization_id,
             "payment": payment.id,
             "refund": refund_id,
-            "of_dispute": OF_DISPUTE,
+            "of_dispute": DISPUTE_PREFIX,
             "at": at,
         },
     )
-    assert found is not None  # sums have a row
-    return found
+    assert booked is not None  # sums have a row
+    return booked
 
 
 _STAGE = PreparedStatement("""
@@ -81,7 +81,7 @@ where organization_id = %(org)s and id = %(payment)s
 
 
 def stage(payment: GatewayPayment, *, refund_id: str, cents: int, now: datetime) -> None:
-    """Stage that more went back of a locked payment under a refund's id, gross, in minor units."""
+    """Stage an amount refunded of a locked payment under a refund id, gross, in minor units."""
     params = {
         "org": payment.organization_id,
         "gateway": payment.gateway,
@@ -93,14 +93,14 @@ def stage(payment: GatewayPayment, *, refund_id: str, cents: int, now: datetime)
     db.stage(_STAGE, params)
 
 
-# The newest first: of each as much as is left to come back.
+# The newest first: of each refund as much as can still come back.
 _STAGE_RESTORED = f"""
 with standing as (
   select refund_id, refunded_cents,
     sum(refunded_cents) over (order by created_at desc, refund_id) - refunded_cents as before
   from gateway_refund r
   where organization_id = %(org)s and payment_id = %(payment)s and refunded_cents > 0
-    and (refund_id = %(refund)s or %(refund)s::text is null and not ({_NO_REFUND_ACT}))
+    and (refund_id = %(refund)s or %(refund)s::text is null and not ({_IS_DISPUTE_OR_TOTAL}))
 ), back as (
   select refund_id, least(refunded_cents, %(cents)s - before) as cents from standing where before < %(cents)s
 ), restored as (
@@ -114,7 +114,7 @@ where organization_id = %(org)s and id = %(payment)s
 
 
 def stage_restored(payment: GatewayPayment, *, refund_id: str | None, cents: int, now: datetime) -> None:
-    """Stage that so much came back to a locked payment, of one refund or (None) of the newest refunds."""
+    """Stage an amount that came back to a locked payment, of one refund or (None) of the newest refunds."""
     params = {
         "org": payment.organization_id,
         "payment": payment.id,
@@ -132,5 +132,5 @@ where organization_id = %(org)s and id = %(payment)s
 
 
 def stage_reread(payment: GatewayPayment, *, cents: int, at: datetime) -> None:
-    """Stage what a gateway says is refunded still of a locked payment, and when it said so."""
+    """Stage the refunded sum of a locked payment that its gateway reported, and when."""
     db.stage(_STAGE_REREAD, {"org": payment.organization_id, "payment": payment.id, "cents": cents, "at": at})

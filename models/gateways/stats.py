@@ -1,4 +1,4 @@
-"""Counts of a connection: what came in, and what became of it."""
+"""Counts of a connection's events and of their results."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -8,9 +8,9 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class ConnectionStats:
-    """How many events came in, and how many payments and refunds they told.
+    """How many events were received, and how many payments and refunds they reported.
 
-    `credited` payments have a conversion, `unreferred` ones named nobody.
+    `credited` payments have a conversion, `unreferred` ones named no affiliate.
     """
 
     received: int
@@ -43,8 +43,8 @@ select {columns(ConnectionStats)} from (
 """
 
 
-def of(*, organization_id: UUID, connection_id: UUID) -> ConnectionStats:
+def count_events(*, organization_id: UUID, connection_id: UUID) -> ConnectionStats:
     """Return the counts of one connection."""
-    found = _STATS.first(_OF, {"org": organization_id, "connection": connection_id})
-    assert found is not None  # an aggregate has a row
-    return found
+    stats = _STATS.first(_OF, {"org": organization_id, "connection": connection_id})
+    assert stats is not None  # an aggregate has a row
+    return stats

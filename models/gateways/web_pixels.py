@@ -1,4 +1,4 @@
-"""The web pixels of stores: one for a connection, whose id it has; and the key that its clicks are known by."""
+"""Web pixels of stores: one per connection, with the same id, and the key that identifies its clicks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from models.table import Table
 
 @dataclass(frozen=True, slots=True)
 class WebPixel:
-    """A pixel. `account` is the store's name, `error` what the gateway said against it when it was last asked.
+    """A pixel. `account` is the store's name, `error` the gateway's error at the last request.
 
-    `settled_at` is when it was last seen to be as it should. `credentials_sealed` belong to the connection's id and are
-    there while the pixel of an ended connection is to be deleted.
+    `settled_at` is when it was last confirmed to be correct. `credentials_sealed` are bound to the connection's id and
+    stored while the pixel of an ended connection is to be deleted.
     """
 
     id: UUID
@@ -33,7 +33,7 @@ class WebPixel:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its connection ended: its key counts no more."""
+        """Whether its connection ended: its key is no longer accepted."""
         return self.ended_at is not None
 
 
@@ -46,7 +46,7 @@ on conflict do nothing
 
 
 def stage(*, organization_id: UUID, connection_id: UUID, account: str, public_key: str, at: datetime) -> None:
-    """Stage the pixel of a connection, under a key of its own; one that is there already stays as it is."""
+    """Stage the pixel of a connection, with its own key; an existing one stays unchanged."""
     params = {"id": connection_id, "org": organization_id, "account": account, "key": public_key, "at": at}
     db.stage(_STAGE, params)
 
@@ -67,8 +67,8 @@ def change(pixel: WebPixel, changes: Mapping[str, Any]) -> WebPixel:
 _OF = f"select {_TABLE.columns} from web_pixel where organization_id = %s and id = any(%s)"
 
 
-def of(*, organization_id: UUID, connection_ids: Sequence[UUID]) -> dict[UUID, WebPixel]:
-    """Return the pixels of connections, by these. Budget: 1 statement, none for no connection."""
+def find_by_connections(*, organization_id: UUID, connection_ids: Sequence[UUID]) -> dict[UUID, WebPixel]:
+    """Return the pixels of connections, by connection id. Budget: 1 statement, none without connections."""
     if not connection_ids:
         return {}
     return {pixel.id: pixel for pixel in _TABLE.all(_OF, (organization_id, list(connection_ids)))}
@@ -80,7 +80,7 @@ select exists (select from web_pixel where organization_id = %s and account = %s
 
 
 def is_ending(*, organization_id: UUID, account: str) -> bool:
-    """Say whether an earlier pixel at the same store is still to be deleted."""
+    """Return whether an earlier pixel at the same store is still to be deleted."""
     return db.row(_IS_ENDING, (organization_id, account)) == (True,)
 
 
@@ -100,7 +100,7 @@ where id = %(org)s and pixel_public_key in (select public_key from ending)
 def stage_ending(*, organization_id: UUID, connection_id: UUID, at: datetime) -> None:
     """Stage that a connection's pixel is to be deleted at the store, while the connection still has its credentials.
 
-    The key counts from now on no more, here and in the organization's snippet.
+    From now on the key is no longer accepted, nor contained in the organization's snippet.
     """
     db.stage(_STAGE_ENDING, {"org": organization_id, "id": connection_id, "at": at})
 
@@ -109,5 +109,5 @@ _STAGE_KEY = "update organization set pixel_public_key = %s where id = %s and pi
 
 
 def stage_public_key(pixel: WebPixel) -> None:
-    """Stage that the organization's snippet names this pixel, unless it names one already."""
+    """Stage that the organization's snippet contains this pixel, unless it contains one already."""
     db.stage(_STAGE_KEY, (pixel.public_key, pixel.organization_id))

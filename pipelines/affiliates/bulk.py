@@ -10,8 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from domain.webhooks import events
-from models.affiliates import sets, tracking_links
-from models.affiliates.sets import ChangedAffiliate
+from models.affiliates import bulk_actions, tracking_links
+from models.affiliates.bulk_actions import ChangedAffiliate
 from pipelines.affiliates import joining, letters
 from pipelines.webhooks import emit
 
@@ -49,10 +49,10 @@ def run(*, organization_id: UUID, action: str, affiliate_ids: Sequence[UUID], no
 
 def _change(organization_id: UUID, action: str, wanted: Sequence[UUID], now: datetime) -> list[ChangedAffiliate]:
     if action == "approve":
-        return sets.approve(organization_id=organization_id, affiliate_ids=wanted, at=now)
+        return bulk_actions.approve(organization_id=organization_id, affiliate_ids=wanted, at=now)
     if action == "pause":
-        return sets.pause(organization_id=organization_id, affiliate_ids=wanted)
-    return sets.delete(organization_id=organization_id, affiliate_ids=wanted, at=now)
+        return bulk_actions.pause(organization_id=organization_id, affiliate_ids=wanted)
+    return bulk_actions.delete(organization_id=organization_id, affiliate_ids=wanted, at=now)
 
 
 def _approved(one: ChangedAffiliate) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def lock_for(*, seen: Affiliate, changes: Mapping[str, Any]) -> Affiliate:
     if any(changes.get(name) for name in ("partner_group_id", "custom_commission_type")) or (
         "custom_commission_value" in changes
     ):
-        affiliates.stage_steady_program(organization_id=seen.organization_id, program_id=seen.program_id)
+        affiliates.stage_program_share_lock(organization_id=seen.organization_id, program_id=seen.program_id)
     return lock(organization_id=seen.organization_id, affiliate_id=seen.id)
 
 

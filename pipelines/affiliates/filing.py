@@ -102,7 +102,7 @@ def _replace(
 
 
 def _owner(affiliate_id: UUID) -> UUID:
-    organization_id = affiliates.any_org_owner(affiliate_id)
+    organization_id = affiliates.any_org_find_organization(affiliate_id)
     if organization_id is None:
         raise not_found("affiliate", affiliate_id)
     return organization_id

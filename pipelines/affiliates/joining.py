@@ -16,7 +16,7 @@ from domain.refused import Refused, not_found
 from domain.webhooks import events
 from models import advisory_locks, ids
 from models.affiliates import affiliates, tracking_links
-from models.affiliates.sets import ChangedAffiliate
+from models.affiliates.bulk_actions import ChangedAffiliate
 from models.programs import programs
 from pipelines.programs import home_rate
 from pipelines.webhooks import emit
@@ -35,7 +35,7 @@ class Joined:
     """A new affiliate with their links, the default one first."""
 
     affiliate: affiliates.Affiliate
-    links: list[tracking_links.ShownLink]
+    links: list[tracking_links.LinkView]
 
 
 def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, now: datetime) -> Joined:
@@ -47,7 +47,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
     columns = dict(wanted)
     alias = columns.pop("alias")
     if wanted["custom_commission_type"] is not None:
-        affiliates.stage_steady_program(organization_id=organization_id, program_id=wanted["program_id"])
+        affiliates.stage_program_share_lock(organization_id=organization_id, program_id=wanted["program_id"])
     program = programs.find(organization_id=organization_id, program_id=wanted["program_id"])
     if program is None:
         raise not_found("program", wanted["program_id"])
@@ -66,7 +66,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
 def check_alias(*, organization_id: UUID, alias: str, email: str) -> None:
     """Hold an alias for this person until the transaction ends, or refuse with 409 alias_already_taken."""
     advisory_locks.take_slug_lock(organization_id=organization_id, slug=alias)
-    if tracking_links.is_slug_of_somebody_else(organization_id=organization_id, slug=alias, email=email):
+    if tracking_links.is_slug_of_another(organization_id=organization_id, slug=alias, email=email):
         raise alias_taken()
 
 
@@ -75,7 +75,7 @@ def free_slug(*, organization_id: UUID, email: str) -> str:
     for _ in range(_SLUG_TRIES):
         slug = random_slug()
         advisory_locks.take_slug_lock(organization_id=organization_id, slug=slug)
-        if not tracking_links.is_slug_of_somebody_else(organization_id=organization_id, slug=slug, email=email):
+        if not tracking_links.is_slug_of_another(organization_id=organization_id, slug=slug, email=email):
             return slug
     raise RuntimeError(f"{_SLUG_TRIES} random slugs in a row were taken")
 
@@ -133,15 +133,15 @@ def checked_rate(program: programs.Program, wanted: Mapping[str, Any]) -> str | 
     return terms.fixed_in(wanted["custom_commission_type"], standard.currency)
 
 
-def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[tracking_links.ShownLink]:
+def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[tracking_links.LinkView]:
     organization_id, email = affiliate["organization_id"], affiliate["email"]
-    known = tracking_links.slug_of(organization_id=organization_id, email=email)
+    known = tracking_links.find_default_slug(organization_id=organization_id, email=email)
     slug = known or alias or free_slug(organization_id=organization_id, email=email)
     values = link_values(affiliate, slug=slug, alias=alias)
     for link in values:
         if not tracking_links.insert(link):
             raise alias_taken()
-    return tracking_links.of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate["id"]])
+    return tracking_links.list_of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate["id"]])
 
 
 def link_values(affiliate: Mapping[str, Any], *, slug: str, alias: str | None) -> list[dict[str, Any]]:
@@ -189,7 +189,9 @@ def tell_match(
     matched: Sequence[affiliates.Affiliate | ChangedAffiliate], *, organization_id: UUID, now: datetime
 ) -> None:
     """Stage what the brand is told first of those whose application came through the network and is approved now."""
-    found = tracking_links.of_affiliates(organization_id=organization_id, affiliate_ids=[one.id for one in matched])
+    found = tracking_links.list_of_affiliates(
+        organization_id=organization_id, affiliate_ids=[one.id for one in matched]
+    )
     slugs = {link.affiliate_id: link.slug for link in found if link.is_default}
     for one in matched:
         _tell_created(one, organization_id=organization_id, slug=slugs[str(one.id)], now=now)

@@ -11,12 +11,12 @@ from domain import links
 from domain.refused import Refused, not_found
 from models import ids
 from models.affiliates import affiliates, tracking_links
-from models.affiliates.tracking_links import ShownLink
+from models.affiliates.tracking_links import LinkView
 from models.programs import programs
 from pipelines.affiliates import joining
 
 
-def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now: datetime) -> ShownLink:
+def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now: datetime) -> LinkView:
     """Give a locked affiliate one more link; without an alias its slug is random.
 
     Raises Refused 409: link_limit_reached, alias_already_taken.
@@ -45,7 +45,7 @@ def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now:
     return made
 
 
-def remove(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID, now: datetime) -> ShownLink:
+def remove(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID, now: datetime) -> LinkView:
     """End a link and return it as it was.
 
     Raises Refused: 404 not_found; 409 default_link_required for the link that an affiliate always has.

@@ -13,7 +13,7 @@ from domain import emails, statuses
 from domain.refused import Refused
 from models import storefront
 from models.affiliates import recruits
-from models.affiliates.recruits import Recruit, Seat
+from models.affiliates.recruits import CallerAffiliate, Recruit
 from models.programs.programs import Program
 
 
@@ -46,13 +46,13 @@ def _id(reference: str) -> UUID | None:
         return None
 
 
-def any_org_seat(*, program_id: UUID, account_id: UUID | None, email: str | None) -> Seat:
+def any_org_seat(*, program_id: UUID, account_id: UUID | None, email: str | None) -> CallerAffiliate:
     """Return the caller's affiliate in a campaign; runs in a transaction that sees every tenant.
 
     Raises Refused without a body: 404 when the campaign is not theirs to see (unknown, archived, not joined), 403 when
     they are not Approved in it.
     """
-    seat = recruits.any_org_seat(program_id=program_id, account_id=account_id, email=email)
+    seat = recruits.any_org_find_caller_affiliate(program_id=program_id, account_id=account_id, email=email)
     if seat is None:
         raise Refused(404)
     if seat.status != statuses.AffiliateStatus.Approved:
@@ -115,7 +115,7 @@ class Sums:
 def sums(found: Sequence[Recruit]) -> dict[UUID, Sums]:
     """Return what came of each recruit; money of another currency at the rate of the day of its sale."""
     totals = {recruit.id: Sums() for recruit in found}
-    for row in recruits.earned(found) if found else ():
+    for row in recruits.sum_earnings(found) if found else ():
         total = totals[row.recruit_id]
         total.commission_cents += row.commission_cents
         total.override_cents += row.override_cents

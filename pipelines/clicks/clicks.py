@@ -69,7 +69,7 @@ def write(
     new = _new(organization_id, batch, judged)
     if not new:
         return WrittenClicks()
-    settings = fraud_settings.of(organization_id)
+    settings = fraud_settings.read(organization_id)
     seen = _seen(organization_id, new, settings)
     found = pay.settle(
         [one.judged for one in seen],
@@ -93,7 +93,7 @@ def _organization(batch: Sequence[RawClick]) -> UUID:
 
 def _new(organization_id: UUID, batch: Sequence[RawClick], judged: Sequence[SeenClick] | None) -> Sequence[SeenClick]:
     """Return the clicks that are not written yet, judged by one another."""
-    known = batches.known(organization_id=organization_id, click_ids=[click.id for click in batch])
+    known = batches.find_existing(organization_id=organization_id, click_ids=[click.id for click in batch])
     if judged is not None and not known:
         return judged
     return sightings.by_one_another(click for click in batch if click.id not in known)
@@ -122,7 +122,7 @@ def _seen(organization_id: UUID, new: Sequence[SeenClick], settings: FraudSettin
 
 def _history(organization_id: UUID, new: Sequence[SeenClick]) -> ClickHistory:
     before, start = ClickHistory(), new[0].at
-    for seen in batches.visits(
+    for seen in batches.list_visits(
         organization_id=organization_id,
         visitors={one.click.visitor for one in new},
         since=start - history.DEVICE_WINDOW,
@@ -137,14 +137,14 @@ def _history(organization_id: UUID, new: Sequence[SeenClick]) -> ClickHistory:
             near_first=seen.near_first,
             near_last=seen.near_last,
         )
-    for seen_by in batches.network_visits(
+    for seen_by in batches.list_network_visits(
         organization_id=organization_id,
         links={(one.click.network, one.click.program_id, one.click.slug) for one in new},
         since=start - history.WINDOW,
         enough=history.ENOUGH,
     ):
         before.add_network(
-            network=seen_by.network, program_id=seen_by.program_id, slug=seen_by.slug, moments=seen_by.moments
+            network=seen_by.network, program_id=seen_by.program_id, slug=seen_by.slug, moments=seen_by.times
         )
     return before
 
@@ -155,7 +155,7 @@ def terms_of(organization_id: UUID, affiliate_ids: Iterable[str]) -> dict[tuple[
     Budget: 1 round trip; three or four more for every affiliate whose fee depends on a performance tier.
     """
     found = {}
-    for partner in batches.partners(organization_id=organization_id, affiliate_ids=sorted(affiliate_ids)):
+    for partner in batches.list_partners(organization_id=organization_id, affiliate_ids=sorted(affiliate_ids)):
         if not partner.is_earning:
             continue
         reward = rewards.fee_by(
@@ -185,7 +185,7 @@ def preview(click: RawClick) -> ClickPreview:
     Clicks that still lie on the stream are not known. Budget: 4 round trips and those of `write` for tiers.
     """
     organization_id = _organization([click])
-    settings = fraud_settings.of(organization_id)
+    settings = fraud_settings.read(organization_id)
     (one,) = _seen(organization_id, sightings.by_one_another([click]), settings)
     outcome = fates.outcome(one.judged, strictness=settings.strictness)
     return ClickPreview(outcome, one.judged.verdict.score, one.judged.verdict.reasons)

@@ -29,7 +29,7 @@ class Installation:
 
 def show(*, organization_id: UUID, program_id: UUID) -> Installation:
     """Return a program's installation as it is now. Raises Refused 404 not_found. Budget: 1 statement."""
-    state = install_checks.state(organization_id=organization_id, program_id=program_id)
+    state = install_checks.find_state(organization_id=organization_id, program_id=program_id)
     if state is None:
         raise not_found("program", program_id)
     finding = TagFinding(state.check.finding) if state.check else None
@@ -89,7 +89,7 @@ def look(url: str, handed_out: HandedOutTag, *, now: datetime) -> InstallCheck:
 
 def keep(check: InstallCheck, *, organization_id: UUID, program_id: UUID) -> Installation:
     """Keep a check and return the program's installation. Raises Refused 404 not_found."""
-    install_checks.stage_keep(check, organization_id=organization_id, program_id=program_id)
+    install_checks.stage_replace(check, organization_id=organization_id, program_id=program_id)
     return show(organization_id=organization_id, program_id=program_id)
 
 

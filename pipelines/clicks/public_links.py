@@ -94,10 +94,10 @@ def _normalized(sent: SlugAddress) -> SlugAddress | None:
 
 def _look_up(address: SlugAddress) -> Link | None:
     if address.pixel_key is not None:
-        return public_links.any_org_find_of_pixel(slug=address.slug, public_key=address.pixel_key)
-    program_id = public_links.as_id(address.program) if address.is_on_tag and address.program else None
+        return public_links.any_org_find_by_pixel(slug=address.slug, public_key=address.pixel_key)
+    program_id = public_links.program_id_from_text(address.program) if address.is_on_tag and address.program else None
     if program_id is not None:
-        return public_links.any_org_find_of_tag(slug=address.slug, program_id=program_id)
+        return public_links.any_org_find_by_tag(slug=address.slug, program_id=program_id)
     return public_links.any_org_find(slug=address.slug, program=address.program, is_shared_bare=address.is_shared_bare)
 
 

@@ -18,7 +18,7 @@ from domain.fraud import ClickFacts, Verdict
 from domain.text import stored
 from models import advisory_locks
 from models.clicks import batches
-from models.clicks.batches import Unscored
+from models.clicks.batches import UnscoredClick
 from models.fraud import fraud_settings
 from pipelines.clicks import clicks, pay
 
@@ -36,7 +36,7 @@ class WaitingClicks:
 def waiting(*, organization_id: UUID, asked: str) -> WaitingClicks | None:
     """Return those clicks of a job that still wait; None when none does. `asked` is what `clicks.write` staged."""
     facts = {click_id: _facts(said) for click_id, said in orjson.loads(asked).items()}
-    found = batches.unscored(organization_id=organization_id, click_ids=list(facts))
+    found = batches.list_unscored(organization_id=organization_id, click_ids=list(facts))
     return WaitingClicks(organization_id, {one.id: facts[one.id] for one in found}) if found else None
 
 
@@ -51,13 +51,13 @@ def ask(those: WaitingClicks) -> dict[str, Verdict] | None:
 def settle(*, organization_id: UUID, said: Mapping[str, Verdict], now: datetime) -> None:
     """Stage what becomes of clicks now that the scorer has spoken; what it says is added to our own score."""
     advisory_locks.stage_clicks_lock(organization_id)
-    found = batches.unscored(organization_id=organization_id, click_ids=list(said))
+    found = batches.list_unscored(organization_id=organization_id, click_ids=list(said))
     if not found:
         return
     scored = _scored(organization_id, found, said)
-    strictness = fraud_settings.of(organization_id).strictness
+    strictness = fraud_settings.read(organization_id).strictness
     fates = pay.settle(scored, organization_id=organization_id, strictness=strictness, waits_for_scorer=False, now=now)
-    batches.stage_scored(
+    batches.stage_scores(
         organization_id=organization_id,
         rows=[
             {
@@ -72,7 +72,7 @@ def settle(*, organization_id: UUID, said: Mapping[str, Verdict], now: datetime)
     )
 
 
-def _scored(organization_id: UUID, found: list[Unscored], said: Mapping[str, Verdict]) -> list[JudgedClick]:
+def _scored(organization_id: UUID, found: list[UnscoredClick], said: Mapping[str, Verdict]) -> list[JudgedClick]:
     terms = clicks.terms_of(organization_id, {one.affiliate_id for one in found})
     return [
         JudgedClick(

@@ -84,7 +84,7 @@ def _follow_override(before: Conversion, after: Conversion, addition: Addition) 
     if more_cents <= 0:
         return
     grown = _restated(row, row.amount_cents, share_cents)
-    own = refunds.own(row)
+    own = refunds.find_own(row)
     reversal_cents = more_cents if own is not None and own.is_full and row.status not in EARNS_NOTHING else 0
     if own is not None and reversal_cents:
         grown = replace(grown, reversed_cents=row.reversed_cents + reversal_cents)
@@ -110,7 +110,7 @@ def _stage_consequences(before: Conversion, after: Conversion, addition: Additio
     commission_cents = after.commission_cents - before.commission_cents
     conversions.stage_history(
         [
-            conversions.NewLine(
+            conversions.NewHistoryLine(
                 organization_id=before.organization_id,
                 conversion_id=before.id,
                 event_type="adjustment",

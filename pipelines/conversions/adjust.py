@@ -122,7 +122,7 @@ def _apply(word: Adjustment, before: Conversion, commission_cents: int, *, paren
     _stage_entries(word, before, commission_cents - before.commission_cents, reversal_cents)
     conversions.stage_history(
         [
-            conversions.NewLine(
+            conversions.NewHistoryLine(
                 **where,
                 event_type="adjustment",
                 amount_cents=0,
@@ -141,9 +141,11 @@ def _reversal_changes(before: Conversion, commission_cents: int, parent: Convers
     changes = adjust.reversal_changes(
         commission_cents=commission_cents,
         amount_cents=parent.amount_cents,
-        refunds=reviews.reached(organization_id=before.organization_id, parent_id=parent.id, conversion_id=before.id),
+        refunds=reviews.list_reached(
+            organization_id=before.organization_id, parent_id=parent.id, conversion_id=before.id
+        ),
     )
-    own = refunds.own(before)
+    own = refunds.find_own(before)
     if own is not None:
         target_cents = refund.target(
             commission_cents=commission_cents,

@@ -13,10 +13,10 @@ from domain.attribution import Decision, Facts, Lead, NamedAffiliate, Referral, 
 from domain.attribution.log import LogLine
 from domain.statuses import AffiliateStatus
 from models import ids
-from models.conversions import explanations, uncredited
+from models.conversions import explanations, uncredited_sales
 from models.conversions.explanations import StoredAttribution
 from models.conversions.sales import SaleFacts
-from models.conversions.uncredited import DroppedSale
+from models.conversions.uncredited_sales import DroppedSale
 from pipelines.leads import lifecycle
 
 
@@ -75,7 +75,7 @@ def stage_uncredited(payment: Payment, decision: Decision, *, program_id: UUID) 
     """
     dropped = decision.uncredited
     assert dropped is not None
-    uncredited.stage_insert(
+    uncredited_sales.stage_insert(
         DroppedSale(
             id=ids.new_id(),
             organization_id=payment.organization_id,

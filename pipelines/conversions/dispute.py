@@ -20,7 +20,7 @@ def hold(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
     """
     for row in _locked(organization_id, conversion_id):
         if row.disputed_at is None:
-            conversions.stage_disputed(row, at=now)
+            conversions.stage_dispute(row, at=now)
             take_back.take_back_if_named(row, row.net_commission_cents, now=now)
 
 
@@ -28,7 +28,7 @@ def release(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
     """Let a conversion and its override be paid out again. Idempotent. Budget: as `hold`."""
     for row in _locked(organization_id, conversion_id):
         if row.disputed_at is not None:
-            conversions.stage_disputed(row, at=None)
+            conversions.stage_dispute(row, at=None)
             take_back.give_back_if_named(replace(row, disputed_at=None), now=now)
 
 

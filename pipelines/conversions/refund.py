@@ -103,7 +103,7 @@ def of_conversion(
     revenue.stage(conversion, amount_cents=-record.amount_cents)
     if outcome.is_full and conversion.affiliate_coupon_id is not None:
         affiliate_coupons.stage_count(organization_id=organization_id, code_id=conversion.affiliate_coupon_id, by=-1)
-    followers = conversions.followers(organization_id=organization_id, conversion_id=conversion_id)
+    followers = conversions.find_dependents(organization_id=organization_id, conversion_id=conversion_id)
     if followers.is_in_payout:
         take_back.take_back(conversion, outcome.reversal_cents, now=now)
     # An override that is not written yet catches up by itself: its job locks this parent first.
@@ -130,9 +130,9 @@ def cascade(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
     override = conversions.lock_override(organization_id=organization_id, parent_id=conversion_id)
     if parent is None or override is None or (_is_paid(override) and not _is_owed(parent, override)):
         return
-    own = refunds.own(override)
+    own = refunds.find_own(override)
     after = override
-    for record in refunds.not_cascaded(
+    for record in refunds.list_not_cascaded(
         organization_id=organization_id, parent_id=conversion_id, override_id=override.id
     ):
         after = _cascaded(parent, after, record, is_refunded_alone=own is not None and own.is_full)
@@ -225,7 +225,7 @@ def _reverse(
     """
     is_override = conversion.parent_id is not None
     organization_id = conversion.organization_id
-    refunds.stage_refunded(
+    refunds.stage_refund_effect(
         organization_id=organization_id,
         conversion_id=conversion.id,
         refunded_cents=0 if is_override else record.cumulative_cents,
@@ -243,7 +243,7 @@ def _reverse(
     )
     conversions.stage_history(
         [
-            conversions.NewLine(
+            conversions.NewHistoryLine(
                 organization_id=organization_id,
                 conversion_id=conversion.id,
                 event_type="refund",

@@ -38,7 +38,7 @@ def by_brand(subject: Subject, *, now: datetime) -> Conversion:
     """
     conversion, parent = subject.conversion, subject.parent
     if parent is not None:
-        own = refunds.own(conversion)
+        own = refunds.find_own(conversion)
         if own is None or not own.is_full:
             raise _nothing("This share was not refunded by itself. Undo the refund of its sale instead.")
         if parent.refunded_at is not None:
@@ -90,7 +90,7 @@ def of_conversion(
     revenue.stage(conversion, amount_cents=-record.amount_cents)
     if conversion.refunded_at is not None and conversion.affiliate_coupon_id is not None:
         affiliate_coupons.stage_count(organization_id=organization_id, code_id=conversion.affiliate_coupon_id, by=1)
-    followers = conversions.followers(organization_id=organization_id, conversion_id=conversion_id)
+    followers = conversions.find_dependents(organization_id=organization_id, conversion_id=conversion_id)
     if followers.is_in_payout:
         take_back.give_back_if_named(after, now=now)
     if followers.has_override:
@@ -168,7 +168,7 @@ def _stage(before: Conversion, after: Conversion, record: Refund, given_back_cen
     """Stage the row, what was reversed of it, its history, the ledger and the event."""
     where = {"organization_id": before.organization_id, "conversion_id": before.id}
     if after is not before:
-        refunds.stage_restored(
+        refunds.stage_restoration_effect(
             **where,
             refunded_cents=after.refunded_cents,
             given_back_cents=given_back_cents,
@@ -179,7 +179,7 @@ def _stage(before: Conversion, after: Conversion, record: Refund, given_back_cen
     refunds.stage_reversal(**where, refund_id=record.id, commission_cents=-given_back_cents, at=record.created_at)
     conversions.stage_history(
         [
-            conversions.NewLine(
+            conversions.NewHistoryLine(
                 **where,
                 event_type="adjustment",
                 amount_cents=before.refunded_cents - after.refunded_cents,

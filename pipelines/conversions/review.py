@@ -51,7 +51,7 @@ def lock(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Subjec
     """
     advisory_locks.stage_shared_payout_run_lock(organization_id)
     settle.if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
-    parent_id = reviews.parent_of(organization_id=organization_id, conversion_id=conversion_id)
+    parent_id = reviews.find_parent(organization_id=organization_id, conversion_id=conversion_id)
     # The parent before its override, as everywhere.
     parent = conversions.lock(organization_id=organization_id, conversion_id=parent_id) if parent_id else None
     conversion = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
@@ -96,7 +96,7 @@ def _apply_to_override(word: _Word, parent: Conversion) -> None:
     if override is None:
         return
     if word.action == Action.approve and override.needs_approval:
-        reviews.stage_approval_given(organization_id=override.organization_id, conversion_id=override.id)
+        reviews.stage_approval(organization_id=override.organization_id, conversion_id=override.id)
     status = review.override_status(word.action, override.status)
     if status is not None:
         _apply(word, override, status, parent)
@@ -138,7 +138,7 @@ def _restore(word: _Word, conversion: Conversion, status: ConversionStatus, pare
     _adjust(word, conversion, conversion.net_commission_cents)
     late_cents = _take_back_late(word, conversion, parent)
     settled = _settled(conversion, late_cents, status)
-    reviews.stage_validated(
+    reviews.stage_validation(
         organization_id=conversion.organization_id,
         conversion_id=conversion.id,
         status=settled.value,
@@ -159,10 +159,10 @@ def _settled(conversion: Conversion, late_cents: int, status: ConversionStatus) 
 
 def _take_back_late(word: _Word, conversion: Conversion, parent: Conversion) -> int:
     """Stage what refunds that came while the row earned nothing take back now; returns how much in all."""
-    reached = reviews.reached(
+    reached = reviews.list_reached(
         organization_id=conversion.organization_id, parent_id=parent.id, conversion_id=conversion.id
     )
-    own = refunds.own(conversion)
+    own = refunds.find_own(conversion)
     if own is not None and own.is_full:  # the refund of a share by itself takes what its sale's refunds leave
         reached = [Reached(own.id, cumulative_cents=0, is_full=True)]
     late = review.late_reversals(
@@ -180,7 +180,7 @@ def _take_back_late(word: _Word, conversion: Conversion, parent: Conversion) -> 
         )
         conversions.stage_history(
             [
-                conversions.NewLine(
+                conversions.NewHistoryLine(
                     organization_id=conversion.organization_id,
                     conversion_id=conversion.id,
                     event_type="adjustment",

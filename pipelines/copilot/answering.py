@@ -17,7 +17,7 @@ from domain.copilot import prompts, replies
 from domain.copilot.prompts import SaidBefore
 from domain.copilot.replies import ModelReply, NotAReply
 from domain.copilot.states import MOST_ROUNDS, ConversationState, CopilotFailure, EntryKind
-from models.copilot import conversations, days, entries
+from models.copilot import conversations, daily_usage, entries
 from models.copilot.conversations import CopilotConversation
 from pipelines.copilot import talk
 from pipelines.copilot.talk import Words
@@ -47,23 +47,24 @@ def prepare(*, organization_id: UUID, conversation_id: UUID, turn: int, now: dat
         talk.fail(held, CopilotFailure.Away, now=now)
         return None
     said = [
-        SaidBefore(one.kind, one.text, one.calls, one.call_id) for one in entries.of(organization_id, conversation_id)
+        SaidBefore(one.kind, one.text, one.calls, one.call_id)
+        for one in entries.list_of_conversation(organization_id, conversation_id)
     ]
     body = prompts.body(
         model=chosen.model,
-        tools=conversations.tools(held),
+        tools=conversations.find_tools(held),
         said=said,
         role=held.role,
         now=now,
         round_number=held.rounds,
     )
     tokens, day = prompts.estimate(body), now.date()
-    has_left = days.charge(
+    has_left = daily_usage.charge(
         organization_id=organization_id,
         day=day,
         tokens=tokens,
-        most_tokens=chosen.daily_tokens,
-        most_requests=chosen.daily_requests,
+        max_tokens=chosen.daily_tokens,
+        max_requests=chosen.daily_requests,
     )
     if not has_left:
         talk.fail(held, CopilotFailure.Budget, now=now)
@@ -91,7 +92,7 @@ def record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure, *, now
     """Write down a reply; the person's next request does what it wants. Late ones are counted and dropped."""
     if isinstance(answer, ModelReply) and answer.tokens is not None:
         by = answer.tokens - prepared.tokens
-        days.stage_correct(organization_id=prepared.organization_id, day=prepared.day, by=by)
+        daily_usage.stage_correct(organization_id=prepared.organization_id, day=prepared.day, by=by)
     held = _awaited(prepared.organization_id, prepared.conversation_id, prepared.turn)
     if held is None:
         return

@@ -136,7 +136,7 @@ def decline(asker: Asker, conversation_id: UUID, act_id: UUID, *, now: datetime)
 def _decided(conversation: CopilotConversation, act: CopilotAct, result: Mapping[str, Any], *, now: datetime) -> None:
     """Tell the model, once every act of its reply is decided."""
     words = [Words(EntryKind.Result, orjson.dumps(result).decode(), call_id=act.call_id)]
-    others = acts.of(conversation.organization_id, conversation.id)
+    others = acts.list_of_conversation(conversation.organization_id, conversation.id)
     if conversation.state == ConversationState.Asking and not any(one.state in _OPEN for one in others):
         talk.go_on(conversation, words, now=now)
     else:
@@ -147,7 +147,7 @@ def _decided(conversation: CopilotConversation, act: CopilotAct, result: Mapping
 def _left_undone(conversation: CopilotConversation) -> Sequence[Words]:
     """Decline what was proposed and not decided. What is being done this moment is neither declined nor waited for."""
     found = []
-    for act in acts.of(conversation.organization_id, conversation.id):
+    for act in acts.list_of_conversation(conversation.organization_id, conversation.id):
         if act.state == ActState.Proposed:
             held = acts.lock(organization_id=act.organization_id, conversation_id=act.conversation_id, act_id=act.id)
             assert held is not None  # its conversation is locked, and nobody deletes an act alone

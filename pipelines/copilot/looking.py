@@ -60,7 +60,9 @@ def take(asker: Asker, conversation_id: UUID, *, now: datetime) -> WantedCalls |
     is_taken = held.begun_at is not None and now - held.begun_at < BEGUN_FOR
     if held.state != ConversationState.Working or is_taken:
         return None
-    replies = [one for one in entries.of(held.organization_id, held.id) if one.kind == EntryKind.Reply]
+    replies = [
+        one for one in entries.list_of_conversation(held.organization_id, held.id) if one.kind == EntryKind.Reply
+    ]
     return WantedCalls(conversations.change(held, {"begun_at": now}), replies[-1].calls)
 
 

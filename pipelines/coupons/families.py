@@ -132,7 +132,7 @@ def settle(
     if coupon is None or coupon.state != "minting":
         return coupon
     if made.is_refused:
-        connections.stage_doubt(
+        connections.stage_refusal(
             organization_id=coupon.organization_id, connection_id=begun.place.connection.id, why=made.words, at=now
         )
     if made.refusal is not None:
@@ -141,7 +141,7 @@ def settle(
     if made.made_id is None:
         return coupon
     active = campaign_coupons.change(coupon, {"state": "active", "processor_coupon_id": made.made_id})
-    granted = len(campaign_coupons.granted(active))
+    granted = len(campaign_coupons.list_granted(active))
     emit.event(
         organization_id=active.organization_id,
         type="campaign_coupon.created",
@@ -165,14 +165,14 @@ def _stage_audit(coupon: CampaignCoupon, now: datetime) -> None:
         "campaign_coupon.created",
         organization_id=coupon.organization_id,
         made_id=coupon.id,
-        after=coupon_events.campaign_created(coupon, granted=len(campaign_coupons.granted(coupon))),
+        after=coupon_events.campaign_created(coupon, granted=len(campaign_coupons.list_granted(coupon))),
         now=now,
     )
 
 
 def find(*, organization_id: UUID, program_id: UUID, coupon_id: UUID) -> CountedCoupon:
     """Return a coupon of a program as it is shown. Raises Refused 404 not_found."""
-    found = campaign_coupons.counted(organization_id=organization_id, program_id=program_id, coupon_id=coupon_id)
+    found = campaign_coupons.find_counted(organization_id=organization_id, program_id=program_id, coupon_id=coupon_id)
     if found is None:
         raise not_found("coupon", coupon_id)
     return found
@@ -215,7 +215,7 @@ def change(coupon: CampaignCoupon, changes: Mapping[str, Any], *, now: datetime)
     emit.event(
         organization_id=changed.organization_id,
         type="campaign_coupon.updated",
-        data=coupon_events.campaign_updated(changed, granted=len(campaign_coupons.granted(changed))),
+        data=coupon_events.campaign_updated(changed, granted=len(campaign_coupons.list_granted(changed))),
         at=now,
     )
     return changed
@@ -261,7 +261,9 @@ def _affiliates_of(organization_id: UUID, program_id: UUID, wanted: Sequence[UUI
     asked = list(dict.fromkeys(wanted))
     if not asked:
         return []
-    known = campaign_coupons.of_program(organization_id=organization_id, program_id=program_id, affiliate_ids=asked)
+    known = campaign_coupons.filter_by_program(
+        organization_id=organization_id, program_id=program_id, affiliate_ids=asked
+    )
     for affiliate_id in asked:
         if affiliate_id not in known:
             message = f"{affiliate_id} is no affiliate of this program."
@@ -273,14 +275,14 @@ def _regrant(coupon: CampaignCoupon, wanted: Sequence[UUID] | None, *, now: date
     """Set who may mint, where that was said; return who may not any more, and who may now."""
     if wanted is None:
         return [], []
-    before = campaign_coupons.granted(coupon)
+    before = campaign_coupons.list_granted(coupon)
     new = [one for one in wanted if one not in before]
     added = _affiliates_of(coupon.organization_id, coupon.program_id, new)
     removed = sorted(before - set(wanted))
     if added:
         campaign_coupons.stage_grants(coupon.id, coupon.organization_id, added, at=now)
     if removed:
-        campaign_coupons.stage_ungranted(coupon, removed)
+        campaign_coupons.stage_revoke_grants(coupon, removed)
     return removed, added
 
 
@@ -288,7 +290,7 @@ def may_mint_themselves(coupon: CampaignCoupon, affiliate_id: UUID) -> None:
     """Raise Refused 403 self_mint_disabled or not_granted unless an affiliate may mint codes of a coupon themselves."""
     if coupon.self_mint_mode == SelfMintMode.Disabled:
         raise Refused(403, "self_mint_disabled", "The brand makes the codes of this coupon.")
-    if coupon.self_mint_mode == SelfMintMode.SpecificAffiliates and affiliate_id not in campaign_coupons.granted(
+    if coupon.self_mint_mode == SelfMintMode.SpecificAffiliates and affiliate_id not in campaign_coupons.list_granted(
         coupon
     ):
         raise Refused(403, "not_granted", "The brand lets other affiliates mint codes of this coupon; ask them.")

@@ -166,7 +166,7 @@ def settle(
     if code is None or code.status == CodeStatus.Active:
         return code
     if made.is_refused:
-        connections.stage_doubt(
+        connections.stage_refusal(
             organization_id=code.organization_id, connection_id=begun.place.connection.id, why=made.words, at=now
         )
     if code.status == CodeStatus.Revoked:
@@ -244,7 +244,7 @@ def _begun_before(
 
 def _check_cap(family: CampaignCoupon, affiliate_id: UUID) -> None:
     most = family.max_codes_per_affiliate
-    held = affiliate_coupons.held(
+    held = affiliate_coupons.count_in_force(
         organization_id=family.organization_id, coupon_id=family.id, affiliate_id=affiliate_id
     )
     if most is not None and held >= most:

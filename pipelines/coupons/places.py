@@ -112,7 +112,7 @@ def acting(organization_id: UUID, connection_id: UUID, *, now: datetime) -> Mint
     """Return the place of a connection, or of the one that has taken its place at the same account; None without."""
     before = connections.find(organization_id=organization_id, connection_id=connection_id)
     assert before is not None  # connections are never deleted
-    for connection in connections.all_in_force(organization_id):
+    for connection in connections.list_in_force(organization_id):
         if _is_same_account(before, connection):
             return _place(connection, now)
     return None
@@ -152,7 +152,7 @@ def reconnect(gateway: str) -> Refused:
 
 def _usable(organization_id: UUID) -> list[GatewayConnection]:
     """Return what is in force: the live connections, else those in test mode."""
-    found = connections.all_in_force(organization_id)
+    found = connections.list_in_force(organization_id)
     return [connection for connection in found if connection.mode == found[0].mode]
 
 

@@ -177,7 +177,7 @@ def _is_owed(request: FundingRequest) -> bool:
     """Say whether a refund was refused, and nobody has asked for it again."""
     if request.kind != FundingKind.refund or request.state != AttemptState.rejected:
         return False
-    latest = requests.latest(
+    latest = requests.find_latest(
         organization_id=request.organization_id,
         deal_id=request.deal_id,
         kind=FundingKind.refund,

@@ -97,7 +97,7 @@ def ask_back_again(deal: Deal, milestone_id: UUID) -> None:
 
 
 def _ask_back(deal: Deal, milestone: Milestone) -> None:
-    charge = requests.latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
+    charge = requests.find_latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
     assert charge is not None
     assert charge.reference is not None  # the deal is funded
     assert milestone.to_affiliate_cents is not None
@@ -122,7 +122,7 @@ def _ask_back(deal: Deal, milestone: Milestone) -> None:
 
 
 def _last_refund(milestone: Milestone) -> requests.FundingRequest | None:
-    return requests.latest(
+    return requests.find_latest(
         organization_id=milestone.organization_id,
         deal_id=milestone.deal_id,
         kind=FundingKind.refund,
@@ -131,7 +131,7 @@ def _last_refund(milestone: Milestone) -> requests.FundingRequest | None:
 
 
 def _let_go_of_failed(milestone: Milestone, now: datetime) -> None:
-    payout_id = releases.payout_of(organization_id=milestone.organization_id, milestone_id=milestone.id)
+    payout_id = releases.find_payout(organization_id=milestone.organization_id, milestone_id=milestone.id)
     if payout_id is None:
         return
     payout = payouts.lock(organization_id=milestone.organization_id, payout_id=payout_id)

@@ -34,7 +34,7 @@ def start(deal: Deal, *, now: datetime) -> None:
     offer.check(deal, DealStep.fund)
     if deal.is_test:
         raise Refused(409, "test_deal", "The deal was drafted with a test key, to rehearse; it is not paid.")
-    party = deals.party(organization_id=deal.organization_id, affiliate_id=deal.affiliate_id)
+    party = deals.find_party(organization_id=deal.organization_id, affiliate_id=deal.affiliate_id)
     if party is None or party.status != AffiliateStatus.Approved:
         raise Refused(409, "affiliate_not_approved", "The affiliate is not Approved any more; cancel the deal.")
     organization = organizations.find(deal.organization_id)
@@ -42,13 +42,13 @@ def start(deal: Deal, *, now: datetime) -> None:
     source = sources.check(organization)
     bps = settings.current().rails.deal_take_bps
     total = 0
-    for milestone in milestones.of_deal(organization_id=deal.organization_id, deal_id=deal.id):
+    for milestone in milestones.list_of_deal(organization_id=deal.organization_id, deal_id=deal.id):
         take = funding.take_cents(amount_cents=milestone.amount_cents, bps=bps)
         milestones.stage_take(milestone, take)
         total += milestone.amount_cents + take
     usd_cents = money.in_usd(cents=total, currency=deal.currency, rate=money.rate(deal.currency, now=now))
     gates.check(payout_funding.standing(organization, now=now), total_cents=usd_cents)
-    before = requests.latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
+    before = requests.find_latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
     number = before.number + 1 if before else 1
     request_id = ids.new_id()
     requests.stage_insert(
@@ -95,7 +95,7 @@ def came(request: FundingRequest, *, reference: str, now: datetime) -> None:
                 charge_id=reference,
                 deal_status=funded.status,
             )
-            for milestone in milestones.of_deal(**where)
+            for milestone in milestones.list_of_deal(**where)
         ],
         at=now,
     )

@@ -65,7 +65,7 @@ def lock(*, organization_id: UUID, deal_id: UUID) -> Deal:
 
 def check(deal: Deal, step: DealStep) -> None:
     """Let a locked deal take a step, or raise Refused 409 invalid_status_transition."""
-    charge = requests.latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
+    charge = requests.find_latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
     steps.check_deal(deal.status, step, is_charging=charge is not None and charge.state != AttemptState.rejected)
 
 
@@ -96,7 +96,7 @@ def decline(deal: Deal, *, now: datetime) -> Deal:
 def _check_party(organization_id: UUID, wanted: Mapping[str, Any]) -> None:
     if programs.find(organization_id=organization_id, program_id=wanted["program_id"]) is None:
         raise not_found("program", wanted["program_id"])
-    party = deals.party(organization_id=organization_id, affiliate_id=wanted["affiliate_id"])
+    party = deals.find_party(organization_id=organization_id, affiliate_id=wanted["affiliate_id"])
     if party is None:
         raise not_found("affiliate", wanted["affiliate_id"])
     if party.program_id != wanted["program_id"]:

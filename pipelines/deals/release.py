@@ -109,7 +109,7 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
 
 def any_org_start(*, after: UUID = FIRST, now: datetime) -> None:
     """Stage the release of the next milestones whose time has come, each by a job of its own, and what follows them."""
-    found = milestones.any_org_due(after=after, now=now, limit=_AT_ONCE)
+    found = milestones.any_org_list_due(after=after, now=now, limit=_AT_ONCE)
     for place in found:
         work.enqueue(
             jobs.DEAL_RELEASE, organization_id=place.organization_id, deal_id=place.deal_id, milestone_id=place.id
@@ -125,7 +125,7 @@ def due(*, organization_id: UUID, deal_id: UUID, milestone_id: UUID, now: dateti
     """
     deal = money.lock_to_pay(organization_id=organization_id, deal_id=deal_id)
     milestone = milestones.find(organization_id=organization_id, milestone_id=milestone_id)
-    if milestone is None or releases.payout_of(organization_id=organization_id, milestone_id=milestone_id):
+    if milestone is None or releases.find_payout(organization_id=organization_id, milestone_id=milestone_id):
         return False
     cents = _due_cents(milestone, now)
     if not cents:

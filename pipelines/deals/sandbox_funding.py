@@ -41,7 +41,7 @@ class SandboxFunding:
             self._now,
         )
         with db.unit_of_work(call.organization_id):
-            if sandbox.book(organization_id=call.organization_id, key=call.key, booked=booked):
+            if sandbox.book(organization_id=call.organization_id, key=call.key, charge=booked):
                 return Unknown("the sandbox does not say") if self._mode == "ambiguous" else self._said(booked)
             known = _known(call)
             sandbox.stage_carried_out(organization_id=call.organization_id, key=call.key)

@@ -18,7 +18,7 @@ from pipelines.webhooks import emit
 
 def find(deal: Deal, seq: int) -> Milestone:
     """Return a milestone of a locked deal by its number, or refuse with 404 not_found."""
-    found = milestones.by_seq(organization_id=deal.organization_id, deal_id=deal.id, seq=seq)
+    found = milestones.find_by_seq(organization_id=deal.organization_id, deal_id=deal.id, seq=seq)
     if found is None:
         raise not_found("milestone", str(seq))
     return found
@@ -26,7 +26,7 @@ def find(deal: Deal, seq: int) -> Milestone:
 
 def check(milestone: Milestone, step: MilestoneStep) -> None:
     """Let a milestone of a locked deal take a step, or raise Refused 409 invalid_status_transition."""
-    paying = releases.payout_of(organization_id=milestone.organization_id, milestone_id=milestone.id)
+    paying = releases.find_payout(organization_id=milestone.organization_id, milestone_id=milestone.id)
     steps.check_milestone(milestone.status, step, is_paying=paying is not None, changes=milestone.changes_requested)
 
 

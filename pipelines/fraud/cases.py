@@ -90,7 +90,7 @@ def record_blocked_clicks(*, organization_id: UUID, clicks: Iterable[BlockedClic
     for click in clicks:
         counted[click.event_id].append(click)
     rows = [_blocked(event_id, those[0], len(those)) for event_id, those in counted.items()]
-    events.stage_counted(organization_id=organization_id, rows=rows)
+    events.stage_counts(organization_id=organization_id, rows=rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ def record_held_lead(lead: HeldLead, *, organization_id: UUID) -> None:
         "occurred_at": lead.at,
         "occurrences": 1,
     }
-    events.stage_counted(organization_id=organization_id, rows=[row])
+    events.stage_counts(organization_id=organization_id, rows=[row])
 
 
 def _blocked(event_id: UUID, first: BlockedClick, occurrences: int) -> dict[str, object]:

@@ -15,7 +15,7 @@ from domain.programs import fees
 from domain.programs.fees import Fee
 from domain.refused import not_found
 from models.fraud import events
-from models.fraud.events import Count
+from models.fraud.events import ReasonCount
 from models.money import fx_rates
 from models.organization import organizations
 from models.programs import programs
@@ -49,7 +49,9 @@ def summary(*, organization_id: UUID, program_id: UUID, days: int, now: datetime
         raise not_found("program", program_id)
     organization = organizations.find(organization_id)
     assert organization is not None  # it is the caller's
-    counts = events.counts(organization_id=organization_id, program_id=program_id, since=now - timedelta(days=days))
+    counts = events.count_by_reasons(
+        organization_id=organization_id, program_id=program_id, since=now - timedelta(days=days)
+    )
     blocked = [count for count in counts if (count.subject, count.action) == ("click", "blocked")]
     clicks, leads = ([count for count in counts if count.subject == one] for one in ("click", "lead"))
     blocked_clicks = _number(blocked)
@@ -71,15 +73,15 @@ def summary(*, organization_id: UUID, program_id: UUID, days: int, now: datetime
 _REJECTED = {SELF_LEAD.reason, DAILY_CAP.reason}
 
 
-def _number(counts: Iterable[Count]) -> int:
+def _number(counts: Iterable[ReasonCount]) -> int:
     return sum(count.number for count in counts)
 
 
-def _unbilled(counts: Iterable[Count]) -> int:
+def _unbilled(counts: Iterable[ReasonCount]) -> int:
     return sum(count.number - count.free - count.released for count in counts)
 
 
-def _by_reason(counts: Iterable[Count]) -> dict[str, int]:
+def _by_reason(counts: Iterable[ReasonCount]) -> dict[str, int]:
     found = Counter[str]()
     for count in counts:
         found.update(dict.fromkeys(count.reasons, count.number))

@@ -32,7 +32,7 @@ class Look:
 
 def any_org_start() -> None:
     """Stage a check of every connection in doubt; Broken ones too, which may have been mended at the gateway."""
-    for connection in connections.any_org_in_doubt():
+    for connection in connections.any_org_list_refused():
         work.enqueue(jobs.GATEWAY_CHECK, organization_id=connection.organization_id, connection_id=connection.id)
 
 
@@ -92,7 +92,7 @@ def note(asked: GatewayConnection, refusal: str | None, *, now: datetime) -> Gat
     if is_broken and connection.status != ConnectionStatus.Broken:
         letters.write_broken(after, now=now)
     if refusal is None and connection.refused_at is not None:
-        inbox.stage_go_on(organization_id=after.organization_id, connection_id=after.id)
+        inbox.stage_resume(organization_id=after.organization_id, connection_id=after.id)
     if refusal is None:
         web_pixel.stage(after, now=now)
     return after

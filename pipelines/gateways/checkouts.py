@@ -25,9 +25,9 @@ def take(link: Link, *, token: str, sub_id: str | None, now: datetime) -> None:
     advisory_locks.stage_gateway_names_lock(
         organization_id=link.organization_id, gateway=Gateway.Shopify.value, names=[name]
     )
-    event_id = pixel_checkouts.take(
+    event_id = pixel_checkouts.store(
         organization_id=link.organization_id, token=token, claim=CheckoutClaim(link.slug, sub_id), at=now
     )
     if event_id is not None:
-        inbox.stage_anew(organization_id=link.organization_id, event_ids=[event_id])
+        inbox.stage_retry(organization_id=link.organization_id, event_ids=[event_id])
         work.enqueue(jobs.GATEWAY_EVENT, organization_id=link.organization_id, event_id=event_id)

@@ -97,7 +97,7 @@ def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> 
     advisory_locks.stage_gateway_connections_lock(organization_id)
     id_prefix = scopes.prefix(
         proved.identity,
-        connections.accounts(organization_id=organization_id, gateway=gateway, mode=mode),
+        connections.list_accounts(organization_id=organization_id, gateway=gateway, mode=mode),
         own_ids=proved.gateway.capabilities.own_ids,
         is_rehearsed=proved.is_rehearsed,
     )
@@ -122,7 +122,7 @@ def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> 
     )
     if not is_new:
         raise already_connected(gateway, mode)
-    connections.stage_live(organization_id)
+    connections.stage_live_names(organization_id)
     made = connections.find(organization_id=organization_id, connection_id=proved.connection_id)
     assert made is not None  # it was just inserted
     web_pixel.stage(made, now=now)
@@ -131,7 +131,7 @@ def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> 
 
 def refuse_second(*, organization_id: UUID, gateway: str, mode: Mode) -> None:
     """Raise Refused 409 gateway_already_connected where the organization has one, before anybody is asked."""
-    if connections.in_force(organization_id=organization_id, gateway=gateway, mode=mode):
+    if connections.find_in_force(organization_id=organization_id, gateway=gateway, mode=mode):
         raise already_connected(gateway, mode)
 
 
@@ -200,7 +200,7 @@ def rotate(connection: GatewayConnection, tried: TriedCredentials, *, now: datet
         },
     )
     assert after is not None  # it is locked
-    inbox.stage_go_on(organization_id=after.organization_id, connection_id=after.id)
+    inbox.stage_resume(organization_id=after.organization_id, connection_id=after.id)
     web_pixel.stage(after, now=now)
     return after
 
@@ -236,7 +236,7 @@ def disconnect(connection: GatewayConnection, *, now: datetime) -> GatewayConnec
         },
     )
     assert after is not None  # it is locked
-    connections.stage_live(connection.organization_id)
+    connections.stage_live_names(connection.organization_id)
     return after
 
 

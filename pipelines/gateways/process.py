@@ -81,7 +81,7 @@ def read(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEve
 
     Budget: 1 round trip.
     """
-    opened = inbox.open_event(organization_id=organization_id, event_id=event_id)
+    opened = inbox.find_with_connection(organization_id=organization_id, event_id=event_id)
     if opened is None or opened.event.status in _DONE or opened.event.raw is None:
         return None
     return PreparedEvent(
@@ -215,7 +215,7 @@ def _put_off(prepared: PreparedEvent, translated: Translated, now: datetime) -> 
         _give_up(prepared, "disconnected", words, now)
         return None
     if translated.is_refused:
-        connections.stage_doubt(
+        connections.stage_refusal(
             organization_id=event.organization_id, connection_id=event.connection_id, why=error, at=now
         )
     inbox.stage_result(event, status=status, error=error, now=None)

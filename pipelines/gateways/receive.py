@@ -12,7 +12,7 @@ from domain.refused import Refused
 from models import ids
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
-from models.gateways.inbox import Arrived, GatewayEvent
+from models.gateways.inbox import GatewayEvent, NewEvent
 from pipelines import work
 from pipelines.gateways import connect
 
@@ -41,7 +41,7 @@ def remembered(gateway: str, token: str) -> GatewayConnection | None:
 def any_org_look_up(gateway: str, token: str) -> GatewayConnection | None:
     """Return the connection in force at an address, and remember it. Budget: 1 statement."""
     token_hash = connect.token_hash(token)
-    connection = connections.any_org_by_token(token_hash=token_hash, gateway=gateway)
+    connection = connections.any_org_find_by_token(token_hash=token_hash, gateway=gateway)
     if connection is not None:
         if len(_remembered) >= _MOST_REMEMBERED:
             _remembered.clear()
@@ -60,7 +60,7 @@ def stage(connection: GatewayConnection, deliveries: Sequence[GatewayDelivery], 
     Budget: none, however much it brought; everything travels with the commit.
     """
     known = {"organization_id": connection.organization_id, "connection_id": connection.id}
-    inbox.stage([arrived(delivery) for delivery in deliveries], **known, now=now)
+    inbox.stage_new([arrived(delivery) for delivery in deliveries], **known, now=now)
     connections.stage_seen(**known, at=now)
 
 
@@ -73,14 +73,14 @@ def again(event: GatewayEvent) -> None:
     """Have an event worked on again, whatever became of it. Raises Refused 409 raw_dropped once its bytes are gone."""
     if event.raw is None:
         raise Refused(409, "raw_dropped", "What was sent is kept for 90 days; this event can no longer be replayed.")
-    inbox.stage_anew(organization_id=event.organization_id, event_ids=[event.id])
+    inbox.stage_retry(organization_id=event.organization_id, event_ids=[event.id])
     work.enqueue(jobs.GATEWAY_EVENT, organization_id=event.organization_id, event_id=event.id)
 
 
-def arrived(delivery: GatewayDelivery) -> Arrived:
+def arrived(delivery: GatewayDelivery) -> NewEvent:
     """Return a delivery as it is kept: with an id of ours, and texts of a length that an index takes."""
     is_long = len(delivery.key) > _LONGEST_KEY
-    return Arrived(
+    return NewEvent(
         id=ids.new_id(),
         event_key=fingerprint(delivery.key.encode("utf-8", "replace")) if is_long else delivery.key,
         gateway_event_id=_storable(delivery.id, _LONGEST_KEY) if delivery.id else None,

@@ -49,7 +49,7 @@ class ReconcileFound:
 def any_org_start(*, only_polled: bool) -> None:
     """Stage a run for every connection in force; `only_polled`: of gateways that do not tell everything."""
     polled = tuple(adapter.name for adapter in registry.all_of_them() if adapter.polls)
-    for connection in connections.any_org_to_list(polled if only_polled else ()):
+    for connection in connections.any_org_list_idle(polled if only_polled else ()):
         if not only_polled or polled:
             work.enqueue(
                 jobs.GATEWAY_RECONCILE, organization_id=connection.organization_id, connection_id=connection.id
@@ -94,7 +94,7 @@ def take(run: ReconcileRun, page: Sequence[GatewayDelivery], found: ReconcileFou
     Budget: 2 statements, whatever is in it.
     """
     connection = run.connection
-    known = payments.known_ids(
+    known = payments.find_known_ids(
         organization_id=connection.organization_id,
         gateway=connection.gateway,
         ids=[connection.id_prefix + receive.external_id(delivery) for delivery in page],
@@ -104,7 +104,9 @@ def take(run: ReconcileRun, page: Sequence[GatewayDelivery], found: ReconcileFou
         for delivery in page
         if connection.id_prefix + receive.external_id(delivery) not in known
     ]
-    found.new += inbox.take(unknown, organization_id=connection.organization_id, connection_id=connection.id, now=now)
+    found.new += inbox.insert_new(
+        unknown, organization_id=connection.organization_id, connection_id=connection.id, now=now
+    )
     found.listed += len(page)
 
 

@@ -81,7 +81,7 @@ def stage(connection: GatewayConnection, *, now: datetime) -> None:
 
 def enqueue_for(organization_id: UUID, *, now: datetime) -> None:
     """Ask for it for every connection of an organization: its parameters changed. Budget: 1 round trip."""
-    for connection in connections.all_in_force(organization_id):
+    for connection in connections.list_in_force(organization_id):
         stage(connection, now=now)
 
 

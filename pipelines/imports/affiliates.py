@@ -16,7 +16,7 @@ from domain.imports.warnings import RowWarning
 from domain.refused import Refused
 from domain.statuses import AffiliateSource, AffiliateStatus
 from models import advisory_locks, ids
-from models.affiliates import affiliates, sets, tracking_links
+from models.affiliates import affiliates, bulk_actions, tracking_links
 from models.imports import imports
 from models.imports.imports import ImportJob
 from models.programs import programs
@@ -99,7 +99,7 @@ def _program(organization_id: UUID, wanted: Mapping[str, Any]) -> programs.Progr
 
 def _turned_away(program: programs.Program, wanted: Mapping[str, Any]) -> dict[int, str]:
     """Return why rows are not taken, by their place."""
-    known = sets.emails_in(
+    known = bulk_actions.find_existing_emails(
         organization_id=program.organization_id,
         program_id=program.id,
         emails=[row["email"] for row in wanted["affiliates"] if row["email"]],

@@ -28,10 +28,10 @@ def choose(organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> list[Cho
     preview shows what the import does.
     Budget: 2 round trips; one more where rows bring no slug, and one where a slug cannot be had.
     """
-    known = tracking_links.slugs_of(organization_id=organization_id, emails=[row["email"] for row in rows])
+    known = tracking_links.find_default_slugs(organization_id=organization_id, emails=[row["email"] for row in rows])
     former = [former_slugs.judge(row["slug"]) if row["slug"] else None for row in rows]
     brought = Counter(one.text for one in former if one)
-    owners = tracking_links.owners(organization_id=organization_id, slugs=list(brought))
+    owners = tracking_links.find_owners(organization_id=organization_id, slugs=list(brought))
     replaced = {
         one.text
         for row, one in zip(rows, former, strict=True)
@@ -59,7 +59,7 @@ def _candidates(
     }
     unknown = {one for candidates in found.values() for one in candidates}
     if unknown:
-        owners |= tracking_links.owners(organization_id=organization_id, slugs=list(unknown))
+        owners |= tracking_links.find_owners(organization_id=organization_id, slugs=list(unknown))
     return found
 
 
@@ -104,5 +104,5 @@ def _fresh(organization_id: UUID, count: int, *, besides: set[str]) -> list[str]
     drawn: set[str] = set()
     while len(drawn) < count:
         more = {joining.random_slug() for _ in range(count - len(drawn))} - besides
-        drawn |= more - tracking_links.owners(organization_id=organization_id, slugs=list(more)).keys()
+        drawn |= more - tracking_links.find_owners(organization_id=organization_id, slugs=list(more)).keys()
     return list(drawn)

@@ -11,7 +11,7 @@ from uuid import UUID
 import settings
 from adapters.mail import html, letters
 from domain import jobs
-from models.affiliates import sets
+from models.affiliates import bulk_actions
 from models.imports.imports import ImportJob
 from models.organization import organizations
 from models.programs import programs
@@ -33,7 +33,7 @@ def write(
 
     Who was turned down, paused or banned, there or here, is not written to.
     """
-    people = sets.imported(
+    people = bulk_actions.list_imported(
         organization_id=organization_id,
         import_job_id=import_job_id,
         statuses=("Approved", "Pending"),

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from domain.refused import Refused, not_found
 from models import advisory_locks
-from models.affiliates import sets, tracking_links
+from models.affiliates import bulk_actions, tracking_links
 from models.imports import imports, undo
 from models.imports.imports import ListedImport
 
@@ -99,6 +99,6 @@ def _take_affiliates_back(organization_id: UUID, import_id: UUID, now: datetime)
     advisory_locks.stage_all_people_lock(organization_id)
     there = undo.count_affiliates(organization_id=organization_id, job_id=import_id)
     unused = undo.unused_affiliates(organization_id=organization_id, job_id=import_id)
-    sets.delete(organization_id=organization_id, affiliate_ids=unused, at=now)
+    bulk_actions.delete(organization_id=organization_id, affiliate_ids=unused, at=now)
     tracking_links.stage_retire_all(organization_id=organization_id, affiliate_ids=unused, at=now)
     return len(unused), there - len(unused)

@@ -36,7 +36,7 @@ class Acceptance:
     status: str
     slug: str
     warning: str | None
-    link: tracking_links.ShownLink | None
+    link: tracking_links.LinkView | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _standing(invite: InviteWithProgram) -> Acceptance:
     assert affiliate_id is not None  # the table holds that for an accepted one
     found = invites.find_invited_affiliate(organization_id=invite.organization_id, affiliate_id=affiliate_id)
     slug = invite.kept_slug or found.slug
-    held = tracking_links.of_affiliates(organization_id=invite.organization_id, affiliate_ids=[affiliate_id])
+    held = tracking_links.list_of_affiliates(organization_id=invite.organization_id, affiliate_ids=[affiliate_id])
     was_promised = invite.slug is not None and invite.kept_slug is None
     return Acceptance(
         affiliate_id=affiliate_id,

@@ -16,7 +16,7 @@ from domain.invites import Conflict, InviteState, Wish, grant, state_at
 from domain.programs import terms
 from domain.refused import Refused, not_found
 from models import advisory_locks, invites
-from models.affiliates import affiliates, sets
+from models.affiliates import affiliates, bulk_actions
 from models.invites import InviteWithProgram
 from models.programs import programs
 from pipelines.affiliates import joining
@@ -42,14 +42,14 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter
      program_inactive, affiliate_already_exists, slug_already_taken, pending_invites_limit_reached.
     """
     if wanted["custom_commission_type"] is not None:
-        affiliates.stage_steady_program(organization_id=organization_id, program_id=wanted["program_id"])
+        affiliates.stage_program_share_lock(organization_id=organization_id, program_id=wanted["program_id"])
     program = _program(organization_id, wanted["program_id"])
     invitation = {**wanted, "custom_commission_currency": joining.checked_rate(program, wanted)}
     email, slug = wanted["email"], wanted["slug"]
     if slug and slugs.is_reserved(slug):
         raise slugs.reserved_refusal(slug, field="slug")
     earlier = _turn(program, [email])
-    if sets.emails_in(organization_id=organization_id, program_id=program.id, emails=[email]):
+    if bulk_actions.find_existing_emails(organization_id=organization_id, program_id=program.id, emails=[email]):
         raise Refused(409, "affiliate_already_exists", "The program has an affiliate with this email.", field="email")
     replaced = _close(earlier, now)
     if slug and invites.find_taken_slugs(organization_id=organization_id, requested=[(slug, email)], now=now):
@@ -68,7 +68,9 @@ def create_many(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: In
     program = _program(organization_id, wanted["program_id"])
     first_of = {recipient["email"]: recipient for recipient in reversed(wanted["recipients"])}
     earlier = _turn(program, first_of)
-    members = sets.emails_in(organization_id=organization_id, program_id=program.id, emails=list(first_of))
+    members = bulk_actions.find_existing_emails(
+        organization_id=organization_id, program_id=program.id, emails=list(first_of)
+    )
     people = [
         recipient
         for recipient in wanted["recipients"]
@@ -95,7 +97,7 @@ def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> InvitesS
     advisory_locks.stage_invites_lock(organization_id)
     invite = _lock_unanswered(organization_id, invite_id, now)
     if invite.custom_commission_type is not None:
-        affiliates.stage_steady_program(organization_id=organization_id, program_id=invite.program_id)
+        affiliates.stage_program_share_lock(organization_id=organization_id, program_id=invite.program_id)
     program = _program(organization_id, invite.program_id)
     if _state(invite, now) == InviteState.Expired:
         _check_kept_rate(program, invite)

@@ -67,7 +67,7 @@ def not_open() -> Refused:
 
 def check_open(link: Link) -> None:
     """Refuse a link that takes no paid leads now with 404 not_found."""
-    if not link.can_earn or not fraud_settings.of(link.organization_id).lead_preview:
+    if not link.can_earn or not fraud_settings.read(link.organization_id).lead_preview:
         raise not_open()
 
 
@@ -88,7 +88,7 @@ def prepare(*, link: Link, lead: Mapping[str, Any], visit: Visit, now: datetime)
     return Case(
         organization_id=organization_id,
         referral=referral,
-        settings=fraud_settings.of(organization_id),
+        settings=fraud_settings.read(organization_id),
         email=lead["email"],
         name=lead["name"],
         facts=facts.lead,

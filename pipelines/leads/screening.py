@@ -67,7 +67,7 @@ def screen(*, organization_id: UUID, referral: LeadReferral, signup: NewLead, vi
     judged = Verdict(click.score, tuple(click.reasons)) if click and click.reasons is not None else None
     facts = PageLeadFacts(has_click=click is not None, network_leads=network_leads, click=judged)
     verdict = fraud.score(facts)
-    return Screening(verdict, fraud.decide(verdict.score, fraud_settings.of(organization_id).strictness))
+    return Screening(verdict, fraud.decide(verdict.score, fraud_settings.read(organization_id).strictness))
 
 
 def stage_event(

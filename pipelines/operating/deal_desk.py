@@ -5,9 +5,9 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.refused import not_found
-from models.deals import deals, desk, milestones, requests
+from models.deals import admin_queries, deals, milestones, requests
+from models.deals.admin_queries import AdminRelease, DealParties
 from models.deals.deals import Deal
-from models.deals.desk import DealSides, DeskRelease
 from models.deals.milestones import Milestone
 from models.deals.requests import FundingRequest
 from pipelines.deals import dispute, money, submit
@@ -18,9 +18,9 @@ class WholeDeal:
     """A deal with both of its sides, its milestones, the payouts of them, and what its source was asked."""
 
     deal: Deal
-    sides: DealSides
+    sides: DealParties
     milestones: list[Milestone]
-    payouts: list[DeskRelease]
+    payouts: list[AdminRelease]
     requests: list[FundingRequest]
 
 
@@ -30,7 +30,13 @@ def any_org_whole(deal_id: UUID) -> WholeDeal:
     where = {"organization_id": sides.organization_id, "deal_id": deal_id}
     deal = deals.find(**where)
     assert deal is not None  # deals stay
-    return WholeDeal(deal, sides, milestones.of_deal(**where), desk.payouts(**where), requests.of_deal(**where))
+    return WholeDeal(
+        deal,
+        sides,
+        milestones.list_of_deal(**where),
+        admin_queries.list_payouts(**where),
+        requests.list_of_deal(**where),
+    )
 
 
 def any_org_settle(*, deal_id: UUID, seq: int, to_affiliate_cents: int, now: datetime) -> tuple[Deal, Milestone]:
@@ -70,8 +76,8 @@ def _locked(deal_id: UUID, seq: int) -> tuple[Deal, Milestone]:
     return deal, submit.find(deal, seq)
 
 
-def _sides(deal_id: UUID) -> DealSides:
-    found = desk.any_org_sides(deal_id)
+def _sides(deal_id: UUID) -> DealParties:
+    found = admin_queries.any_org_find_parties(deal_id)
     if found is None:
         raise not_found("deal", deal_id)
     return found

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from domain.payouts.confirmation import RunFilters
 from domain.refused import Refused, not_found
-from models.affiliates import sets
+from models.affiliates import bulk_actions
 from models.programs import programs
 
 _SHOWN_IDS = 100
@@ -34,12 +34,12 @@ def check(*, organization_id: UUID, filters: RunFilters) -> None:
 
 def check_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> None:
     """Refuse an affiliate whom the organization does not have. Raises Refused 404 not_found."""
-    if not sets.known(organization_id=organization_id, affiliate_ids=[affiliate_id]):
+    if not bulk_actions.find_existing(organization_id=organization_id, affiliate_ids=[affiliate_id]):
         raise not_found("affiliate", affiliate_id)
 
 
 def _unknown(organization_id: UUID, filters: RunFilters) -> list[UUID]:
     if filters.affiliate_ids is None:
         return []
-    known = sets.known(organization_id=organization_id, affiliate_ids=filters.affiliate_ids)
+    known = bulk_actions.find_existing(organization_id=organization_id, affiliate_ids=filters.affiliate_ids)
     return [affiliate_id for affiliate_id in filters.affiliate_ids if affiliate_id not in known]

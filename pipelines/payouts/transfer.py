@@ -309,7 +309,7 @@ def _pay_milestone(payout: Payout, milestone_id: UUID, now: datetime) -> None:
     assert milestone is not None  # the payout refers to it
     deal = deals.lock(**where, deal_id=milestone.deal_id)
     assert deal is not None
-    cents = releases.native_cents(**where, payout_id=payout.id)
+    cents = releases.read_native_cents(**where, payout_id=payout.id)
     status = escrow.pay_out(deal, milestone_id=milestone.id, cents=cents, payout_id=payout.id, at=now)
     emit.event(
         **where,

@@ -132,8 +132,8 @@ def _claims(said: Sequence[PlatformSaid], parameters: Sequence[str]) -> tuple[Si
 def _desk(pending: PendingLookup, now: datetime) -> BookingDesk:
     """Return where the payment's conversion is booked: as by the event that told the payment."""
     organization_id = pending.organization_id
-    event_id = payments.event_of(organization_id=organization_id, payment_id=pending.payment_id)
-    opened = inbox.open_event(organization_id=organization_id, event_id=event_id)
+    event_id = payments.find_event(organization_id=organization_id, payment_id=pending.payment_id)
+    opened = inbox.find_with_connection(organization_id=organization_id, event_id=event_id)
     assert opened is not None  # a payment holds it
     return BookingDesk(
         connection=opened.connection,

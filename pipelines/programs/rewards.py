@@ -34,7 +34,7 @@ def warnings(program: Program, sent: Mapping[str, Any]) -> list[dict[str, str]]:
     paying = {"default_commission_model": is_per_lead, "lead_bounty_cents": bool(program.lead_bounty_cents)}
     fields = {"default_commission_model": "defaultCommissionModel", "lead_bounty_cents": "leadBountyCents"}
     named = [fields[column] for column, pays in paying.items() if pays and column in sent]
-    if not named or fraud_settings.of(program.organization_id).lead_preview:
+    if not named or fraud_settings.read(program.organization_id).lead_preview:
         return []
     return [{"code": "paid_leads_off", "field": field, "message": _NO_PAID_LEADS} for field in named]
 

@@ -28,7 +28,7 @@ class TierStanding:
 def of(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> TierStanding:
     """Return where an affiliate stands among a program's tiers. Budget: 3 round trips, a fourth for foreign tiers."""
     home_currency = organizations.home_currency(organization_id)
-    days = revenue.by_day(organization_id=organization_id, affiliate_id=affiliate_id, home_currency=home_currency)
+    days = revenue.list_by_day(organization_id=organization_id, affiliate_id=affiliate_id, home_currency=home_currency)
     tiers = performance_tiers.of_program(organization_id=organization_id, program_id=program_id)
     foreign = {tier.currency for tier in tiers} - {home_currency}
     return TierStanding(

@@ -11,7 +11,7 @@ _CHARGED = (DealStatus.Funded, DealStatus.Completed)
 
 def any_org_unknown(charge: ListedCharge) -> UnknownCharge | None:
     """Return a charge whose deal is not here, or is not funded; None for one that the books have."""
-    status = deals.any_org_status(charge.deal_id)
+    status = deals.any_org_find_status(charge.deal_id)
     if status in _CHARGED:
         return None
     problem = ChargeProblem.deal_unknown if status is None else ChargeProblem.deal_not_funded

@@ -16,7 +16,7 @@ from domain.refused import Refused
 from models import advisory_locks, ids, storefront
 from models.affiliates import accounts, affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate
-from models.affiliates.tracking_links import ShownLink
+from models.affiliates.tracking_links import LinkView
 from models.organization import organizations
 from models.programs import programs
 from models.storefront import ApplicationFacts
@@ -33,7 +33,7 @@ class Filed:
 
     affiliate_id: UUID
     affiliate: Affiliate | None
-    links: list[ShownLink]
+    links: list[LinkView]
 
 
 def any_org_owner(program_id: UUID) -> UUID:
@@ -107,8 +107,8 @@ def apply(
     )
 
 
-def _shown(link: Mapping[str, Any], program: programs.Program, needs_program: bool) -> ShownLink:
-    return ShownLink.of(link, destination_url=program.referral_destination_url, needs_program=needs_program)
+def _shown(link: Mapping[str, Any], program: programs.Program, needs_program: bool) -> LinkView:
+    return LinkView.from_values(link, destination_url=program.referral_destination_url, needs_program=needs_program)
 
 
 def _not_open() -> Refused:

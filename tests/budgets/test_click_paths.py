@@ -187,7 +187,7 @@ def _known_batch(brand):
 
 
 def _scattered_batch(brand, monkeypatch):
-    monkeypatch.setattr(batches, "_MOST_BETWEEN", 10)
+    monkeypatch.setattr(batches, "_MAX_BETWEEN", 10)
     brand.program()
     people = [brand.affiliate("ben")]
     first, *others, last = sorted(_batch(brand, people, 30), key=lambda click: click.id)  # within a moment by chance
@@ -197,7 +197,7 @@ def _scattered_batch(brand, monkeypatch):
 
 
 def _busy_network(brand, monkeypatch):
-    monkeypatch.setattr(batches, "_MOST_AT_ONCE", 30)
+    monkeypatch.setattr(batches, "_MAX_AT_ONCE", 30)
     brand.program()
     person = brand.affiliate("ben")
     for _ in range(2):

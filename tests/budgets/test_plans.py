@@ -11,7 +11,7 @@ from domain import leads
 from domain.conversions import customers
 from models import db, ids
 from models.conversions import sales
-from models.gateways import creditable, payments
+from models.gateways import credit_candidates, payments
 from models.programs import network
 from tests.support import databases
 from tests.support.draining import drain
@@ -64,8 +64,8 @@ def test_known_and_waiting_payments_are_found_by_index_with_a_plan_of_an_empty_t
         known, woken = (
             "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * count))
             for statement, count in (
-                (payments._LOCK_BEFORE, 9),
-                (payments._TAKE_PARKED, 8),
+                (payments._LOCK_CONTEXT, 9),
+                (payments._RELEASE_PARKED, 8),
             )
         )
 
@@ -139,7 +139,7 @@ def crowded_leads(alone, brand):
 
 
 def test_person_with_thousands_of_leads_costs_a_payment_the_newest_hundred(crowded_leads):
-    asked = creditable.AskedOrigin(
+    asked = credit_candidates.PaymentOrigin(
         gateway="stripe",
         connection_id=ids.new_id(),
         slugs=(),
@@ -152,9 +152,11 @@ def test_person_with_thousands_of_leads_costs_a_payment_the_newest_hundred(crowd
         at=clock.now(),
     )
     with db.unit_of_work(crowded_leads.id):
-        params = {"org": crowded_leads.id, **creditable._asked(asked)}
-        assert 0 < _rows_read_by(creditable._NAMED, params, "lead") <= leads.MAX_MATCHED
-        assert [named.by for named in creditable.named(asked, organization_id=crowded_leads.id)] == ["lead"]
+        params = {"org": crowded_leads.id, **credit_candidates._params(asked)}
+        assert 0 < _rows_read_by(credit_candidates._CANDIDATES, params, "lead") <= leads.MAX_MATCHED
+        assert [named.by for named in credit_candidates.list_candidates(asked, organization_id=crowded_leads.id)] == [
+            "lead"
+        ]
 
 
 def test_person_with_thousands_of_leads_costs_a_signed_sale_the_newest_hundred(crowded_leads):

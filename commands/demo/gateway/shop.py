@@ -65,7 +65,7 @@ def keep_connected(made: Mapping[str, str]) -> None:
     kept = StripeBooks(data_dir)
     endpoints = kept.of("/v1/webhook_endpoints")
     with output.every_tenant():
-        before = connections.in_force(organization_id=organization_id, gateway=_GATEWAY, mode=_MODE)
+        before = connections.find_in_force(organization_id=organization_id, gateway=_GATEWAY, mode=_MODE)
         if before is not None and _path(connect.address_of(before)) in (_path(one["url"]) for one in endpoints):
             return
         if before is not None:  # the gateway's books were lost
@@ -80,7 +80,7 @@ def disconnect(made: Mapping[str, str]) -> None:
     """End the connection where stripe is somewhere else now, so that nobody asks there with the demo's key."""
     organization_id = UUID(made["gatewayOrganizationId"])
     with output.every_tenant():
-        before = connections.in_force(organization_id=organization_id, gateway=_GATEWAY, mode=_MODE)
+        before = connections.find_in_force(organization_id=organization_id, gateway=_GATEWAY, mode=_MODE)
         if before is not None:
             connect.disconnect(before, now=clock.now())
             trail.record("connection.removed", {}, about=before.id, organization_id=organization_id)

@@ -1,1 +1,1 @@
-"""What changes a conversion after it was booked, beside refunds: added amounts, and commissions set by hand."""
+"""Changes of booked conversions other than refunds: added amounts, and commissions set by hand."""

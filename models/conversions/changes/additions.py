@@ -1,4 +1,4 @@
-"""What was added to conversions after their first payment: further payments of an order, and higher totals."""
+"""Amounts added to conversions after their first payment: further payments of an order, and higher totals."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,9 +11,9 @@ from models.prepared_statements import PreparedStatement
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """An amount that is added to a conversion, with its commission, in minor units of the conversion's currency.
+    """An amount added to a conversion, with its commission, in minor units of the conversion's currency.
 
-    `payment_id` is the gateway's payment that is added, None where the total of one that is in it already went up.
+    `payment_id` is the added gateway payment, None if the total of an already included payment increased.
     """
 
     organization_id: UUID
@@ -38,7 +38,7 @@ where organization_id = %(org)s and id = %(conversion)s
 
 
 def stage(addition: Addition, *, status: str) -> None:
-    """Stage an addition to a locked conversion, and the status that it leads to. The database adds a payment once."""
+    """Stage an addition to a locked conversion, and the resulting status. The database adds each payment once."""
     db.stage(
         _STAGE,
         {
@@ -58,5 +58,5 @@ _EARNED = "select from ledger_entry where organization_id = %s and conversion_id
 
 
 def is_in_ledger(*, organization_id: UUID, conversion_id: UUID) -> bool:
-    """Return whether the ledger booked what a conversion earned; not where it was made while it earned nothing."""
+    """Return whether the ledger booked a conversion's earning; false if it earned nothing when it was created."""
     return bool(db.run(_EARNED, (organization_id, conversion_id)))

@@ -1,4 +1,4 @@
-"""Changes of commissions: the record of those by a person, and what each makes of a conversion and of its refunds."""
+"""Changes of commissions: the record of those by a person, and their effects on a conversion and its refunds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from models.table import columns, placeholders, row_values
 
 @dataclass(frozen=True, slots=True)
 class CommissionChange:
-    """What a change made of one row, the conversion or its override; both have the id of the change.
+    """The effect of a change on one row, the conversion or its override; both have the id of the change.
 
     The commissions are before refunds, in minor units of the conversion's currency.
     """
@@ -46,12 +46,12 @@ where organization_id = %s and id = %s
 def stage_commission(
     *, organization_id: UUID, conversion_id: UUID, commission_cents: int, reversal_cents: int, status: str
 ) -> None:
-    """Stage another commission of a locked conversion, how much more of it is reversed, and the status it leads to."""
+    """Stage a new commission of a locked conversion, the additional reversal, and the resulting status."""
     db.stage(_COMMISSION, (commission_cents, reversal_cents, status, organization_id, conversion_id))
 
 
-# A refund that came before takes another share of the commission now, as one that came while the row earned nothing
-# does once it earns again.
+# An earlier refund reverses another share of the new commission, like a refund that arrived while the row earned
+# nothing does once it earns again.
 _REVERSALS = """
 update reversal v set late_cents = v.late_cents + changed.cents
 from unnest(%s::uuid[], %s::bigint[]) as changed (refund_id, cents)
@@ -60,7 +60,7 @@ where v.organization_id = %s and v.conversion_id = %s and v.refund_id = changed.
 
 
 def stage_reversals(*, organization_id: UUID, conversion_id: UUID, changes: Sequence[tuple[UUID, int]]) -> None:
-    """Stage how much more (negative: less) refunds take back of one row."""
+    """Stage how much more (negative: less) refunds reverse of one row."""
     if changes:
         refund_ids, cents = zip(*changes, strict=True)
         db.stage(_REVERSALS, (list(refund_ids), list(cents), organization_id, conversion_id))
@@ -72,5 +72,5 @@ select from payout_line where organization_id = %s and conversion_id = %s and re
 
 
 def is_in_payout(*, organization_id: UUID, conversion_id: UUID) -> bool:
-    """Return whether a payout that was not voided names a locked conversion."""
+    """Return whether a payout that was not voided contains a locked conversion."""
     return bool(db.run(_IN_PAYOUT, (organization_id, conversion_id)))

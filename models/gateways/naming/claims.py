@@ -1,11 +1,11 @@
-"""Names the affiliates to whom the slugs of a payment lead."""
+"""Names the affiliates of the slugs that a payment contains."""
 
 from models.conditions import SALE_RANK
 from models.gateways.naming import doors
 from models.gateways.naming.columns import NO_CODE, NO_LEAD
 
-# A slug may have links in several campaigns: one that can earn is credited, the one whose checkout door handed the slug
-# on first, then the oldest.
+# A slug may have links in several campaigns: among those that can earn, the one whose checkout door passed the slug on
+# comes first, then the oldest.
 SELECT = f"""
 select claimed.place, 'claim', claimed.slug, found.id, {NO_LEAD}, {NO_CODE}
 from unnest(%(slugs)s::text[]) with ordinality as claimed (slug, place)
@@ -14,6 +14,6 @@ cross join lateral (
   join affiliate a on a.id = l.affiliate_id and a.deleted_at is null
   join program p on p.id = l.program_id
   where l.organization_id = %(org)s and l.slug = claimed.slug and l.deleted_at is null
-  order by {SALE_RANK}, {doors.passed_by("a", "claimed.slug")} desc, l.created_at limit 1
+  order by {SALE_RANK}, {doors.handed_on_sql("a", "claimed.slug")} desc, l.created_at limit 1
 ) found
 """

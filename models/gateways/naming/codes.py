@@ -1,16 +1,16 @@
 """Names the owners of the codes that the buyer redeemed.
 
 A payment that contains the gateway's id of a code is matched by that id alone, among the codes minted at its account; a
-revoked one is still its owner's. The text counts where the payment contains no id, and for external codes, whose id is
-not known here. A code that is still being minted has no id yet: it is returned as such, so that the payment waits.
-Of codes with the same text one in force goes before a revoked one. A code that an affiliate minted counts at its own
-gateway alone: elsewhere the same text may belong to another person.
+revoked code still belongs to its owner. The text counts if the payment contains no id, and for external codes, whose id
+is unknown. A code being minted has no id yet: it is returned as such, so that the payment waits.
+Among codes with the same text one in force comes before a revoked one. A code that an affiliate minted counts only at
+its own gateway: elsewhere the same text may belong to another person.
 """
 
 from models.gateways.naming import accounts
 from models.gateways.naming.columns import NO_LEAD
 
-# An account's name may change; what the gateway knows it by does not, but older connections lack it.
+# An account's name may change; its identity at the gateway does not, but older connections lack it.
 _AT_ACCOUNT = """exists (
           select from gateway_connection n
           join gateway_connection here on here.organization_id = %(org)s and here.id = %(connection)s
@@ -42,7 +42,7 @@ cross join lateral (
     (select 2, c.* from affiliate_coupon c where {_BY_TEXT} and c.status = 'Revoked' order by c.revoked_at desc limit 1)
   ) k
   join affiliate own on own.id = k.affiliate_id and own.deleted_at is null
-  join affiliate a on a.id = {accounts.seller("own")}
+  join affiliate a on a.id = {accounts.seller_sql("own")}
   left join lateral (
     select overrides_click_attribution, commission_type, commission_value from campaign_coupon
     where organization_id = %(org)s and id = k.campaign_coupon_id offset 0

@@ -5,16 +5,16 @@ from datetime import timedelta
 from models.conditions import SELLING_PROGRAM
 from models.gateways.naming.columns import NO_CODE, NO_LEAD, SECOND_AFTER
 
-# Clocks of gateways differ from ours, and many tell whole seconds.
+# Clocks of gateways differ from ours, and many report whole seconds.
 _CLOCKS = timedelta(minutes=5)
 COUNTS = f"""d.first_at <= %(at)s::timestamptz + interval '{_CLOCKS.seconds} s' and d.expires_at > %(at)s
   and (%(is_test)s or not d.is_test)"""
 
 
-def passed_by(affiliate: str, slug: str) -> str:
-    """Return whether a slug was handed on by an affiliate's checkout door within the cookie window.
+def handed_on_sql(affiliate: str, slug: str) -> str:
+    """Return SQL for whether an affiliate's checkout door passed a slug on within the cookie window.
 
-    `affiliate` and `slug` are the alias and the column of the statement that asks.
+    `affiliate` and `slug` are the alias and the column of the enclosing statement.
     """
     return f"""exists (
     select from door_visit d where d.organization_id = %(org)s and d.program_id = {affiliate}.program_id
@@ -22,7 +22,7 @@ def passed_by(affiliate: str, slug: str) -> str:
   )"""
 
 
-# A door stays with its campaign. The newest of a campaign that does not pay for sales hides none of one that does.
+# A door belongs to its campaign. The newest visit of a campaign that does not pay for sales hides none of another.
 SELECT = f"""
 (select 1, 'door', null, a.id, {NO_LEAD}, {NO_CODE}
   from door_visit d

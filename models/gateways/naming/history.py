@@ -1,8 +1,8 @@
-"""Names the affiliates who were credited for earlier payments of the same buyer, whichever way those came.
+"""Names the affiliates who were credited for earlier payments of the same buyer, from any source.
 
-By subscription, else by customer id, else by email; of each the newest payment whose conversion still earns. The ids of
-imports and signed sales have no gateway in them: they are those of any gateway, but one of digits only where the emails
-agree or one is unknown.
+By subscription, else by customer id, else by email; of each the newest payment whose conversion still earns. Ids of
+imports and signed sales do not contain a gateway: they match any gateway, but an id of digits only matches if the
+emails agree or one is unknown.
 """
 
 from models.conditions import EARNS_NOTHING
@@ -25,24 +25,24 @@ def _same_id(name: str, email: str) -> str:
     return f"""(%({name})s !~ '^[0-9]+$' or {email} is null or %(email)s::text is null or {email} = %(email)s)"""
 
 
-def _newest(*selects: str) -> str:
+def _newest_sql(*selects: str) -> str:
     each = (f"({select} order by 2 desc limit 1)" for select in selects)
     return f"select affiliate_id from ({' union all '.join(each)}) earlier order by paid_at desc limit 1"
 
 
 _BY = {
-    "subscription": _newest(
+    "subscription": _newest_sql(
         f"{_PAID} and g.subscription_id = %(subscription)s",
         f"""{_PAST} and c.source = 'import' and c.processor_subscription_id = %(subscription)s
       and {_same_id("subscription", "c.email_normalized")}""",
     ),
-    "customer": _newest(
+    "customer": _newest_sql(
         f"{_PAID} and g.customer_id = %(customer)s",
         f"{_SIGNED} and s.customer_id = %(customer)s and {_same_id('customer', 's.email_normalized')}",
         f"""{_PAST} and c.source in ('import', 'manual') and c.processor_customer_id = %(customer)s
       and {_same_id("customer", "c.email_normalized")}""",
     ),
-    "email": _newest(
+    "email": _newest_sql(
         f"{_PAID} and g.email_normalized = %(email)s",
         f"{_SIGNED} and s.email_normalized = %(email)s",
         f"{_PAST} and c.source in ('import', 'manual') and c.type <> 'Bonus' and c.email_normalized = %(email)s",

@@ -2,17 +2,38 @@
 
 from domain import leads
 from domain.attribution import email_match
+from domain.gateways.names import Gateway
 from models.conditions import SALE_RANK
 from models.gateways.naming import accounts
 from models.gateways.naming.columns import NO_CODE, SECOND_AFTER
-from models.gateways.naming.first_payment import FIRST_PAID_AT
 
 _CREDITS_OWN_EMAIL = ", ".join(f"'{gateway.value}'" for gateway in email_match.CREDITS_OWN_EMAIL)
+_GATEWAYS = ", ".join(f"'{gateway.value}'" for gateway in Gateway)
+
+# SQL for the time of the buyer's first payment: at any gateway, by a signed sale, or by an imported or manual one. Each
+# source is read by one index lookup.
+_FIRST_PAID_AT = f"""(select min(first.paid_at) from (
+  select (
+    select g.paid_at from gateway_payment g
+    where g.organization_id = %(org)s and g.gateway = known.gateway and g.email_normalized = %(email)s
+      and g.is_test = %(is_test)s and g.paid_cents > 0
+    order by g.paid_at limit 1
+  ) as paid_at from unnest(array[{_GATEWAYS}]) known (gateway)
+  union all
+  (select s.accepted_at from sale s
+    where s.organization_id = %(org)s and s.email_normalized = %(email)s and s.is_test = %(is_test)s
+    order by s.accepted_at limit 1)
+  union all
+  (select c.occurred_at from conversion c
+    where c.organization_id = %(org)s and c.email_normalized = %(email)s and c.is_test = %(is_test)s
+      and c.type <> 'Bonus'
+    order by c.occurred_at limit 1)
+) first)"""
 # Gateways report whole seconds: a lead of the same second as a payment counts as before it. However many leads a person
-# has, the newest are read, in the order of their index.
+# has, only the newest are read, in the order of their index.
 _NEWEST = f"""
     select l.id, l.affiliate_id, l.sub_id, l.occurred_at,
-      {FIRST_PAID_AT} < date_trunc('second', l.occurred_at) as is_after_payment
+      {_FIRST_PAID_AT} < date_trunc('second', l.occurred_at) as is_after_payment
     from lead l
     where l.organization_id = %(org)s and l.email_normalized = %(email)s and l.is_test = %(is_test)s
       and l.state <> 'Invalidated'
@@ -20,12 +41,12 @@ _NEWEST = f"""
       and l.occurred_at < {SECOND_AFTER}
     order by l.occurred_at desc, l.id desc limit {leads.MAX_MATCHED}
 """
-# The newest whose affiliate may earn on this sale; else the one that says best why none may.
+# The newest whose affiliate may earn on this sale; else the one that best explains why none may.
 SELECT = f"""
 (select 1, 'lead', null, a.id, l.id, l.sub_id, l.occurred_at, coalesce(l.is_after_payment, false), {NO_CODE}
   from ({_NEWEST}) l
   join affiliate own on own.id = l.affiliate_id and own.deleted_at is null
-  join affiliate a on a.id = {accounts.seller("own")}
+  join affiliate a on a.id = {accounts.seller_sql("own")}
   join program p on p.id = a.program_id
   order by coalesce(l.is_after_payment, false),
     a.email_normalized = %(email)s and %(gateway)s not in ({_CREDITS_OWN_EMAIL}),

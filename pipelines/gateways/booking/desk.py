@@ -72,7 +72,7 @@ class BookingDesk:
 
     def known(self, ids: Sequence[str]) -> payments.GatewayPayment | None:
         """Return the payment that has one of these ids, locked; their advisory locks were taken."""
-        return payments.lock_known(organization_id=self.organization_id, gateway=self.gateway, aliases=ids)
+        return payments.lock_by_aliases(organization_id=self.organization_id, gateway=self.gateway, aliases=ids)
 
     def park(self, ids: Sequence[str], reason: str = UNKNOWN) -> Booking:
         """Let the event wait for the payment that has one of these ids, or for what else goes by such a name."""
@@ -87,7 +87,7 @@ class BookingDesk:
 
     def wake(self, ids: Sequence[str], *, credited: payments.GatewayPayment | None = None) -> None:
         """Let the events go on that wait under one of these names, and those that a `credited` payment explains."""
-        waiting = payments.take_parked(
+        waiting = payments.release_parked(
             organization_id=self.organization_id, gateway=self.gateway, aliases=ids, credited=credited
         )
         self.look_again(waiting)
@@ -95,14 +95,14 @@ class BookingDesk:
     def look_again(self, event_ids: Sequence[UUID]) -> None:
         """Have these events worked on again, whatever became of them."""
         if event_ids:
-            inbox.stage_anew(organization_id=self.organization_id, event_ids=event_ids)
+            inbox.stage_retry(organization_id=self.organization_id, event_ids=event_ids)
         for event_id in event_ids:
             work.enqueue(jobs.GATEWAY_EVENT, organization_id=self.organization_id, event_id=event_id)
 
     def look_again_at_payments(self, who: payments.Payer, since: datetime | None) -> None:
         """Have a buyer's payments since then worked on again that credited nobody. Budget: 1 statement."""
         self.look_again(
-            payments.unreferred(organization_id=self.organization_id, gateway=self.gateway, who=who, since=since)
+            payments.list_unreferred(organization_id=self.organization_id, gateway=self.gateway, who=who, since=since)
         )
 
     def look_up(self, paid: PaymentFact, row: payments.GatewayPayment) -> None:

@@ -22,7 +22,7 @@ def credit(desk: BookingDesk, paid: PaymentFact, signups: Signups) -> bool:
     if known is None or known.reason != whom.NOBODY:
         return True
     paid = replace(paid, amount_cents=known.paid_cents)
-    conversion_id = orders.conversion_of(known)
+    conversion_id = orders.find_conversion(known)
     if conversion_id is not None:
         joined = parts.join(desk, paid, known, conversion_id, aliases=[])
         if joined is not None:
@@ -36,7 +36,7 @@ def credit(desk: BookingDesk, paid: PaymentFact, signups: Signups) -> bool:
 
 
 def _credited(desk: BookingDesk, row: GatewayPayment) -> bool:
-    inbox.stage_explained(
+    inbox.stage_explanation(
         organization_id=desk.organization_id, event_id=row.event_id, reason=row.reason, conversion_id=row.conversion_id
     )
     if row.conversion_id is not None:

@@ -58,7 +58,7 @@ def bring_to_refunds(
     A conversion that grew is restored where its refunds are a smaller part of it than before; of its payments
     `known_cents` were refunded, gross, before it grew.
     """
-    others = orders.other_parts(payment)
+    others = orders.sum_other_payments(payment)
     paid_cents = payment.paid_cents + others.paid_cents
     refunded_cents = payment.refunded_cents + others.refunded_cents
     before = RefundedParts(conversion.refunded_cents, conversion.unreported_cents)
@@ -90,7 +90,7 @@ def bring_to_refunds(
     elif is_to_end:
         _refund(desk, conversion, after, reason)
     elif after != before:
-        conversion_refunds.stage_unreported(conversion, after.unreported_cents)
+        conversion_refunds.stage_unreported_cents(conversion, after.unreported_cents)
 
 
 def _refund(desk: BookingDesk, conversion: Conversion, after: RefundedParts, reason: str | None) -> None:

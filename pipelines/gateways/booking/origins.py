@@ -46,7 +46,7 @@ def completed(desk: BookingDesk, origin: BuyerOrigin) -> BuyerOrigin:
     names = subjects(origin)
     if not names:
         return origin
-    told = referrals.of(organization_id=desk.organization_id, gateway=desk.gateway, subjects=names)
+    told = referrals.list_origins(organization_id=desk.organization_id, gateway=desk.gateway, subjects=names)
     codes = tuple(stored.read(RedeemedCode, code) for before in told for code in before["codes"])
     return joined(replace(origin, codes=(*origin.codes, *codes)), told)
 

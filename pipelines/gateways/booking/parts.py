@@ -27,7 +27,7 @@ def join(
     if (conversion.currency, conversion.is_test) != (row.currency, row.is_test):
         return None
     row = replace(row, conversion_id=conversion_id, reason=None)
-    others = orders.other_parts(row)
+    others = orders.sum_other_payments(row)
     added_cents = growth.count_payment(
         amount_cents=conversion.amount_cents,
         paid_cents=others.paid_cents,

@@ -28,7 +28,7 @@ def refunded(desk: BookingDesk, told: RefundFact) -> Booking:
         return desk.park(told.sale_ids)
     if told.currency not in (None, payment.currency):
         return Booking(EventStatus.Parked, "refund_currency_differs")  # its figure is of other money: a person decides
-    booked = refunds.booked(payment, refund_id=told.refund_id, at=told.refunded_at)
+    booked = refunds.sum_booked(payment, refund_id=told.refund_id, at=told.refunded_at)
     standing = reversals.Standing(
         paid_cents=payment.paid_cents,
         refunded_cents=payment.refunded_cents,
@@ -58,7 +58,7 @@ def restored(desk: BookingDesk, told: RestoredFact) -> Booking:
     payment = desk.known(told.sale_ids)
     if payment is None:
         return desk.park(told.sale_ids)
-    booked = refunds.booked(payment, refund_id=told.refund_id)
+    booked = refunds.sum_booked(payment, refund_id=told.refund_id)
     if told.refund_id is not None:
         if booked.cents is None:
             return desk.park([_named(told.refund_id)], NO_REFUND)
@@ -87,7 +87,7 @@ def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
     disputes.stage(
         payment, dispute_id=told.dispute_id, state=told.state.value, at=told.at, covers_refunds=told.covers_refunds
     )
-    refund_id = f"{refunds.OF_DISPUTE}{told.dispute_id}"
+    refund_id = f"{refunds.DISPUTE_PREFIX}{told.dispute_id}"
     if told.state == DisputeState.Lost:
         taken_cents = reversals.compute_lost_cents(
             paid_cents=payment.paid_cents,
@@ -100,11 +100,11 @@ def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
         if taken_cents:
             money_back.take_back(desk, payment, taken_cents, refund_id=refund_id, reason="chargeback")
             desk.wake([_named(refund_id)])
-    elif before is not None and (taken := refunds.booked(payment, refund_id=refund_id).cents):
+    elif before is not None and (taken := refunds.sum_booked(payment, refund_id=refund_id).cents):
         payment = money_back.give_back(desk, payment, taken, refund_id=refund_id)
         totals.settle(desk, payment)
     if payment.conversion_id is not None:
-        is_held = told.state == DisputeState.Opened or disputes.has_open(payment, beside=told.dispute_id)
+        is_held = told.state == DisputeState.Opened or disputes.has_open(payment, except_id=told.dispute_id)
         act = dispute.hold if is_held else dispute.release
         act(organization_id=desk.organization_id, conversion_id=payment.conversion_id, now=desk.now)
     return Booking(reason=payment.reason, conversion_id=payment.conversion_id)

@@ -19,7 +19,7 @@ from models.conversions.conversions import Conversion
 from models.conversions.sales import SaleFacts
 from models.coupons import affiliate_coupons
 from models.gateways import payments
-from models.gateways.creditable import Creditable, RedeemableCode
+from models.gateways.credit_candidates import CreditCandidate, RedeemableCode
 from models.gateways.payments import GatewayPayment
 from pipelines import earn
 from pipelines.conversions import credit, price, settle
@@ -43,7 +43,7 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
     commit. For a further payment those of `parts.join`.
     """
     all_ids = ids_of(paid)
-    before = payments.lock_known_before(asked_before(desk, paid), organization_id=desk.organization_id)
+    before = payments.lock_context(asked_before(desk, paid), organization_id=desk.organization_id)
     known = before.payment
     if known is not None:
         known = _with_total(desk, known, paid)
@@ -73,8 +73,8 @@ def payment(desk: BookingDesk, paid: PaymentFact) -> Booking:
                 desk.wake(all_ids, credited=joined)
             return Booking(conversion_id=joined.conversion_id)
     paid = replace(paid, origin=origins.with_checkout(desk, paid.origin))
-    if before.told:
-        referrals = origins.select_counting(desk, before.told, paid.paid_at)
+    if before.origins:
+        referrals = origins.select_counting(desk, before.origins, paid.paid_at)
         paid = replace(paid, origin=origins.joined(paid.origin, referrals))
     found = whom.of(desk, paid.origin, paid.paid_at)
     row = replace(row, reason=found.reason)
@@ -105,9 +105,9 @@ def start(desk: BookingDesk, started: StartFact) -> Booking:
     return _lead(desk, started.origin, started.started_at)
 
 
-def asked_before(desk: BookingDesk, paid: PaymentFact) -> payments.AskedBefore:
+def asked_before(desk: BookingDesk, paid: PaymentFact) -> payments.PaymentQuery:
     """Return what is to be asked about a payment before anything is decided."""
-    return payments.AskedBefore(
+    return payments.PaymentQuery(
         gateway=desk.gateway,
         aliases=ids_of(paid),
         subjects=origins.subjects(paid.origin),
@@ -151,7 +151,7 @@ def reason_of(paid: PaymentFact, found: whom.Credit) -> str | None:
 
 
 def booked(
-    desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, found: whom.Credit, named: Creditable
+    desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, found: whom.Credit, named: CreditCandidate
 ) -> GatewayPayment:
     """Stage what a payment means for the affiliate whom the decision is about; return its row with the conversion.
 
@@ -175,7 +175,7 @@ def booked(
 
 
 def _conversion_of(
-    desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, found: whom.Credit, named: Creditable
+    desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, found: whom.Credit, named: CreditCandidate
 ) -> Conversion:
     """Return what a payment earns for whom it credits: nothing where the campaign does not pay for sales.
 
@@ -203,7 +203,7 @@ def _conversion_of(
 
 
 def _stage_earned(
-    desk: BookingDesk, paid: PaymentFact, found: whom.Credit, named: Creditable, conversion: Conversion
+    desk: BookingDesk, paid: PaymentFact, found: whom.Credit, named: CreditCandidate, conversion: Conversion
 ) -> None:
     """Stage what a payment earns, and all that goes with it."""
     customers.stage_count(
@@ -220,7 +220,7 @@ def _stage_earned(
     _stage_redeemed(desk, found, paid.paid_at)
 
 
-def _facts(desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, named: Creditable) -> SaleFacts:
+def _facts(desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, named: CreditCandidate) -> SaleFacts:
     return SaleFacts(
         sale_id=row.id,
         organization_id=desk.organization_id,

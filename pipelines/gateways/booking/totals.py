@@ -116,7 +116,7 @@ def settle(desk: BookingDesk, payment: GatewayPayment) -> GatewayPayment:
     """
     if payment.total_cents is None:
         return payment
-    booked = refunds.booked(payment, refund_id=None)
+    booked = refunds.sum_booked(payment, refund_id=None)
     change_cents = _compute_part(payment, booked, by_refunds=booked.by_refunds) - booked.by_total
     if change_cents > 0:
         reason = CANCELLED if payment.total_cents == 0 else LOWERED
@@ -143,7 +143,7 @@ def _raise_conversion(desk: BookingDesk, before: GatewayPayment, after: GatewayP
         return
     advisory_locks.stage_shared_payout_run_lock(desk.organization_id)
     conversion = refund.locked(desk.organization_id, after.conversion_id)
-    others = orders.other_parts(before)
+    others = orders.sum_other_payments(before)
     more_net_cents = None
     if told.net_cents is not None and not others.paid_cents:
         more_net_cents = told.net_cents - conversion.amount_cents
@@ -178,4 +178,4 @@ def _compute_part(payment: GatewayPayment, booked: BookedRefunds, *, by_refunds:
 
 
 def _refund_id(payment: GatewayPayment) -> str:
-    return f"{refunds.OF_TOTAL}{payment.external_id}"
+    return f"{refunds.TOTAL_PREFIX}{payment.external_id}"

@@ -19,8 +19,8 @@ from domain.gateways.facts import BuyerOrigin, Carrier, RedeemedCode
 from domain.gateways.referrals import Claim
 from domain.platforms.signups import NOT_ASKED, Signups
 from domain.statuses import AffiliateStatus
-from models.gateways import creditable
-from models.gateways.creditable import AskedOrigin, Creditable, RedeemableCode
+from models.gateways import credit_candidates
+from models.gateways.credit_candidates import CreditCandidate, PaymentOrigin, RedeemableCode
 from pipelines.conversions import credit
 from pipelines.gateways.booking.desk import BookingDesk
 from pipelines.work import TryAgain
@@ -49,7 +49,7 @@ class Credit:
     """
 
     decision: Decision
-    named: Creditable | None
+    named: CreditCandidate | None
     reason: str | None
     code: RedeemableCode | None = None
 
@@ -66,13 +66,13 @@ def of(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = 
     only where none that does names an affiliate: the sale is then attributed without a commission.
     Raises TryAgain while a redeemed code is being minted.
     """
-    rows = creditable.named(asked(desk, origin, at, signups), organization_id=desk.organization_id)
+    rows = credit_candidates.list_candidates(asked(desk, origin, at, signups), organization_id=desk.organization_id)
     return decided(desk, origin, at, rows, signups)
 
 
-def asked(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = NOT_ASKED) -> AskedOrigin:
+def asked(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = NOT_ASKED) -> PaymentOrigin:
     """Return what is to be asked about an origin before `decided`."""
-    return AskedOrigin(
+    return PaymentOrigin(
         gateway=desk.gateway,
         connection_id=desk.connection.id,
         slugs=[*(claim.slug for claim in _claimed(desk, origin)), *(claim.slug for claim in signups.claims)],
@@ -87,7 +87,7 @@ def asked(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups
 
 
 def decided(
-    desk: BookingDesk, origin: BuyerOrigin, at: datetime, rows: Sequence[Creditable], signups: Signups = NOT_ASKED
+    desk: BookingDesk, origin: BuyerOrigin, at: datetime, rows: Sequence[CreditCandidate], signups: Signups = NOT_ASKED
 ) -> Credit:
     """Decide as `of` does, of the affiliates whom the origin was found to name. Raises as it."""
     able = [named for named in rows if named.may_earn]
@@ -104,7 +104,7 @@ def decided(
 
 
 def _credit(
-    desk: BookingDesk, origin: BuyerOrigin, at: datetime, able: Sequence[Creditable], signups: Signups
+    desk: BookingDesk, origin: BuyerOrigin, at: datetime, able: Sequence[CreditCandidate], signups: Signups
 ) -> Credit:
     """Decide among these affiliates; `named` is None, and `reason` NOBODY, where none of them is meant."""
     claimed, redeemed = _claimed(desk, origin), _redeemed(origin)
@@ -145,7 +145,7 @@ def claim_window(desk: BookingDesk, carriers: Sequence[Carrier], at: datetime) -
     claimed = _claimed(desk, origin)
     if not claimed:
         return None
-    rows = creditable.named(asked(desk, origin, at), organization_id=desk.organization_id)
+    rows = credit_candidates.list_candidates(asked(desk, origin, at), organization_id=desk.organization_id)
     by_slug = {row.slug: row for row in sorted(rows, key=lambda row: row.may_earn)}
     named = [by_slug[claim.slug] for claim in claimed if claim.slug in by_slug]
     credited = next((row for row in named if row.may_earn), named[0] if named else None)
@@ -179,11 +179,11 @@ def _redeemed(origin: BuyerOrigin) -> list[RedeemedCode]:
     return list(reversed(by_name.values()))
 
 
-def _candidate(named: Creditable) -> NamedAffiliate:
+def _candidate(named: CreditCandidate) -> NamedAffiliate:
     return NamedAffiliate(named.affiliate_id, named.affiliate_status, email=named.affiliate_email)
 
 
-def _coded(desk: BookingDesk, able: Sequence[Creditable]) -> Creditable | None:
+def _coded(desk: BookingDesk, able: Sequence[CreditCandidate]) -> CreditCandidate | None:
     """Return the owner of the first code that overrides, else of the first code."""
     coded = [(named, named.code) for named in able if named.code is not None]
     if any(code.is_minting for _, code in coded):
@@ -192,11 +192,11 @@ def _coded(desk: BookingDesk, able: Sequence[Creditable]) -> Creditable | None:
     return overriding or next((named for named, _ in coded), None)
 
 
-def _referral(named: Creditable, claim: Claim) -> Referral:
+def _referral(named: CreditCandidate, claim: Claim) -> Referral:
     return Referral(_candidate(named), CHECKOUT_DOOR if named.came_by_door else claim.method)
 
 
-def _coupon(named: Creditable | None, redeemed: Sequence[RedeemedCode]) -> Coupon | None:
+def _coupon(named: CreditCandidate | None, redeemed: Sequence[RedeemedCode]) -> Coupon | None:
     if named is None or named.code is None:
         return None
     code = named.code
@@ -204,7 +204,7 @@ def _coupon(named: Creditable | None, redeemed: Sequence[RedeemedCode]) -> Coupo
     return Coupon(_candidate(named), code.overrides, method, is_revoked=code.is_revoked)
 
 
-def _signup(signups: Signups, by_slug: Mapping[str | None, Creditable]) -> Signup | None:
+def _signup(signups: Signups, by_slug: Mapping[str | None, CreditCandidate]) -> Signup | None:
     """Return the first claim that names somebody Approved; the first that names anybody where no more will come."""
     named = [(claim, by_slug[claim.slug]) for claim in signups.claims if claim.slug in by_slug]
     approved = [(claim, who) for claim, who in named if who.affiliate_status == AffiliateStatus.Approved]
@@ -212,7 +212,7 @@ def _signup(signups: Signups, by_slug: Mapping[str | None, Creditable]) -> Signu
     return Signup(_candidate(found[0][1]), found[0][0].platform) if found else None
 
 
-def _lead_named(named: Creditable | None) -> Lead | None:
+def _lead_named(named: CreditCandidate | None) -> Lead | None:
     if named is None or named.lead_id is None or named.occurred_at is None:
         return None
     return Lead(
@@ -224,5 +224,5 @@ def _lead_named(named: Creditable | None) -> Lead | None:
     )
 
 
-def _history_method(gateway: str, named: Creditable) -> str:
+def _history_method(gateway: str, named: CreditCandidate) -> str:
     return f"{gateway}_{_HISTORY_OF.get(gateway, _HISTORY)[named.by]}"

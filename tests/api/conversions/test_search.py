@@ -69,8 +69,8 @@ def test_what_nothing_is_called_finds_nothing(brand, people, q):
 
 def test_a_word_of_many_affiliates_finds_the_newest_of_them_all(brand, people, monkeypatch):
     narrow = _ids(brand.get(f"{URL}?q=ada&take=3"))
-    monkeypatch.setattr(searches, "_FEW", 1)
-    monkeypatch.setattr(lists, "_rendered", functools.cache(lists._rendered.__wrapped__))
+    monkeypatch.setattr(searches, "_MAX_LOOKUPS", 1)
+    monkeypatch.setattr(lists, "_rendered_list", functools.cache(lists._rendered_list.__wrapped__))
 
     (a1, a2), (b1, b2) = people["ada"], people["adam"]
     first = brand.get(f"{URL}?q=ada&take=3")

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from models import db, ids
-from models.conversions import uncredited
-from models.conversions.uncredited import DroppedSale
+from models.conversions import uncredited_sales
+from models.conversions.uncredited_sales import DroppedSale
 from tests.support.api.racing import at_once
 from tests.support.rows.brands import Brand
 
@@ -36,9 +36,9 @@ def _insert(brand, affiliate_id=None, *, is_dismissed=False, **columns):
         "attribution_log": None,
     } | columns  # fmt: skip
     with db.unit_of_work(brand.id):
-        uncredited.stage_insert(DroppedSale(**values))
+        uncredited_sales.stage_insert(DroppedSale(**values))
         if is_dismissed:
-            uncredited.stage_dismissed(organization_id=brand.id, uncredited_id=values["id"])
+            uncredited_sales.stage_dismissed(organization_id=brand.id, uncredited_id=values["id"])
     return str(values["id"])
 
 

@@ -8,8 +8,8 @@ import pytest
 from domain.conversions import customers
 from domain.gateways.facts import RedeemedCode
 from models import db
-from models.gateways import creditable
-from models.gateways.creditable import AskedOrigin
+from models.gateways import credit_candidates
+from models.gateways.credit_candidates import PaymentOrigin
 from tests.support.coupons import code, coupon
 from tests.support.gateways.playing import connected, played
 
@@ -42,9 +42,9 @@ def test_redeemed_code_is_found_by_index(brand, family):
         codes = [RedeemedCode("MANY-7", "coupon", "promo_many_7")]
         here = uuid4()
         payer = customers.names(customer_id=None, email=None, is_test=False)
-        asked = AskedOrigin("stripe", here, [], codes, None, None, None, payer, is_test=False, at=datetime.now(UTC))
-        creditable.named(asked, organization_id=brand.id)
-        statement = creditable._NAMED
+        asked = PaymentOrigin("stripe", here, [], codes, None, None, None, payer, is_test=False, at=datetime.now(UTC))
+        credit_candidates.list_candidates(asked, organization_id=brand.id)
+        statement = credit_candidates._CANDIDATES
         plan = "\n".join(line for (line,) in db.db.run(f"explain {statement.execute}", [None] * len(statement._order)))
 
     assert "affiliate_coupon_gateway_id" in plan, plan

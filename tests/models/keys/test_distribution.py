@@ -44,7 +44,7 @@ _BY_ID_ALONE = {
     "conversions.sales._LOOK_UP",
     "conversions.sales._ACCEPT",
     "conversions.sales._FACTS",
-    "gateways.creditable._NAMED",
+    "gateways.credit_candidates._CANDIDATES",
     "leads.rows._BY_ID",
     "leads.rows._BY_SLUG",
     "programs.budgets._TERMS",

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from models import db
-from models.gateways import creditable, payments
+from models.gateways import credit_candidates, payments
 from tests.models.keys import prepared_plans
 
 _FUNCTION = "select prosrc from pg_proc where proname = 'customer_payments'"
@@ -21,7 +21,7 @@ def test_earlier_payments_of_a_buyer_are_found_by_who_they_are(brand):
     with db.unit_of_work(brand.id):
         taken = [
             look
-            for hot in (creditable._NAMED, payments._REOPEN)
+            for hot in (credit_candidates._CANDIDATES, payments._REOPEN)
             for table in ("sale", "gateway_payment", "conversion")
             for look in _taken(hot, table)
         ]

@@ -1,4 +1,4 @@
-"""How much of the model an organization used on a day (UTC)."""
+"""An organization's use of the model per day (UTC)."""
 
 from datetime import date
 from uuid import UUID
@@ -13,16 +13,16 @@ returning 1
 """
 
 
-def charge(*, organization_id: UUID, day: date, tokens: int, most_tokens: int, most_requests: int) -> bool:
-    """Count a request of about so many tokens; False, and nothing, where it is more than a day has left."""
-    if tokens > most_tokens:
+def charge(*, organization_id: UUID, day: date, tokens: int, max_tokens: int, max_requests: int) -> bool:
+    """Count a request of about so many tokens; return False and count nothing if it exceeds the rest of the day."""
+    if tokens > max_tokens:
         return False
     params = {"org": organization_id, "day": day, "tokens": tokens}
-    return bool(db.run(_CHARGE, params | {"most_tokens": most_tokens, "most_requests": most_requests}))
+    return bool(db.run(_CHARGE, params | {"most_tokens": max_tokens, "most_requests": max_requests}))
 
 
 def stage_correct(*, organization_id: UUID, day: date, by: int) -> None:
-    """Stage that a request took so many more tokens (or fewer) than were counted."""
+    """Stage the difference between the tokens that a request used and those that were counted."""
     db.stage(
         "update copilot_day set tokens = greatest(tokens + %s, 0) where organization_id = %s and day = %s",
         (by, organization_id, day),

@@ -1,4 +1,4 @@
-"""Who made a click is forgotten after a while; the click stays."""
+"""Removes visitor data from old clicks; the clicks themselves stay."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ returning 1
 
 
 def any_org_forget_hashes(*, before: datetime, limit: int) -> int:
-    """Forget by whom up to `limit` clicks from before a moment were made, the oldest first; returns how many."""
+    """Erase the visitor hashes of up to `limit` clicks older than a time, oldest first; return how many."""
     return len(db.run(_FORGET_HASHES, (before, limit)))
 
 
@@ -31,9 +31,9 @@ where queue = %s and failed_at < %s and name = any(%s) and not args ? 'is_forgot
 
 
 def any_org_stage_forget_letters(*, names: Sequence[str], queue: str, before: datetime) -> None:
-    """Stage that nobody takes the place of who made the clicks in dead letters from before a moment.
+    """Stage that the visitors in failed click jobs older than a time are replaced by null or random values.
 
-    Each can still be written: what is in one is the text of `wire.to_bytes`, or nonsense. Of a visitor the letter
-    keeps their program.
+    Each job can still run: its `entry` is the text of `wire.to_bytes`, or invalid anyway. The visitor's program is
+    kept.
     """
     db.stage(_FORGET_LETTERS, (queue, before, list(names)))

@@ -1,4 +1,4 @@
-"""Whom a gateway's payment may credit, and what it is priced by."""
+"""The affiliates whom a gateway's payment may credit, with the terms that price it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ from models.table import Rows
 
 @dataclass(frozen=True, slots=True)
 class RedeemableCode:
-    """A code that a payment may have redeemed, with what its sales earn. One that was made elsewhere is external.
+    """A code that a payment may have redeemed, with its commission. A code created outside this service is external.
 
-    Of one that is still being minted it is not known whether it is its owner's. `place` is its position among the
-    redeemed codes, the first is 1.
+    While a code is being minted, it is unknown whether the redeemed one is its owner's. `place` is its position among
+    the redeemed codes, from 1.
     """
 
     id: UUID
@@ -37,13 +37,13 @@ class RedeemableCode:
 
 
 @dataclass(frozen=True, slots=True)
-class Creditable:
-    """An affiliate whom something names. `slug` is the claimed one, `lead_id` to `occurred_at` are of a lead.
+class CreditCandidate:
+    """An affiliate whom a payment may credit. `slug` is the claimed one, `lead_id` to `occurred_at` are of a lead.
 
-    `is_open`: something can be earned in the campaign; `may_earn`: it pays for sales, too. `came_by_door`: the claimed
-    slug came through their checkout door within the cookie window. `is_after_payment`: the buyer had paid before the
-    lead was made. `code` is there where a redeemed code names them. The rest is
-    what a payment is priced by if they are credited: which one of its customer it is, what a sale counts, their terms.
+    `is_open`: the campaign is open; `may_earn`: it also pays for sales. `came_by_door`: the claimed slug came through
+    their checkout door within the cookie window. `is_after_payment`: the buyer had paid before the lead was created.
+    `code` is the redeemed code of theirs, if any. The rest prices a payment that credits them: its number among the
+    customer's payments, the commission basis, their terms.
     """
 
     by: Literal["claim", "customer", "subscription", "email", "door", "lead", "code"]
@@ -67,14 +67,14 @@ class Creditable:
     terms: SaleTerms
 
 
-_NAMED_ROWS = Rows(Creditable)
+_CANDIDATE_ROWS = Rows(CreditCandidate)
 _NAMING = f"""
 with named (place, by, slug, affiliate_id, lead_id, sub_id, occurred_at, is_after_payment,
   code_id, code, origin, overrides, is_revoked, is_minting, commission_type, commission_value) as (
-  {" union all ".join(one.SELECT for one in (claims, history, doors, leads, codes))}
+  {" union all ".join(source.SELECT for source in (claims, history, doors, leads, codes))}
 )
 select named.by, named.slug, a.id, a.status, a.email_normalized, a.program_id,
-  {OPEN_PROGRAM}, {SELLING_PROGRAM}, named.by = 'claim' and {doors.passed_by("a", "named.slug")},
+  {OPEN_PROGRAM}, {SELLING_PROGRAM}, named.by = 'claim' and {doors.handed_on_sql("a", "named.slug")},
   named.lead_id, named.sub_id, named.occurred_at, named.is_after_payment,
   named.code_id, named.code, named.origin, named.overrides, named.is_revoked, named.is_minting,
   named.commission_type, named.commission_value, named.place,
@@ -86,14 +86,14 @@ join affiliate a on a.id = named.affiliate_id
 left join lateral customer_payments(%(org)s, a.program_id, {customers.NAMES}) c on true
 order by named.place
 """
-_NAMED = FreshSelect(_NAMING, also=("program_customer",))
+_CANDIDATES = FreshSelect(_NAMING, also=("program_customer",))
 
 
 @dataclass(frozen=True, slots=True)
-class AskedOrigin:
-    """What may name an affiliate for a payment of `at`, and by whom the payments of its buyer are counted (`payer`).
+class PaymentOrigin:
+    """The data of a payment made `at` that may name an affiliate, and the identifiers of its customer (`payer`).
 
-    `connection_id` is the connection that the payment came by: ids of codes are compared within its account.
+    `connection_id` is the connection that reported the payment: ids of codes are compared within its account.
     """
 
     gateway: str
@@ -108,28 +108,28 @@ class AskedOrigin:
     at: datetime
 
 
-def named(asked: AskedOrigin, *, organization_id: UUID) -> list[Creditable]:
-    """Return the affiliates whom slugs, redeemed codes, earlier payments, checkout doors and leads name.
+def list_candidates(origin: PaymentOrigin, *, organization_id: UUID) -> list[CreditCandidate]:
+    """Return the affiliates named by slugs, redeemed codes, earlier payments, checkout doors and leads.
 
-    Claims come in the order of `slugs`, codes in that of `codes` (`naming.codes` says which code is matched);
-    who earned before by the subscription, the customer, the email.
+    Claims come in the order of `slugs`, codes in that of `codes` (`naming.codes` explains how codes are matched),
+    earlier earners in the order subscription, customer, email.
     Budget: 1 statement.
     """
-    return _NAMED_ROWS.all(_NAMED, {"org": organization_id, **_asked(asked)})
+    return _CANDIDATE_ROWS.all(_CANDIDATES, {"org": organization_id, **_params(origin)})
 
 
-def _asked(asked: AskedOrigin) -> dict[str, object]:
+def _params(origin: PaymentOrigin) -> dict[str, object]:
     return {
-        "gateway": asked.gateway,
-        "connection": asked.connection_id,
-        "slugs": list(asked.slugs),
-        "code_texts": [code.text.upper() for code in asked.codes],
-        "code_ids": [code.id for code in asked.codes],
-        "code_ids_certain": [code.is_id_certain for code in asked.codes],
-        "customer": asked.customer_id,
-        "subscription": asked.subscription_id,
-        "email": asked.email_normalized,
-        **customers.named(asked.payer),
-        "is_test": asked.is_test,
-        "at": asked.at,
+        "gateway": origin.gateway,
+        "connection": origin.connection_id,
+        "slugs": list(origin.slugs),
+        "code_texts": [code.text.upper() for code in origin.codes],
+        "code_ids": [code.id for code in origin.codes],
+        "code_ids_certain": [code.is_id_certain for code in origin.codes],
+        "customer": origin.customer_id,
+        "subscription": origin.subscription_id,
+        "email": origin.email_normalized,
+        **customers.name_params(origin.payer),
+        "is_test": origin.is_test,
+        "at": origin.at,
     }

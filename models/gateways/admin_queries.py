@@ -1,4 +1,4 @@
-"""Connections of all organizations and their inboxes, as an operator sees them. What is sealed stays sealed."""
+"""Connections of all organizations and their inboxes, for the operator. Sealed values are not read."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class ConnectionRow:
-    """A connection, with what of its inbox is not settled."""
+    """A connection with the counts of unprocessed events in its inbox."""
 
     id: UUID
     organization_id: UUID
@@ -47,21 +47,21 @@ limit %(limit)s
 """
 
 
-def any_org_connections(
+def any_org_list_connections(
     *,
     organization_id: UUID | None = None,
     connection_id: UUID | None = None,
     only_troubled: bool = False,
     limit: int = 1,
 ) -> list[ConnectionRow]:
-    """Return connections, those that are refused longest first and ended ones last, narrowed by what is given."""
-    asked = {"org": organization_id, "id": connection_id, "troubled": only_troubled, "limit": limit}
-    return _CONNECTION_ROWS.all(_CONNECTIONS, asked)
+    """Return connections, the longest refused ones first and ended ones last; None does not filter."""
+    params = {"org": organization_id, "id": connection_id, "troubled": only_troubled, "limit": limit}
+    return _CONNECTION_ROWS.all(_CONNECTIONS, params)
 
 
 @dataclass(frozen=True, slots=True)
 class InboxRow:
-    """An event of an inbox, without what was sent."""
+    """An event of an inbox, without its body."""
 
     id: UUID
     connection_id: UUID
@@ -84,7 +84,9 @@ limit %(limit)s
 """
 
 
-def any_org_events(*, organization_id: UUID, connection_id: UUID, status: str | None, limit: int) -> list[InboxRow]:
-    """Return up to `limit` events of a connection, the newest first."""
-    asked = {"org": organization_id, "connection": connection_id, "status": status, "limit": limit}
-    return _INBOX_ROWS.all(_EVENTS, asked)
+def any_org_list_events(
+    *, organization_id: UUID, connection_id: UUID, status: str | None, limit: int
+) -> list[InboxRow]:
+    """Return up to `limit` events of a connection, newest first."""
+    params = {"org": organization_id, "connection": connection_id, "status": status, "limit": limit}
+    return _INBOX_ROWS.all(_EVENTS, params)

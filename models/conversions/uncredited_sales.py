@@ -1,4 +1,4 @@
-"""Sales that credited nobody, because their affiliate could not earn. Rows of test keys are left out of every list."""
+"""Sales without a conversion because their affiliate could not earn. Lists exclude rows of test keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from models.table import Rows, columns, placeholders, row_values
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedSale:
-    """Such a sale when it comes in. Money is minor units; `affiliate_status_at_drop` is why it is dropped."""
+    """A new uncredited sale. Money is minor units; `affiliate_status_at_drop` is the reason."""
 
     id: UUID
     organization_id: UUID
@@ -36,13 +36,13 @@ on conflict (organization_id, source, external_event_id) do nothing
 
 
 def stage_insert(dropped: DroppedSale) -> None:
-    """Stage the row of a sale that named an affiliate who could not earn; a retry of it records nothing more."""
+    """Stage the row of a sale whose affiliate could not earn; a retry adds no row."""
     db.stage(_INSERT, row_values(dropped))
 
 
 @dataclass(frozen=True, slots=True)
 class UncreditedSale:
-    """One such sale with its affiliate, who may be deleted by now. Money is minor units."""
+    """An uncredited sale with its affiliate, who may be deleted. Money is minor units."""
 
     id: UUID
     affiliate_id: UUID
@@ -59,29 +59,29 @@ class UncreditedSale:
 
     @property
     def attribution(self) -> Sequence[log.LogLine]:
-        """What the steps said that led to the affiliate; nothing where it was not kept."""
+        """The attribution steps that led to the affiliate; empty if they were not stored."""
         return log.read(self.attribution_log or ())
 
 
 _ROWS = Rows(UncreditedSale)
-_SHOWN = columns(UncreditedSale, "u", affiliate_email="a.email", affiliate_name="a.full_name")
-# The values are in the text that is planned, so a filter that is null costs nothing.
+_COLUMNS = columns(UncreditedSale, "u", affiliate_email="a.email", affiliate_name="a.full_name")
+# The values are literals in the planned text, so a null filter costs nothing.
 _PAGE = f"""
-select {_SHOWN} from uncredited_conversion u join affiliate a on a.id = u.affiliate_id
+select {_COLUMNS} from uncredited_conversion u join affiliate a on a.id = u.affiliate_id
 where u.organization_id = %(org)s and not u.is_test
   and (%(status)s::text is null or u.status = %(status)s)
   and (%(affiliate)s::uuid is null or u.affiliate_id = %(affiliate)s)
 order by u.occurred_at desc, u.id desc limit %(limit)s
 """
 _LOCK = f"""
-select {_SHOWN} from uncredited_conversion u join affiliate a on a.id = u.affiliate_id
+select {_COLUMNS} from uncredited_conversion u join affiliate a on a.id = u.affiliate_id
 where u.organization_id = %s and not u.is_test and u.id = %s
 for update of u
 """
 
 
 def page(*, organization_id: UUID, status: str | None, affiliate_id: UUID | None, limit: int) -> list[UncreditedSale]:
-    """Return up to `limit` rows, newest first; None leaves a filter out."""
+    """Return up to `limit` rows, newest first; None does not filter."""
     return _ROWS.all(_PAGE, {"org": organization_id, "status": status, "affiliate": affiliate_id, "limit": limit})
 
 
@@ -100,7 +100,7 @@ def stage_dismissed(*, organization_id: UUID, uncredited_id: UUID) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OpenTotal:
-    """What is open in one currency."""
+    """The total of open rows in one currency."""
 
     currency: str
     amount_cents: int
@@ -115,5 +115,5 @@ where organization_id = %s and status = 'open' and not is_test group by currency
 
 
 def open_totals(organization_id: UUID) -> list[OpenTotal]:
-    """Return what is open, by currency."""
+    """Return the totals of open rows, by currency."""
     return _TOTALS.all(_OPEN_TOTALS, (organization_id,))

@@ -1,4 +1,4 @@
-"""Deals of all organizations, as an operator looks at them. Nothing here changes a row."""
+"""Deals of all organizations, for the operator. Read-only."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,8 +9,8 @@ from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class DeskDeal:
-    """A deal in a list, with how many of its milestones wait to be settled. Minor units of its currency."""
+class AdminDeal:
+    """A deal in a list, with how many of its milestones are in dispute. Minor units of its currency."""
 
     id: UUID
     organization_id: UUID
@@ -26,8 +26,8 @@ class DeskDeal:
 
 
 @dataclass(frozen=True, slots=True)
-class DeskRelease:
-    """A payout of a milestone, let go of or not. US cents."""
+class AdminRelease:
+    """A payout of a milestone, voided or not. US cents."""
 
     id: UUID
     seq: int
@@ -45,7 +45,7 @@ _DEAL = {
     and r.kind = 'charge' order by r.number desc limit 1)""",
 }
 _LIST = f"""
-select {columns(DeskDeal, "d", **_DEAL)}
+select {columns(AdminDeal, "d", **_DEAL)}
 from deal d join organization o on o.id = d.organization_id
 join deal_milestone m on m.organization_id = d.organization_id and m.deal_id = d.id
 where (%(org)s::uuid is null or d.organization_id = %(org)s) and (%(status)s::text is null or d.status = %(status)s)
@@ -53,44 +53,44 @@ group by d.organization_id, d.id, o.name
 having not %(disputed)s or count(m.id) filter (where m.status = 'Disputed') > 0
 order by d.created_at desc, d.id desc limit %(limit)s
 """
-_deals = Rows(DeskDeal)
+_deals = Rows(AdminDeal)
 
 
 def any_org_list(
     *, organization_id: UUID | None, status: str | None, only_disputed: bool, limit: int
-) -> list[DeskDeal]:
-    """Return deals, newest first; None leaves a column alone."""
+) -> list[AdminDeal]:
+    """Return deals, newest first; None does not filter."""
     params = {"org": organization_id, "status": status, "disputed": only_disputed, "limit": limit}
     with allowing_table_scans():
         return _deals.all(_LIST, params)
 
 
 @dataclass(frozen=True, slots=True)
-class DealSides:
-    """Whose a deal is and whom it is with, who may be deleted by now."""
+class DealParties:
+    """The organization and the affiliate of a deal; the affiliate may be deleted."""
 
     organization_id: UUID
     organization: str
     affiliate: str
 
 
-_SIDES = f"""
-select {columns(DealSides, "d", organization="o.name", affiliate="a.email")}
+_PARTIES = f"""
+select {columns(DealParties, "d", organization="o.name", affiliate="a.email")}
 from deal d join organization o on o.id = d.organization_id
 join affiliate a on a.organization_id = d.organization_id and a.id = d.affiliate_id
 where d.id = %s
 """
-_sides = Rows(DealSides)
+_parties = Rows(DealParties)
 
 
-def any_org_sides(deal_id: UUID) -> DealSides | None:
-    """Return whose deal this is, for an operator who knows its id alone."""
-    return _sides.first(_SIDES, (deal_id,))
+def any_org_find_parties(deal_id: UUID) -> DealParties | None:
+    """Return the parties of a deal, for an operator who knows only its id."""
+    return _parties.first(_PARTIES, (deal_id,))
 
 
 @dataclass(frozen=True, slots=True)
 class OpenDispute:
-    """A milestone in dispute, with whose deal it is of. Minor units of the deal's currency."""
+    """A milestone in dispute, with its deal and organization. Minor units of the deal's currency."""
 
     deal_id: UUID
     organization_id: UUID
@@ -115,20 +115,20 @@ where m.status = 'Disputed' order by m.disputed_at, m.id limit %s
 _disputes = Rows(OpenDispute)
 
 
-def any_org_disputes(*, limit: int) -> list[OpenDispute]:
-    """Return the milestones that wait to be settled, those that wait longest first."""
+def any_org_list_disputes(*, limit: int) -> list[OpenDispute]:
+    """Return the milestones in dispute, the oldest dispute first."""
     return _disputes.all(_DISPUTES, (limit,))
 
 
 _PAYOUTS = f"""
-select {columns(DeskRelease, "p", seq="m.seq", native_amount_cents="r.native_amount_cents")}
+select {columns(AdminRelease, "p", seq="m.seq", native_amount_cents="r.native_amount_cents")}
 from deal_milestone m join payout p on p.organization_id = m.organization_id and p.milestone_id = m.id
 join deal_release r on r.organization_id = p.organization_id and r.payout_id = p.id
 where m.organization_id = %s and m.deal_id = %s order by p.created_at, p.id
 """
-_releases = Rows(DeskRelease)
+_releases = Rows(AdminRelease)
 
 
-def payouts(*, organization_id: UUID, deal_id: UUID) -> list[DeskRelease]:
-    """Return the payouts that were made of a deal's milestones, the first first."""
+def list_payouts(*, organization_id: UUID, deal_id: UUID) -> list[AdminRelease]:
+    """Return the payouts of a deal's milestones, oldest first."""
     return _releases.all(_PAYOUTS, (organization_id, deal_id))
