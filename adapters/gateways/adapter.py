@@ -212,10 +212,10 @@ class OneWebhookAdapter(GatewayAdapter):
         if account.credentials.get("webhookSecret"):
             return Subscribed(setup=self.setup_by_hand(address, *self.own_by_hand))
         try:
-            made = self.make_webhook(account, address)
+            webhook = self.make_webhook(account, address)
         except (CredentialsRefused, GatewayRejected):
             return Subscribed(setup=self.setup_by_hand(address))
-        webhook_id, secret = shapes.require(made, *self.webhook_id), shapes.require(made, *self.webhook_secret)
+        webhook_id, secret = shapes.require(webhook, *self.webhook_id), shapes.require(webhook, *self.webhook_secret)
         return Subscribed({self.webhook_key: webhook_id, "webhookSecret": secret})
 
     def unsubscribe(self, account: GatewayAccount) -> None:

@@ -15,7 +15,7 @@ _PAID_WITHIN = timedelta(minutes=1)
 
 
 def at(value: Any, *path: str) -> Any:
-    """Return the value at a path of names, None where there is none."""
+    """Return the value at a path of names, None for a missing one."""
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value

@@ -267,13 +267,8 @@ def _origin(wire: GatewayWire, subscription: Any) -> BuyerOrigin:
 
 
 def _metadata(wire: GatewayWire, collection: str, holder_id: str | None) -> Iterator[Carrier]:
-    if holder_id is None:
-        return
-    found = shapes.items(wire.find(f"/{collection}/{shapes.segment(holder_id)}/metadata.json"), "metadata")
-    table = {
-        name: value for one in found if (name := shapes.text(one, "name")) and (value := shapes.text(one, "value"))
-    }
-    if table:
+    path = f"/{collection}/{shapes.segment(holder_id or '')}/metadata.json"
+    if holder_id is not None and (table := shapes.pairs(wire.find(path), "metadata")):
         yield Carrier("maxio_metadata", table)
 
 

@@ -24,9 +24,9 @@ def _webhooks(stage: Stage) -> set[str]:
 
 @every
 def test_subscribing_makes_what_can_be_made_and_says_what_is_left(stage):
-    made = stage.gateway.subscribe(account(stage), _ADDRESS)
-    assert made.made or made.setup.steps
-    stage.gateway.unsubscribe(dataclasses.replace(account(stage), made=made.made))
+    subscribed = stage.gateway.subscribe(account(stage), _ADDRESS)
+    assert subscribed.made or subscribed.setup.steps
+    stage.gateway.unsubscribe(dataclasses.replace(account(stage), made=subscribed.made))
 
 
 @every
@@ -43,9 +43,9 @@ def test_unsubscribing_twice_is_no_error(stage):
 def test_failed_subscription_leaves_no_webhook_behind(stage):
     before = _webhooks(stage)
     for _ in range(2):  # the second has an access token already
-        asked = len(stage.asked)
+        before_subscribing = len(stage.asked)
         own = dataclasses.replace(account(stage), made=stage.gateway.subscribe(account(stage), _ADDRESS).made)
-        calls = len(stage.asked) - asked
+        calls = len(stage.asked) - before_subscribing
         stage.gateway.unsubscribe(own)
 
     for call in range(calls):
