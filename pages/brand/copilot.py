@@ -1,6 +1,6 @@
-"""The co-pilot: a question, what was said so far, and what is proposed, which nobody but the person confirms.
+"""The co-pilot: a question, what was said so far, and proposed acts, which only the person confirms.
 
-All of it is at one address, with the conversation in its query. What a model says is shown as plain text.
+All of it is at one address, with the conversation in its query. Text of the model is shown as plain text.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Disputes about milestones of deals: both sides' words, and how an operator ends it.
 
-What is decided is shown in both amounts before it is done, because it cannot be undone.
+A decision is shown in both amounts before it is made, because it cannot be undone.
 """
 
 from typing import Any

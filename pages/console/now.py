@@ -1,4 +1,4 @@
-"""The console's first screen: what waits for somebody, whether the service can do its work, and the queues.
+"""The console's first screen: what needs attention, whether the service can do its work, and the queues.
 
 A pause is a page of its own that asks why, so nothing that matters hangs on a part that changes under the pointer.
 """

@@ -28,7 +28,7 @@ def show_network() -> Response:
 
 
 def _apply(listed_id: str) -> Response | FormState:
-    """Apply with the address that one is signed in with, and lead to how one stands now."""
+    """Apply with the address that one is signed in with, and lead to the status of the application."""
     names = ("fullName", "website", "audience", "whyInterested")
     answers = {name: value for name in names if (value := request.form.get(name, "").strip())}
     body = {**answers, "answers": forms.answers()}

@@ -1,4 +1,4 @@
-"""What every screen of the portal has: the logo and the colour of the brand, for who works for one brand alone."""
+"""The frame of every screen of the portal: the logo and the colour of the brand, for who works for one brand alone."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an affiliate was paid: the payouts, and each with its lines, rates and days."""
+"""Payouts of an affiliate: the list, and each with its lines, rates and days."""
 
 from flask import Blueprint, Response, request
 

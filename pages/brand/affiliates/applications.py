@@ -22,7 +22,7 @@ blueprint = Blueprint("applications_page", __name__)
 _HERE = "/dashboard/affiliates/applications"
 _PER_PAGE = 50
 _DEEPEST = 1_000_000
-# What stays in the address when one comes back from a decision.
+# Fields of the address that a decision keeps.
 _KEPT = ("programId", "cursor")
 
 
@@ -79,7 +79,7 @@ def show_applications(form: FormState | None) -> Response:
         "brand/applications.html",
         form,
         rows=rows[:_PER_PAGE],
-        programs=choices.named(programs),
+        programs=choices.name_programs(programs),
         questions={program["id"]: choices.questions(program) for program in programs},
         kept=position,
         next_cursor=str(skip + _PER_PAGE) if len(rows) > _PER_PAGE else None,

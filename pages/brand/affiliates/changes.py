@@ -14,7 +14,7 @@ from pages.form_pages import Body, CustomForm, Form, send_form
 from pages.forms import FormState
 
 _PAGE = "/dashboard/affiliates/{affiliate_id}"
-# What a button does to an affiliate's standing: the status that it sets.
+# The status that each button sets.
 _STATUS_AFTER = {"pause": "Paused", "resume": "Approved"}
 
 

@@ -1,4 +1,4 @@
-"""Who there is: affiliates with their standing, where they came from, and what they have coming."""
+"""The list of affiliates with their status, source and open balance."""
 
 from flask import Blueprint, Response
 

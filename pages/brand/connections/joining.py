@@ -1,4 +1,4 @@
-"""Connecting a gateway or a platform: it is asked first, and what is left to do there is said in steps."""
+"""Connecting a gateway or a platform: its credentials are checked first, and the steps left to do there are shown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A conversion that nobody sent: a sale that nothing tracked, a bonus, or a sale that had credited nobody."""
+"""A conversion recorded by hand: a sale that was not tracked, a bonus, or a sale that had no affiliate."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -96,7 +96,7 @@ def _record() -> Response | FormState:
     uses=(get_organization, list_affiliates, list_programs, list_uncredited_conversions),
 )
 def show_new_conversion(form: FormState | None) -> Response:
-    """Show the form, filled in from the sale that credited nobody where the address names one.
+    """Show the form, filled in from an uncredited sale where the address names one.
 
     Budget: 3 round trips.
     """

@@ -73,7 +73,7 @@ def show_conversion(form: FormState | None, conversion_id: str) -> Response:
 
 
 def _may(name: str, conversion: Mapping[str, Any]) -> bool:
-    """Say whether an act is worth offering: locked history cannot be approved."""
+    """Return whether an act is worth offering: locked history cannot be approved."""
     return calls.may(_ACTS[name]) and not (name == "approve" and conversion["locked"])
 
 

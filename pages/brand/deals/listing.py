@@ -1,4 +1,4 @@
-"""Deals: where each stands, and what of it is in escrow."""
+"""The list of deals with their status and escrow."""
 
 from flask import Blueprint, Response
 

@@ -1,4 +1,4 @@
-"""What was imported: the list, each import as it stands, and taking it back."""
+"""Imports: the list, the status of each, and undoing one."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def show_import(import_id: str) -> Response:
 @blueprint.get("/dashboard/imports/<import_id>/fragment")
 @screen("member", uses=(get_import,))
 def show_import_part(import_id: str) -> Response:
-    """Show how one import stands, alone. Budget: 1 round trip."""
+    """Show the status of one import alone. Budget: 1 round trip."""
     return screens.show_part("brand/imports/_import.html", **_read_values(import_id))
 
 

@@ -1,6 +1,6 @@
 """A new import: a file is looked at row by row, wrong rows are mended or left out, and then it is imported.
 
-Until the last button nothing is written. Whether a file holds affiliates or conversions is told by its header.
+Until the last button nothing is written. The header of a file decides whether it holds affiliates or conversions.
 """
 
 from collections import Counter

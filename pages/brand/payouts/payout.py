@@ -23,7 +23,7 @@ _READS = (get_payout, list_payout_lines)
 @blueprint.get(f"{_PAYOUT}/state")
 @screen("member", uses=(*_READS, retry_payout, void_payout))
 def show_payout_state(payout_id: str) -> Response:
-    """Show where a payout stands, alone. Budget: 2 round trips."""
+    """Show the status of a payout alone. Budget: 2 round trips."""
     return screens.show_part("brand/payouts/_state.html", **_state(payout_id))
 
 

@@ -36,9 +36,9 @@ def _fill_terms(program: Mapping[str, Any]) -> FormState:
 
 
 def _read_changes(program: Mapping[str, Any], home: str) -> dict[str, Any]:
-    """Return what was typed where it differs from what holds. What is not in the form stays as it is.
+    """Return the typed values that differ from the program's. Fields that the form leaves out stay unchanged.
 
-    An amount keeps its currency as long as nobody types another one; then it is in the home currency.
+    An amount keeps its currency until another amount is typed; then it is in the home currency.
     """
     fields = request.form
     values: dict[str, Any] = {name: _lines(fields[name]) or None for name in _TEXTS if name in fields}

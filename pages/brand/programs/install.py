@@ -24,14 +24,14 @@ _PAGE = "/dashboard/programs/<program_id>/install"
 
 @dataclass(frozen=True, slots=True)
 class TagOptions:
-    """What the tag should carry; as long as nobody has chosen, what the API hands out."""
+    """Options of the tag; until they are chosen, those of the API's own snippet."""
 
     captures_emails: bool
     with_pixel: bool
 
     @classmethod
-    def asked(cls) -> "TagOptions":
-        """Return what stands in this request's address."""
+    def from_request(cls) -> "TagOptions":
+        """Return the options in this request's address."""
         if not request.args.get("options"):
             return cls(captures_emails=True, with_pixel=False)
         return cls(captures_emails="emails" in request.args, with_pixel="pixel" in request.args)
@@ -64,7 +64,7 @@ def show_install(form: FormState | None, program_id: str) -> Response:
     """Show the tag and the lights. Budget: 4 round trips."""
     path = {"program_id": program_id}
     program = calls.needed(get_program, path=path)
-    options = TagOptions.asked()
+    options = TagOptions.from_request()
     tag, refusal = _tag(program["id"], options)
     status = calls.needed(get_install_status, path=path)
     return screens.show(

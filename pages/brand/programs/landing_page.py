@@ -31,7 +31,7 @@ _LOOKS = (get_program, get_organization)
 # The texts in any script, as forms send them, and a picture.
 _MOST_FORM_BYTES = MOST_PICTURE_BYTES + 512 * 1024
 _TOO_LARGE = f"It is larger than {MOST_PICTURE_BYTES // 1024**2} MiB."
-# Empty sections that stand ready; whoever fills them in finds more.
+# Empty sections of the form; once they are filled in, more are shown.
 _SPARE, _LEAST = 2, 3
 _BODY = LandingPageBody()
 _NOTHING: Mapping[str, Any] = {

@@ -1,4 +1,4 @@
-"""One queue of all that somebody has to look at. Keys go through it where there are scripts; buttons do it anywhere."""
+"""One queue of all cases that need a review. Keys go through it where there are scripts; buttons do it anywhere."""
 
 from collections.abc import Mapping
 from urllib.parse import urlencode

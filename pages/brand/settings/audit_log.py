@@ -75,20 +75,20 @@ def _changes(entry: Mapping[str, Any]) -> Sequence[AuditChange]:
     before, after = entry["before"] or {}, entry["after"] or {}
     names = dict.fromkeys([*before, *after])
     return [
-        AuditChange(name, _said(before.get(name)), _said(after.get(name)))
+        AuditChange(name, _describe(before.get(name)), _describe(after.get(name)))
         for name in names
         if before.get(name) != after.get(name)
     ]
 
 
-def _said(value: object) -> str:
+def _describe(value: object) -> str:
     """Return a value in words; what is not there is a dash."""
     if value is None or value in ("", [], {}):
         return wording.NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return "; ".join(f"{name}: {_said(inner)}" for name, inner in value.items())
+        return "; ".join(f"{name}: {_describe(inner)}" for name, inner in value.items())
     if isinstance(value, list):
-        return ", ".join(_said(inner) for inner in value)
+        return ", ".join(_describe(inner) for inner in value)
     return show.words(value) if isinstance(value, str) and _INSTANT.fullmatch(value) else str(value)

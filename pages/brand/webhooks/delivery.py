@@ -22,7 +22,7 @@ _SIGNATURE = """$(printf '%s.%s' "$T" "$BODY" | openssl dgst -sha256 -hmac "$SEC
 @blueprint.get(f"{_ADDRESS}/fragment")
 @screen("member", uses=(get_webhook_delivery,))
 def show_webhook_delivery_part(endpoint_id: str, delivery_id: str) -> Response:
-    """Show how a delivery stands and its attempts, alone. Budget: 4 round trips."""
+    """Show the status of a delivery and its attempts alone. Budget: 4 round trips."""
     return screens.show_part("brand/webhooks/_delivery.html", **_read_values(endpoint_id, delivery_id))
 
 
@@ -56,8 +56,8 @@ def _read_values(endpoint_id: str, delivery_id: str) -> dict[str, Any]:
 
 def _curl(url: str, headers: Mapping[str, str], body: str) -> str:
     """Return commands that send the same body, signed anew with the secret that the reader has."""
-    said = [f"  -H {shlex.quote(f'{name}: {value}')}" for name, value in headers.items()]
+    header_options = [f"  -H {shlex.quote(f'{name}: {value}')}" for name, value in headers.items()]
     signed = [f'  -H "X-Service-Signature: t=$T,v1={_SIGNATURE}"', '  -H "X-Service-Timestamp: $T"']
-    sent = [f"curl -i {shlex.quote(url)}", *said, *signed, '  --data-binary "$BODY"']
+    command = [f"curl -i {shlex.quote(url)}", *header_options, *signed, '  --data-binary "$BODY"']
     first = ["SECRET='whsec_…'", 'T="$(date +%s)"', f"BODY={shlex.quote(body)}"]
-    return "\n".join([*first, " \\\n".join(sent)])
+    return "\n".join([*first, " \\\n".join(command)])
