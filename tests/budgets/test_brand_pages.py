@@ -145,7 +145,7 @@ class Programs(Reads):
         _PROGRAM: 23,
         f"{_PROGRAM}/change": 2,
         f"{_PROGRAM}/groups": 3,
-        f"{_PROGRAM}/tiers": 7,
+        f"{_PROGRAM}/tiers": 4,
         f"{_PROGRAM}/recruiting": 2,
         f"{_PROGRAM}/landing-page": 2,
         f"{_PROGRAM}/landing-page/preview": 2,
