@@ -1,7 +1,7 @@
-"""Connects a gateway, changes its credentials, disconnects it.
+"""Connecting a gateway, changing its credentials, disconnecting it.
 
-The gateway is called before anything is written, outside of any transaction; its webhooks are deleted again when the
-connection cannot be written after all. Source: tracking spec, section 7 (`<connection>_connect_active`).
+The gateway is asked before anything is written, outside of any transaction; what was made there is taken back when
+the connection cannot be written after all. Source: tracking spec, section 7 (`<connection>_connect_active`).
 """
 
 import hashlib
@@ -41,7 +41,7 @@ _TOKEN_BYTES = 32
 
 Answer = TypeVar("Answer")
 
-# Adapters store the ids of the webhooks that they created under this key, separated by spaces.
+# What adapters store the ids of the webhooks under that they made, with spaces in between.
 _WEBHOOKS = "webhooks"
 
 _log = structlog.get_logger(__name__)
@@ -49,10 +49,10 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ProvedConnection:
-    """Credentials that a gateway accepted, with the webhooks created there; not written yet.
+    """Credentials that a gateway took, and what it has been asked to send us; nothing of it is written yet.
 
-    `identity` identifies the account, where the gateway returns that; `is_rehearsed`: the connection is in test mode,
-    and the gateway does not say whether the account is.
+    `identity` is whose account it is, where that is told; `is_rehearsed` says that it is for trying out, though the
+    account is not.
     """
 
     connection_id: UUID
@@ -66,7 +66,7 @@ class ProvedConnection:
 
 
 def prove(*, gateway: str, mode: Mode, credentials: Mapping[str, str]) -> ProvedConnection:
-    """Verify the credentials at the gateway and subscribe a new URL to its events. Calls the gateway.
+    """Try the credentials at the gateway, and have its events sent to a new address. Calls the gateway.
 
     Raises Refused: 400 unknown_gateway, invalid_request; 422 gateway_credentials_refused; 503 gateway_unreachable.
     """
@@ -74,17 +74,17 @@ def prove(*, gateway: str, mode: Mode, credentials: Mapping[str, str]) -> Proved
     credentials = typed(adapter.label, adapter.fields, credentials, is_whole=True)
     connection_id, token = ids.new_id(), secrets.token_urlsafe(_TOKEN_BYTES)
     account = GatewayAccount(mode, credentials)
-    verified = _asked(adapter, lambda: checked(adapter, account))
-    subscription = _asked(adapter, lambda: adapter.subscribe(account, address(gateway, token)))
-    account = GatewayAccount(mode, credentials, subscription.made)
-    is_rehearsed = mode == "test" and verified.is_live is None
+    known = _asked(adapter, lambda: checked(adapter, account))
+    subscribed = _asked(adapter, lambda: adapter.subscribe(account, address(gateway, token)))
+    account = GatewayAccount(mode, credentials, subscribed.made)
+    is_rehearsed = mode == "test" and known.is_live is None
     return ProvedConnection(
-        connection_id, adapter, account, verified.account, token, subscription.setup, verified.identity, is_rehearsed
+        connection_id, adapter, account, known.account, token, subscribed.setup, known.identity, is_rehearsed
     )
 
 
 def take_back(proved: ProvedConnection) -> None:
-    """Delete the webhooks that `prove` created at the gateway; failures are only logged. Calls the gateway."""
+    """Undo at the gateway what `prove` made there; what fails is only logged. Calls the gateway."""
     try:
         proved.gateway.unsubscribe(proved.account)
     except (CredentialsRefused, GatewayRejected, GatewayUnreachable) as error:
@@ -92,7 +92,7 @@ def take_back(proved: ProvedConnection) -> None:
 
 
 def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> GatewayConnection:
-    """Insert a verified connection. Raises Refused 409 gateway_already_connected."""
+    """Write a connection that was proved. Raises Refused 409 gateway_already_connected."""
     gateway, mode = proved.gateway.name, proved.account.mode
     advisory_locks.stage_gateway_connections_lock(organization_id)
     id_prefix = scopes.prefix(
@@ -123,14 +123,14 @@ def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> 
     if not is_new:
         raise already_connected(gateway, mode)
     connections.stage_live_names(organization_id)
-    connection = connections.find(organization_id=organization_id, connection_id=proved.connection_id)
-    assert connection is not None  # it was just inserted
-    web_pixel.stage(connection, now=now)
-    return connection
+    made = connections.find(organization_id=organization_id, connection_id=proved.connection_id)
+    assert made is not None  # it was just inserted
+    web_pixel.stage(made, now=now)
+    return made
 
 
 def refuse_second(*, organization_id: UUID, gateway: str, mode: Mode) -> None:
-    """Raise Refused 409 gateway_already_connected where the organization has a connection, before a gateway is called."""
+    """Raise Refused 409 gateway_already_connected where the organization has one, before anybody is asked."""
     if connections.find_in_force(organization_id=organization_id, gateway=gateway, mode=mode):
         raise already_connected(gateway, mode)
 
@@ -146,9 +146,9 @@ def already_connected(gateway: str, mode: str) -> Refused:
 
 @dataclass(frozen=True, slots=True)
 class TriedCredentials:
-    """Credentials that the gateway accepted; `made` are webhooks that had to be created again, None where none had.
+    """Credentials that the gateway took; `made` are webhooks that had to be created again, None where none had.
 
-    `setup` is what the brand still has to do where webhooks are created by hand.
+    `setup` is what is left for the brand to do, where its webhooks are made by hand.
     """
 
     credentials: Mapping[str, str]
@@ -157,7 +157,7 @@ class TriedCredentials:
 
 
 def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, now: datetime) -> TriedCredentials:
-    """Verify new values for some of a connection's credentials and return them as they are stored.
+    """Try some credentials in place of those that a connection has, and return them as they are stored.
 
     Calls the gateway. Raises Refused as `prove`.
     """
@@ -166,21 +166,21 @@ def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, no
     before = accounts.of(connection, now=now)
     owner = adapter.capabilities.webhooks_belong_to
     is_other_app = owner is not None and credentials.get(owner, "") not in ("", before.credentials.get(owner))
-    if is_other_app:  # optional credentials of the former app do not belong to the new one
+    if is_other_app:  # what the former app could be left without is not the other one's
         optional = {field.name for field in adapter.fields if not field.required}
         credentials = dict.fromkeys(optional & before.credentials.keys(), "") | credentials
     account = GatewayAccount(before.mode, {**before.credentials, **credentials}, before.made)
-    verified = _asked(adapter, lambda: checked(adapter, account))
-    if connection.identity and verified.identity and verified.identity != tuple(connection.identity):
+    known = _asked(adapter, lambda: checked(adapter, account))
+    if connection.identity and known.identity and known.identity != tuple(connection.identity):
         raise _of_another(adapter, connection)
     if not is_other_app:
         return TriedCredentials(credentials)
-    subscription = _asked(adapter, lambda: adapter.subscribe(account, address_of(connection)))
-    return TriedCredentials(credentials, subscription.made, subscription.setup)
+    subscribed = _asked(adapter, lambda: adapter.subscribe(account, address_of(connection)))
+    return TriedCredentials(credentials, subscribed.made, subscribed.setup)
 
 
 def rotate(connection: GatewayConnection, tried: TriedCredentials, *, now: datetime) -> GatewayConnection:
-    """Store verified credentials; proofs made with the replaced ones still count for an hour."""
+    """Write credentials that were tried; proofs by those that they replace count for an hour more."""
     before, credentials = accounts.of(connection, now=now), tried.credentials
     former = {**before.made, **before.credentials}
     for earlier in before.former:
@@ -205,22 +205,22 @@ def rotate(connection: GatewayConnection, tried: TriedCredentials, *, now: datet
     return after
 
 
-def disconnect_if_told(read_connection: GatewayConnection, *, event_at: datetime, now: datetime) -> bool:
-    """End a connection whose gateway reported that it revoked our access; return whether that changed anything.
+def disconnect_if_told(known: GatewayConnection, *, told_at: datetime, now: datetime) -> bool:
+    """End a connection whose gateway told that it lets us in no more; False where that is no news.
 
-    Nothing changes where the connection has ended, or where its credentials were replaced after the event.
+    It is none of a connection that ended, nor where an Owner gave other credentials since, which the gateway took.
     """
-    connection = connections.lock(organization_id=read_connection.organization_id, connection_id=read_connection.id)
+    connection = connections.lock(organization_id=known.organization_id, connection_id=known.id)
     assert connection is not None  # connections are never deleted
     rotated_at = connection.former_until and connection.former_until - accounts.FORMER_FOR
-    if connection.status == ConnectionStatus.Disconnected or (rotated_at and rotated_at > event_at):
+    if connection.status == ConnectionStatus.Disconnected or (rotated_at and rotated_at > told_at):
         return False
     disconnect(connection, now=now)
     return True
 
 
 def disconnect(connection: GatewayConnection, *, now: datetime) -> GatewayConnection:
-    """End a locked connection: its URL receives nothing any more, and its credentials are deleted."""
+    """Write that a connection, which is locked, ended: its address leads nowhere, its credentials are forgotten."""
     advisory_locks.stage_gateway_connections_lock(connection.organization_id)
     web_pixel.stage_end(connection, now=now)
     after = connections.update(
@@ -241,7 +241,7 @@ def disconnect(connection: GatewayConnection, *, now: datetime) -> GatewayConnec
 
 
 def unsubscribe(connection: GatewayConnection, account: GatewayAccount) -> None:
-    """Delete our webhooks at the gateway of a connection that ended; failures are only logged. Calls it."""
+    """Take back what we made at the gateway of a connection that ended; what fails is only logged. Calls it."""
     adapter = registry.get(connection.gateway)
     try:
         adapter.unsubscribe(account)
@@ -250,67 +250,67 @@ def unsubscribe(connection: GatewayConnection, account: GatewayAccount) -> None:
 
 
 def unsubscribe_replaced(connection: GatewayConnection, former: GatewayAccount, *, made: Mapping[str, str]) -> None:
-    """Delete former webhooks at the gateway that are not in `made`. Failures are only logged. Calls it."""
-    current = made.get(_WEBHOOKS, "").split()
-    obsolete = [hook for hook in former.made.get(_WEBHOOKS, "").split() if hook not in current]
-    if obsolete:
-        unsubscribe(connection, replace(former, made={**former.made, _WEBHOOKS: " ".join(obsolete)}))
+    """Take back webhooks that others replaced, but for those that were kept. What fails is only logged. Calls it."""
+    kept = made.get(_WEBHOOKS, "").split()
+    replaced = [hook for hook in former.made.get(_WEBHOOKS, "").split() if hook not in kept]
+    if replaced:
+        unsubscribe(connection, replace(former, made={**former.made, _WEBHOOKS: " ".join(replaced)}))
 
 
 def address(gateway: str, token: str) -> str:
-    """Return the URL that a gateway sends the events of one connection to."""
+    """Return where a gateway sends the events of one connection."""
     return f"{settings.current().web.url}/api/gateways/{gateway}/{token}"
 
 
 def address_of(connection: GatewayConnection) -> str:
-    """Return the event URL of a connection."""
+    """Return the address of a connection."""
     return address(connection.gateway, sealing.unseal(connection.token_sealed, belongs_to=str(connection.id)))
 
 
 def token_hash(token: str) -> bytes:
-    """Return the hash that a token is looked up by."""
+    """Return what a token is found by."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
 def _adapter(gateway: str) -> GatewayAdapter:
-    adapter = registry.find(gateway)
-    if adapter is None:
+    found = registry.find(gateway)
+    if found is None:
         raise Refused(
             400, "unknown_gateway", "GET /api/v1/connections/gateways lists the gateways there are.", field="gateway"
         )
-    return adapter
+    return found
 
 
 def checked(adapter: GatewayAdapter, account: GatewayAccount) -> Known:
-    """Verify the credentials at the gateway, and that they are of this mode. Raises as the adapter's `check`."""
-    verified = adapter.check(account)
-    if verified.is_live is not None and verified.is_live != (account.mode == "live"):
-        mode, other = ("test", "live") if verified.is_live else ("live", "test")
+    """Prove the credentials at the gateway, and that they are of this mode. Raises as the adapter's `check`."""
+    known = adapter.check(account)
+    if known.is_live is not None and known.is_live != (account.mode == "live"):
+        mode, other = ("test", "live") if known.is_live else ("live", "test")
         raise CredentialsRefused(f"they are of {other} mode, and the connection is of {mode} mode")
-    return verified
+    return known
 
 
 def _of_another(adapter: GatewayAdapter, connection: GatewayConnection) -> Refused:
     message = (
-        f"These credentials belong to another {adapter.label} account than {connection.account}, which is"
+        f"These credentials are of another account of {adapter.label} than {connection.account}, which is"
         " connected. Disconnect it and connect the other one."
     )
     return Refused(422, "gateway_credentials_refused", message)
 
 
-def _asked(adapter: GatewayAdapter, call: Callable[[], Answer]) -> Answer:
+def _asked(adapter: GatewayAdapter, ask: Callable[[], Answer]) -> Answer:
     try:
-        return call()
+        return ask()
     except CredentialsRefused as error:
-        message = f"{adapter.label} does not accept these credentials: {error}"
+        message = f"{adapter.label} does not take these credentials: {error}"
         raise Refused(422, "gateway_credentials_refused", message) from error
     except GatewayRejected as error:
-        raise Refused(422, "gateway_credentials_refused", f"{adapter.label} refused the request: {error}") from error
+        raise Refused(422, "gateway_credentials_refused", f"{adapter.label} says no: {error}") from error
     except (GatewayUnreachable, UnreadableEvent) as error:
         raise away(adapter, error) from error
 
 
 def away(adapter: GatewayAdapter, error: Exception) -> Refused:
-    """Return the refusal of an operation whose gateway cannot be reached."""
-    message = f"{adapter.label} cannot be reached now ({error}). Nothing was changed. Try again."
+    """Return the refusal of what a gateway is needed for that cannot be reached."""
+    message = f"{adapter.label} cannot be reached now ({error}); nothing was changed, try again."
     return Refused(503, "gateway_unreachable", message)

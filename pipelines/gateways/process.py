@@ -1,7 +1,7 @@
-"""Processes one event of the inbox: its adapter translates it, then its facts are booked.
+"""One event of the inbox: translated by its adapter, then booked.
 
-A complete event is booked in the transaction that reads it. Where the gateway has to be called, reading, translating
-and booking are separate steps: reading needs no lock, translating runs in no transaction, booking decides under the locks.
+What an event says itself is booked in the transaction that reads it. Where the gateway has to be asked, each is a step
+of its own: reading needs no lock, translating is in no transaction, booking decides under the locks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,21 +35,18 @@ from pipelines.gateways.booking.desk import NO_REFUND, UNKNOWN, BookingDesk
 
 #: How long an event waits for the payment that it names.
 PARKED_FOR = timedelta(days=7)
-# While a gateway is unreachable, and while it refuses the credentials.
+# While a gateway is away, and while it refuses the credentials.
 _AGAIN_AFTER = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2))
-# While other calls use up a gateway's share of the threads.
+# While other calls hold a gateway's share of the threads.
 _CROWDED_FOR = timedelta(seconds=10)
-_WAITED_FOR = {
-    UNKNOWN: "the payment that it names did not arrive",
-    NO_REFUND: "the refund that it names did not arrive",
-}
-_CLEARED = "its amount could not be determined"
+_WAITED_FOR = {UNKNOWN: "the payment that it names did not come", NO_REFUND: "the refund that it names did not come"}
+_CLEARED = "nobody could say how much it is"
 _DONE = (EventStatus.Processed, EventStatus.Ignored)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedEvent:
-    """An event with the data that translating it needs."""
+    """An event with all that translating it takes."""
 
     gateway: GatewayAdapter
     connection: GatewayConnection
@@ -60,16 +57,15 @@ class PreparedEvent:
 
     @property
     def server(self) -> str:
-        """The server that translating it calls: the gateway's, or the account's own."""
+        """The server that is called for it: the gateway's, or the account's own."""
         return str(self.connection.id) if self.gateway.capabilities.own_servers else self.gateway.name
 
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """The facts of an event; or why it cannot be translated (`error`).
+    """What an event means; or why it cannot be read (`error`), or not now: the gateway is away, or refuses us.
 
-    `is_to_wait`: it is retried later, because the gateway is unreachable or refuses the credentials (`is_refused`).
-    `is_crowded`: the gateway was not called, because the maximum number of other calls to it is in progress.
+    `is_crowded`: it was not called, because as many other calls to it are on their way as may be.
     """
 
     facts: Sequence[Fact] = ()
@@ -81,7 +77,7 @@ class Translated:
 
 
 def read(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEvent | None:
-    """Return an event to process; None for one that is done, or whose raw bytes were dropped.
+    """Return an event that is to be worked on; None for one that is done, or whose raw bytes were dropped.
 
     Budget: 1 round trip.
     """
@@ -99,10 +95,10 @@ def read(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEve
 
 
 def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> PreparedEvent | None:
-    """Book a complete event at once and return None; return an event that its gateway has to be called about.
+    """Book an event that says all itself, at once; return one that its gateway has to be asked about.
 
-    None as well for one that `read` returns None for. Budget: 1 round trip (read) and those of its facts; writes travel
-    with the commit.
+    None for one that is done by now, as `read`. Budget: 1 round trip (read) and those of what it means; what is written
+    travels with the commit.
     """
     prepared = read(organization_id=organization_id, event_id=event_id, now=now)
     if prepared is None:
@@ -119,9 +115,10 @@ def prepare(*, organization_id: UUID, event_id: UUID, now: datetime) -> Prepared
 
 
 def translate(prepared: PreparedEvent) -> Translated:
-    """Return the facts of an event. Calls the gateway where the event lacks data."""
+    """Return what an event means. Calls the gateway where the event leaves something out."""
     try:
-        return Translated(_within(prepared, [_closer(prepared, fact) for fact in _facts(prepared)]))
+        told = [_closer(prepared, fact) for fact in _facts(prepared)]
+        return Translated(_within(prepared, told))
     except UnsupportedCurrency as error:
         return Translated(reason="unsupported_currency", error=f"the currency {error} is not supported")
     except (UnreadableEvent, GatewayRejected) as error:
@@ -131,8 +128,8 @@ def translate(prepared: PreparedEvent) -> Translated:
 
 
 def crowded() -> Translated:
-    """Return the result of an event that is put off because its gateway is slow and uses up its share of the threads."""
-    return Translated(error="it is slow, and other calls to it use up its share of the threads", is_crowded=True)
+    """Return that an event is put off for a moment, because its gateway is slow and holds its share of the threads."""
+    return Translated(error="it is slow, and other calls to it hold its share of the threads", is_crowded=True)
 
 
 def _within(prepared: PreparedEvent, facts: Iterable[Fact]) -> list[Fact]:
@@ -142,7 +139,7 @@ def _within(prepared: PreparedEvent, facts: Iterable[Fact]) -> list[Fact]:
 
 def _facts(prepared: PreparedEvent) -> Sequence[Fact]:
     event = prepared.event
-    assert event.raw is not None  # `read` returns no event without them
+    assert event.raw is not None  # `prepare` saw to it
     delivery = GatewayDelivery(event.event_key, event.type, event.raw, event.gateway_event_id)
     return prepared.gateway.facts(prepared.account, delivery)
 
@@ -164,9 +161,9 @@ def _names_an_affiliate(prepared: PreparedEvent, origin: BuyerOrigin) -> bool:
 
 
 def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) -> datetime | None:
-    """Book the facts of an event; return when to try again, None when it is done or is a dead letter.
+    """Book what an event means; return when to try again, None when it is done or is a dead letter.
 
-    It waits only for the advisory locks of its facts: two jobs of one event book one after the other, and the second
+    It waits for the advisory locks of its facts alone: two jobs of one event book one after the other, and the second
     finds everything booked.
     """
     book.stage_locks(prepared.connection, translated.facts)
@@ -200,7 +197,7 @@ def _desk(prepared: PreparedEvent, now: datetime) -> BookingDesk:
 
 
 def _put_off(prepared: PreparedEvent, translated: Translated, now: datetime) -> datetime | None:
-    """Store why an event could not be translated; return when to try again, None when it is done or a dead letter.
+    """Keep why an event could not be read; return when to try again, None when it is done by now or is a dead letter.
 
     Budget: 1 round trip (lock).
     """
@@ -214,8 +211,8 @@ def _put_off(prepared: PreparedEvent, translated: Translated, now: datetime) -> 
         _give_up(prepared, translated.reason, error, now)
         return None
     if prepared.connection.status == ConnectionStatus.Disconnected:
-        message = "it needs to be looked up at the gateway, which is no longer connected"
-        _give_up(prepared, "disconnected", message, now)
+        words = "it needs to be looked up at the gateway, which is no longer connected"
+        _give_up(prepared, "disconnected", words, now)
         return None
     if translated.is_refused:
         connections.stage_refusal(
@@ -226,7 +223,7 @@ def _put_off(prepared: PreparedEvent, translated: Translated, now: datetime) -> 
 
 
 def _give_up(prepared: PreparedEvent, reason: str | None, error: str, now: datetime) -> None:
-    """Mark the event as Failed and stage a dead letter; its raw bytes stay, so it can be replayed after a fix."""
+    """Let the event be Failed and a dead letter, its raw bytes kept: playing it again after a mend works."""
     event = prepared.event
     inbox.stage_result(event, status=EventStatus.Failed.value, reason=reason, error=error, now=now)
     rows.stage_dead_letter(

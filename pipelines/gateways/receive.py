@@ -1,4 +1,4 @@
-"""Receives events: stores each once, with the job that processes it, in one transaction."""
+"""Events come in: each kept once, with the job that works on it, in one transaction."""
 
 import time
 from collections.abc import Sequence
@@ -16,29 +16,30 @@ from models.gateways.inbox import GatewayEvent, NewEvent
 from pipelines import work
 from pipelines.gateways import connect
 
-#: Prefix of the keys of deliveries that were read from a list.
+#: How the keys of deliveries begin that were read from a list.
 LISTED = "reconcile:"
 
 _LONGEST_KEY = 255
 _LONGEST_TYPE = 100
 
-# More connections than send within a few seconds; when it is reached the cache is cleared.
+
+# More connections than send within a few seconds; past it everything is forgotten and looked up again.
 _MOST_REMEMBERED = 10_000
 
 _remembered: dict[tuple[str, bytes], tuple[float, GatewayConnection]] = {}
 
 
 def remembered(gateway: str, token: str) -> GatewayConnection | None:
-    """Return the connection of an event URL from this process's cache, at most KEY_CACHE_S old; None where it has none.
+    """Return the connection in force at an address, where this process looked it up within KEY_CACHE_S.
 
-    Its credentials may be older than a rotation: a proof that fails on it has to be checked with `any_org_look_up`.
+    Its credentials may be those of before a rotation: a proof that it refuses is to be tried on `any_org_look_up`.
     """
     until, connection = _remembered.get((gateway, connect.token_hash(token)), (0.0, None))
     return connection if until > time.monotonic() else None
 
 
 def any_org_look_up(gateway: str, token: str) -> GatewayConnection | None:
-    """Return the connection of an event URL from the database, and cache it. Budget: 1 statement."""
+    """Return the connection in force at an address, and remember it. Budget: 1 statement."""
     token_hash = connect.token_hash(token)
     connection = connections.any_org_find_by_token(token_hash=token_hash, gateway=gateway)
     if connection is not None:
@@ -49,7 +50,7 @@ def any_org_look_up(gateway: str, token: str) -> GatewayConnection | None:
 
 
 def forget_remembered() -> None:
-    """Clear the cache: after a change made in this process, and between tests."""
+    """Look every address up again: after a change made in this process, and between tests."""
     _remembered.clear()
 
 
@@ -64,21 +65,20 @@ def stage(connection: GatewayConnection, deliveries: Sequence[GatewayDelivery], 
 
 
 def external_id(delivery: GatewayDelivery) -> str:
-    """Return the external id that a listed delivery is about: its key without the prefix `LISTED`."""
+    """Return what a delivery that was read from a list is about: its key without what says that it was listed."""
     return delivery.key.removeprefix(LISTED)
 
 
 def again(event: GatewayEvent) -> None:
-    """Process an event again, whatever its status. Raises Refused 409 raw_dropped once its raw bytes are deleted."""
+    """Have an event worked on again, whatever became of it. Raises Refused 409 raw_dropped once its bytes are gone."""
     if event.raw is None:
-        message = "The content of events is stored for 90 days. This event is older and cannot be replayed."
-        raise Refused(409, "raw_dropped", message)
+        raise Refused(409, "raw_dropped", "What was sent is kept for 90 days; this event can no longer be replayed.")
     inbox.stage_retry(organization_id=event.organization_id, event_ids=[event.id])
     work.enqueue(jobs.GATEWAY_EVENT, organization_id=event.organization_id, event_id=event.id)
 
 
 def arrived(delivery: GatewayDelivery) -> NewEvent:
-    """Return a delivery as it is stored: with an id of ours, and texts short enough for an index."""
+    """Return a delivery as it is kept: with an id of ours, and texts of a length that an index takes."""
     is_long = len(delivery.key) > _LONGEST_KEY
     return NewEvent(
         id=ids.new_id(),
@@ -89,5 +89,5 @@ def arrived(delivery: GatewayDelivery) -> NewEvent:
     )
 
 
-def _storable(value: str, max_length: int) -> str:
-    return value.replace("\x00", "").encode("utf-8", "replace").decode()[:max_length]
+def _storable(value: str, longest: int) -> str:
+    return value.replace("\x00", "").encode("utf-8", "replace").decode()[:longest]

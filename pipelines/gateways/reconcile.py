@@ -1,7 +1,7 @@
-"""Fetches missed events: lists payments and refunds at the gateway and puts them into the same inbox.
+"""What was missed comes in: payments and refunds are listed at the gateway and taken through the same inbox.
 
-A page is one step: it is listed outside of any transaction, and its new entries are stored in one. An interrupted run
-starts again; entries that are stored already change nothing.
+A page is one step: it is listed outside of any transaction, and what is new of it is kept in one. A run that was
+interrupted begins anew; what is known changes nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,13 +19,13 @@ from models.gateways.connections import GatewayConnection
 from pipelines import work
 from pipelines.gateways import accounts, check, receive
 
-#: How long before the end of the last complete run a run starts, for payments that the gateway lists late.
+#: How far behind the last good time a run begins, for what the gateway lists late.
 OVERLAP = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class ReconcileRun:
-    """One run for one connection: the time since which it lists, and when it started."""
+    """One run for one connection: since when it lists, and when it began."""
 
     connection: GatewayConnection
     since: datetime
@@ -34,9 +34,9 @@ class ReconcileRun:
 
 @dataclass(slots=True)
 class ReconcileFound:
-    """How many payments and refunds were listed, how many were new, and why the run ended early if it did.
+    """How many payments and refunds were listed, how many were new, and why the run ended early if it did:
 
-    The gateway refused the credentials (`refusal`), rejected a request (`error`), or was unreachable (`away`).
+    the gateway refused the credentials, said no to something, or was away.
     """
 
     listed: int = 0
@@ -47,7 +47,7 @@ class ReconcileFound:
 
 
 def any_org_start(*, only_polled: bool) -> None:
-    """Stage a run for every connection in force; `only_polled`: of gateways that do not send every event."""
+    """Stage a run for every connection in force; `only_polled`: of gateways that do not tell everything."""
     polled = tuple(adapter.name for adapter in registry.all_of_them() if adapter.polls)
     for connection in connections.any_org_list_idle(polled if only_polled else ()):
         if not only_polled or polled:
@@ -57,17 +57,17 @@ def any_org_start(*, only_polled: bool) -> None:
 
 
 def ask(connection: GatewayConnection, *, since: datetime | None) -> int:
-    """Enqueue a run for one connection, and return the number of its job."""
-    since_arg = {"since": since.isoformat()} if since else {}
+    """Ask for a run for one connection, and return the number of its job."""
+    when = {"since": since.isoformat()} if since else {}
     return work.ask(
-        jobs.GATEWAY_RECONCILE, organization_id=connection.organization_id, connection_id=connection.id, **since_arg
+        jobs.GATEWAY_RECONCILE, organization_id=connection.organization_id, connection_id=connection.id, **when
     )
 
 
 def prepare(
     *, organization_id: UUID, connection_id: UUID, since: datetime | None, now: datetime
 ) -> ReconcileRun | None:
-    """Return a run since a time, by default an hour before the end of the last complete run; None if it is ended."""
+    """Return a run since a moment, by default since an hour before the last good one; None for an ended connection."""
     connection = connections.find(organization_id=organization_id, connection_id=connection_id)
     if connection is None or connection.status == ConnectionStatus.Disconnected:
         return None
@@ -75,7 +75,7 @@ def prepare(
 
 
 def pages(run: ReconcileRun, found: ReconcileFound) -> Iterator[Sequence[GatewayDelivery]]:
-    """Yield the gateway's list page by page, and write into the result why it ended early. Calls the gateway."""
+    """Yield what the gateway lists, page by page, and note in `found` why it ended early. Calls the gateway."""
     adapter = registry.get(run.connection.gateway)
     account = accounts.of(run.connection, now=run.began_at)
     try:
@@ -111,14 +111,14 @@ def take(run: ReconcileRun, page: Sequence[GatewayDelivery], found: ReconcileFou
 
 
 def finish(run: ReconcileRun, found: ReconcileFound, *, now: datetime) -> datetime | None:
-    """Store how a run ended; return when to try again where the gateway was unreachable."""
+    """Write how a run ended; return when to try again where the gateway was away."""
     if found.away is not None:
         return now + timedelta(minutes=10)
     connection = check.note(run.connection, found.refusal, now=now)
     if found.refusal is not None:
         return None
     changes: dict[str, object] = {"last_error": found.error} if found.error else {}
-    # Otherwise a gap would never be listed: a run that hung may end after one that started later.
+    # Else what lies between would never be listed; a run that froze may end after one that began later.
     if not found.error and run.since <= _good_until(connection) < run.began_at:
         changes["reconciled_to"] = run.began_at
     if changes:

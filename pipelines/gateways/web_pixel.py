@@ -1,8 +1,8 @@
-"""Creates a store's web pixel when the store is connected and deletes it when the connection ends; one job does both.
+"""A store's web pixel: made when the store is connected, deleted when the connection ends; by one job for both.
 
-The job reads the store's pixel before it changes anything, so it may run twice, late, or after a lost answer. A failure
-leaves the connection as it is: it is displayed with it, and the next check tries again. Only live connections have a
-pixel: a store that is connected in test mode has real visitors too.
+The job looks up what is there before it changes anything, so it may come twice, late, or after a lost answer. A failure
+leaves the connection as it is: it is shown with it, and the next check tries again. Only live connections have one: a
+store that is connected for trying out has real visitors too.
 """
 
 import secrets
@@ -26,18 +26,18 @@ from pipelines.credentials import opened
 from pipelines.gateways import accounts
 
 _KEY_BYTES = 18
-# How long deleting a pixel is retried while its store is unreachable; then it counts as deleted.
+# How long a pixel that should be gone is asked for where its store is away; then it is let go of.
 _DELETED_WITHIN = timedelta(days=7)
-# While a store is unreachable.
+# While a store is away.
 _AGAIN_AFTER = tuple(timedelta(seconds=s) for s in (10, 60, 300, 1_800, 7_200))
 _BEHIND_ANOTHER = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
 class BegunPixel:
-    """A pixel to create or update at a store, or to delete there (`is_to_go`), with the data that the call needs.
+    """A pixel that a store is about to be asked for, or asked to delete (`is_to_go`), with all that asking takes.
 
-    `sealed` are the credentials as they are stored.
+    `sealed` are the credentials as they are kept.
     """
 
     pixel: WebPixel
@@ -47,13 +47,13 @@ class BegunPixel:
 
     @property
     def is_to_go(self) -> bool:
-        """Whether the pixel has to be deleted."""
+        """Whether it is to be deleted."""
         return self.pixel.has_ended
 
 
 @dataclass(frozen=True, slots=True)
 class SettledPixel:
-    """A store's answer: its id of the pixel (None: deleted), or the error. `is_away`: the store was unreachable."""
+    """What a store said: its id of the pixel (None: it is gone), or why not. `is_away`: it said nothing that counts."""
 
     external_id: str | None = None
     error: str | None = None
@@ -61,12 +61,12 @@ class SettledPixel:
 
 
 def has_pixel(connection: GatewayConnection) -> bool:
-    """Return whether the store of a connection has a pixel of ours: a live Shopify connection."""
+    """Say whether a connection is one whose store has a pixel of ours."""
     return connection.gateway == Gateway.Shopify and connection.mode == "live"
 
 
 def stage(connection: GatewayConnection, *, now: datetime) -> None:
-    """Stage the job that creates or updates the pixel of a connection in force."""
+    """Stage that the store of a connection in force has its pixel as it should be, whatever is there."""
     if not has_pixel(connection):
         return
     web_pixels.stage(
@@ -80,20 +80,20 @@ def stage(connection: GatewayConnection, *, now: datetime) -> None:
 
 
 def enqueue_for(organization_id: UUID, *, now: datetime) -> None:
-    """Enqueue it for every connection of an organization whose parameters changed. Budget: 1 round trip."""
+    """Ask for it for every connection of an organization: its parameters changed. Budget: 1 round trip."""
     for connection in connections.list_in_force(organization_id):
         stage(connection, now=now)
 
 
 def stage_end(connection: GatewayConnection, *, now: datetime) -> None:
-    """Stage deleting the pixel of a connection that ends in this transaction; call it before credentials are deleted."""
+    """Stage that a connection that ends in this transaction loses its pixel; before its credentials are forgotten."""
     if has_pixel(connection):
         web_pixels.stage_ending(organization_id=connection.organization_id, connection_id=connection.id, at=now)
         _enqueue(connection.organization_id, connection.id)
 
 
 def prepare(*, organization_id: UUID, connection_id: UUID, now: datetime) -> BegunPixel | None:
-    """Return the pixel that the store has to be called about; None where nothing is left to do.
+    """Return what a store is to be asked; None where nothing is left to do.
 
     Raises TryAgain while an earlier pixel at the same store is being deleted.
     """
@@ -113,7 +113,7 @@ def prepare(*, organization_id: UUID, connection_id: UUID, now: datetime) -> Beg
 
 
 def settle(begun: BegunPixel) -> SettledPixel:
-    """Create, update or delete the pixel at the store. Calls the gateway."""
+    """Have the pixel at the store, or have it gone. Calls the gateway."""
     try:
         if begun.is_to_go:
             shopify_pixel.remove(begun.account, begun.pixel.public_key)
@@ -126,13 +126,13 @@ def settle(begun: BegunPixel) -> SettledPixel:
 
 
 def record(begun: BegunPixel, said: SettledPixel, *, now: datetime) -> datetime | None:
-    """Store the answer; return when to call the store again, None when it is done."""
+    """Write what the store said; return when to ask again, None when that is done."""
     pixel = web_pixels.lock(organization_id=begun.pixel.organization_id, connection_id=begun.pixel.id)
     assert pixel is not None  # pixels are never deleted
     if begun.is_to_go:
         return _record_end(pixel, said, now)
     if pixel.has_ended:
-        # The connection ended while its store was called. The job that deletes the pixel may have run before it existed.
+        # The connection ended while its store was asked. Who deletes it may have looked before it was there.
         web_pixels.change(pixel, {"state": "ending", "credentials_sealed": begun.sealed})
         _enqueue(pixel.organization_id, pixel.id)
         return None
@@ -140,14 +140,14 @@ def record(begun: BegunPixel, said: SettledPixel, *, now: datetime) -> datetime 
         web_pixels.stage_public_key(pixel)
         web_pixels.change(pixel, {"state": "active", "external_id": said.external_id, "error": None, "settled_at": now})
         return None
-    if not (said.is_away and pixel.state == "active"):  # an existing pixel most likely still exists
+    if not (said.is_away and pixel.state == "active"):  # what was there is there still, as far as anybody knows
         web_pixels.change(pixel, {"state": "failed", "error": said.error})
     return _again_at(pixel.settled_at or pixel.wanted_at, now) if said.is_away else None
 
 
 def _record_end(pixel: WebPixel, said: SettledPixel, now: datetime) -> datetime | None:
-    assert pixel.ended_at is not None  # it has to be deleted
-    # A store that refuses our credentials has removed our app, and the pixel with it; else it cannot be deleted at all.
+    assert pixel.ended_at is not None  # it is to go
+    # A store that lets us in no more has deleted it with our app, or nobody can.
     if said.is_away and now - pixel.ended_at < _DELETED_WITHIN:
         return _again_at(pixel.ended_at, now)
     web_pixels.change(pixel, {"state": "ended", "credentials_sealed": None, "error": said.error})
