@@ -66,7 +66,7 @@ def _fill_tiers(tiers: Sequence[Mapping[str, Any]], home: str) -> FormState:
     uses=(get_program, get_organization, list_performance_tiers),
 )
 def show_tiers(form: FormState | None, program_id: str) -> Response:
-    """Show the tiers. Budget: 7 round trips."""
+    """Show the tiers. Budget: 4 round trips."""
     path = {"program_id": program_id}
     program = calls.needed(get_program, path=path)
     tiers = calls.needed(list_performance_tiers, path=path)
