@@ -210,7 +210,7 @@ PATHS = {
     "payout": HotPath(_one_payout, _CALLER + 2, stated={payout_lists.find: "2 round trips"}),
     "funding-status": HotPath(_funding, 3 + _END, stated={funding.status: "3 round trips"}),
     "payout-preview": HotPath(_previews, 5 + _END, stated={due.preview: "7 round trips"}),
-    "payout-run": HotPath(_runs, 11),
+    "payout-run": HotPath(_runs, 12),
     "transfer": HotPath(
         _transfers, 1 + _END, stated={transfer.prepare: "1 round trip", transfer.record: "1 round trip"}
     ),

@@ -20,7 +20,7 @@ from tests.support.turning import turn
 class Portal(Reads):
     costs = {
         "/portal": 5,
-        "/portal/links": 3,
+        "/portal/links": 4,
         "/portal/earnings": 3,
         "/portal/payouts": 2,
         "/portal/programs": 4,
