@@ -71,9 +71,9 @@ def _metrics(brand):
 
 def _metrics_of_one(brand):
     for _ in _busy_programs(brand):
-        one = MetricsOf(brand.id, brand.programs[0], brand.affiliate(f"one-{len(brand.programs)}"))
+        scope = MetricsOf(brand.id, brand.programs[0], brand.affiliate(f"one-{len(brand.programs)}"))
         yield in_one_transaction(
-            brand, lambda one=one: measuring.measure(one, _year(clock.now().date()), MetricsGroup.day)
+            brand, lambda scope=scope: measuring.measure(scope, _year(clock.now().date()), MetricsGroup.day)
         )
 
 
