@@ -68,13 +68,12 @@ class HotPath:
             each.name for each in parameters if (each.kind, each.default) == (each.POSITIONAL_OR_KEYWORD, each.empty)
         ]
         fixtures = {name: request.getfixturevalue(name) for name in names}
-        costs, contents = [], []
+        costs = []
         for call in self.arrange(brand, **fixtures):
             with count_trips() as round_trips:
                 call()
             costs.append((len(round_trips), self.statements and count_statements(round_trips)))
-            contents.append(round_trips)
-        assert set(costs) == {(self.trips, self.statements)}, f"{costs}: {contents}"
+        assert set(costs) == {(self.trips, self.statements)}, f"round trips and statements of each call: {costs}"
         for function, sentence in self.stated.items():
             assert sentence in read_docstring(function), function
         assert self.rows is None or brand.rows(self.rows[0]) == [(self.rows[1],)]

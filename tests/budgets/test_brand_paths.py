@@ -71,9 +71,9 @@ def _metrics(brand):
 
 def _metrics_of_one(brand):
     for _ in _busy_programs(brand):
-        one = MetricsOf(brand.id, brand.programs[0], brand.affiliate(f"one-{len(brand.programs)}"))
+        scope = MetricsOf(brand.id, brand.programs[0], brand.affiliate(f"one-{len(brand.programs)}"))
         yield in_one_transaction(
-            brand, lambda one=one: measuring.measure(one, _year(clock.now().date()), MetricsGroup.day)
+            brand, lambda scope=scope: measuring.measure(scope, _year(clock.now().date()), MetricsGroup.day)
         )
 
 
@@ -210,7 +210,7 @@ PATHS = {
     "payout": HotPath(_one_payout, _CALLER + 2, stated={payout_lists.find: "2 round trips"}),
     "funding-status": HotPath(_funding, 3 + _END, stated={funding.status: "3 round trips"}),
     "payout-preview": HotPath(_previews, 5 + _END, stated={due.preview: "7 round trips"}),
-    "payout-run": HotPath(_runs, 11),
+    "payout-run": HotPath(_runs, 12),
     "transfer": HotPath(
         _transfers, 1 + _END, stated={transfer.prepare: "1 round trip", transfer.record: "1 round trip"}
     ),

@@ -23,7 +23,7 @@ from tests.support.turning import turn
 
 @contextmanager
 def _counting(monkeypatch):
-    """Yield what is sent to the stream's server, and to the database."""
+    """Yield what is round_trips to the stream's server, and to the database."""
     to_stream = []
     send = AbstractConnection.send_packed_command
 
@@ -38,7 +38,7 @@ def _counting(monkeypatch):
 
 @pytest.fixture
 def slug(app, brand, monkeypatch):
-    """A link that may earn, in a process that caches links and has sent a click before."""
+    """A link that may earn, in a process that caches links and has round_trips a click before."""
     turn(monkeypatch, web={"key_cache_s": 60})
     brand.program(referral_destination_url="https://shop.test/")
     slug = new_slug()
@@ -152,11 +152,11 @@ def test_script_of_pages_costs_one_statement_at_most(brand, is_ours, names_progr
     path = "/api/v1/r/loader.js" + (f"?programId={program_id}" if names_program else "")
     client = brand.app.test_client()
     client.get(path, headers={"Host": host})
-    with trips() as sent:
+    with trips() as round_trips:
         answer = client.get(path, headers={"Host": host})
 
     assert answer.status_code == 200
-    assert len([trip for trip in sent if trip != b"commit"]) <= most, sent
+    assert len([trip for trip in round_trips if trip != b"commit"]) <= most, round_trips
 
 
 _HEADLESS = {"agent": "Mozilla/5.0 HeadlessChrome/140.0"}
@@ -235,8 +235,8 @@ def test_blocked_clicks_of_a_batch_are_one_event_per_link_in_one_statement(brand
     brand.program()
     people = [brand.affiliate(f"a{n}") for n in range(5)]
 
-    with trips() as sent:
+    with trips() as round_trips:
         write(brand, *_batch(brand, people, 200, **_HEADLESS))
 
-    (events,) = [trip for trip in sent if b"occurrences" in trip]
+    (events,) = [trip for trip in round_trips if b"occurrences" in trip]
     assert len(re.findall(rb'"occurrences":40}', events)) == 5

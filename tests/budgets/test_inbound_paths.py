@@ -48,8 +48,8 @@ def _lead_of_a_page(brand):
 def _paid_lead(brand, stack, email):
     stack.enter_context(paid_leads.verified_by(URL="local"))
     to = paid_leads.campaign(brand, budget_cents=10_000)
-    for known in ("warm@example.org", "known@example.org"):
-        paid_leads.send(brand, to, email=known)
+    for buyer in ("warm@example.org", "known@example.org"):
+        paid_leads.send(brand, to, email=buyer)
     return [lambda: paid_leads.send(brand, to, email=email)]
 
 
@@ -61,11 +61,11 @@ def _gateway(brand, stack):
 
 
 def _deliver(brand, connection, purchase, stage):
-    (sent, *_) = stage.pay(purchase).sent
+    (delivery, *_) = stage.pay(purchase).sent
     path = "/" + connection["webhookUrl"].split("/", 3)[3]
 
     def post():
-        assert brand.app.test_client().post(path, data=sent.body, headers=dict(sent.headers)).status_code == 200
+        assert brand.app.test_client().post(path, data=delivery.body, headers=dict(delivery.headers)).status_code == 200
 
     return post
 
@@ -98,13 +98,13 @@ def _pages_to_reconcile(brand, stack):
             job = reconcile.prepare(
                 organization_id=brand.id, connection_id=connection["id"], since=None, now=clock.now()
             )
-        found = reconcile.ReconcileFound()
-        for page in reconcile.pages(job, found):
-            yield job, page, found
+        totals = reconcile.ReconcileFound()
+        for page in reconcile.pages(job, totals):
+            yield job, page, totals
 
-    def take(job, page, found):
+    def take(job, page, totals):
         with db.unit_of_work(brand.id):
-            reconcile.take(job, page, found, now=clock.now())
+            reconcile.take(job, page, totals, now=clock.now())
 
     calls = []
     for number in (1, 1, 30):

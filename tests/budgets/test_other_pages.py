@@ -20,7 +20,7 @@ from tests.support.turning import turn
 class Portal(Reads):
     costs = {
         "/portal": 5,
-        "/portal/links": 3,
+        "/portal/links": 4,
         "/portal/earnings": 3,
         "/portal/payouts": 2,
         "/portal/programs": 4,
@@ -183,10 +183,10 @@ def test_address_costs_its_round_trips_with_few_rows_and_with_many(app, brand, f
 
 
 def test_every_question_of_operators_has_a_budget(app):
-    asked = {
+    addresses = {
         re.sub("<[^>]*>", "{}", rule.rule)
         for rule in app.url_map.iter_rules()
         if rule.rule.startswith("/api/operator/") and "GET" in rule.methods
     }
 
-    assert {re.sub("{.*?}", "{}", address) for address in OperatorRows.costs} == asked
+    assert {re.sub("{.*?}", "{}", address) for address in OperatorRows.costs} == addresses

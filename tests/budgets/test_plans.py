@@ -56,9 +56,9 @@ def test_known_and_waiting_payments_are_found_by_index_with_a_plan_of_an_empty_t
     stage = stack.enter_context(played())
     url = connected(shop.person("Owner"), stage)["webhookUrl"]
     sale = stage.pay(Purchase())
-    for sent in (*stage.refund(sale, 100), *sale.sent):  # the refund waits
+    for delivery in (*stage.refund(sale, 100), *sale.sent):  # the refund waits
         path = "/" + url.split("/", 3)[3]
-        assert shop.app.test_client().post(path, data=sent.body, headers=dict(sent.headers)).status_code == 200
+        assert shop.app.test_client().post(path, data=delivery.body, headers=dict(delivery.headers)).status_code == 200
         drain()
     with db.unit_of_work(shop.id):
         known, woken = (
@@ -139,7 +139,7 @@ def crowded_leads(alone, brand):
 
 
 def test_person_with_thousands_of_leads_costs_a_payment_the_newest_hundred(crowded_leads):
-    asked = credit_candidates.PaymentOrigin(
+    origin = credit_candidates.PaymentOrigin(
         gateway="stripe",
         connection_id=ids.new_id(),
         slugs=(),
@@ -152,11 +152,11 @@ def test_person_with_thousands_of_leads_costs_a_payment_the_newest_hundred(crowd
         at=clock.now(),
     )
     with db.unit_of_work(crowded_leads.id):
-        params = {"org": crowded_leads.id, **credit_candidates._params(asked)}
+        params = {"org": crowded_leads.id, **credit_candidates._params(origin)}
         assert 0 < _rows_read_by(credit_candidates._CANDIDATES, params, "lead") <= leads.MAX_MATCHED
-        assert [named.by for named in credit_candidates.list_candidates(asked, organization_id=crowded_leads.id)] == [
-            "lead"
-        ]
+        assert [
+            candidate.by for candidate in credit_candidates.list_candidates(origin, organization_id=crowded_leads.id)
+        ] == ["lead"]
 
 
 def test_person_with_thousands_of_leads_costs_a_signed_sale_the_newest_hundred(crowded_leads):
@@ -205,27 +205,27 @@ _KINDS = [
 
 @pytest.fixture(scope="module")
 def crowded_network(app):
-    """Let the network list as many programs as a large one, as the planner knows them; gives the owner's URL."""
+    """List as many programs as a large network has, known to the planner; return the owner's URL."""
     with databases.alone() as url:
         Brand.create(app).set(bankBalanceCents="1")
         databases.run(url, _ADD_PROGRAMS)
         yield url
 
 
-def _asked(filters, after=None):
+def _read_page(filters, after=None):
     """Return a page, and how many rows of programs its only statement read."""
-    wanted = {"category": None, "model": None, "currency": None} | filters
+    choice = {"category": None, "model": None, "currency": None} | filters
     with db.any_org_work():
-        with trips() as sent:
+        with trips() as round_trips:
             rows = network.any_org_page(
-                account_id=None, email="eva@example.com", sandbox=False, filters=wanted, after=after, limit=_PAGE
+                account_id=None, email="eva@example.com", sandbox=False, filters=choice, after=after, limit=_PAGE
             )
-        (statement,) = [part for trip in sent for part in trip.decode().split(";\n") if "from program" in part]
+        (statement,) = [part for trip in round_trips for part in trip.decode().split(";\n") if "from program" in part]
         ((plan,),) = db.db.run(
             "explain (analyze, timing off, summary off, format json) " + statement.replace("%", "%%")
         )
     (whole,) = plan if isinstance(plan, list) else json.loads(plan)
-    return rows, sum(_rows_read(whole["Plan"], "program")), len(sent)
+    return rows, sum(_rows_read(whole["Plan"], "program")), len(round_trips)
 
 
 @pytest.mark.usefixtures("crowded_network")
@@ -233,9 +233,9 @@ def _asked(filters, after=None):
 def test_a_page_reads_its_own_rows_by_every_filter(filters):
     after = None
     for number in range(3):
-        rows, read, trips = _asked(filters, after)
+        rows, read, trips = _read_page(filters, after)
         assert (trips, len(rows)) == (1, _PAGE)
-        assert [one.listed_at for one in rows] == sorted((one.listed_at for one in rows), reverse=True)
+        assert [row.listed_at for row in rows] == sorted((row.listed_at for row in rows), reverse=True)
         assert after is None or rows[0].listed_at < after[0]
         # A fifth is passed over.
         assert read <= 2 * _PAGE, (number, read)
@@ -246,7 +246,7 @@ def test_far_behind_the_first_page_it_is_the_same(crowded_network):
     newest = "select network_decided_at, id from program order by network_decided_at desc offset 7000 limit 1"
     (middle,) = databases.rows(crowded_network, newest)
     for filters in _KINDS:
-        rows, read, _ = _asked(filters, middle)
+        rows, read, _ = _read_page(filters, middle)
         assert rows, filters
         assert rows[0].listed_at < middle[0], filters
         assert read <= 2 * _PAGE, (filters, read)
@@ -254,7 +254,7 @@ def test_far_behind_the_first_page_it_is_the_same(crowded_network):
 
 @pytest.mark.usefixtures("crowded_network")
 def test_a_currency_of_few_brands_is_found_from_those():
-    rows, read, _ = _asked({"currency": "KGS"})
+    rows, read, _ = _read_page({"currency": "KGS"})
 
     assert len(rows) == 40
     assert read == 40

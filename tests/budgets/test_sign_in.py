@@ -16,9 +16,9 @@ def provider(app, brand, monkeypatch):
 
 
 def _count(visitor, address):
-    with trips() as sent:
+    with trips() as round_trips:
         assert visitor.open(address).status_code < 400
-    return len(sent)
+    return len(round_trips)
 
 
 def _return_from_provider(visitor, provider):
@@ -28,11 +28,11 @@ def _return_from_provider(visitor, provider):
 def test_session_is_found_by_two_statements(app, brand, flask):
     visitor = Visitor(app)
     visitor.open(flask.json("sign-in", "owner", "--org", brand.id)["url"])
-    with trips() as sent:
+    with trips() as round_trips:
         visitor.open("/sign-in")
 
-    assert sum(b"web_session" in trip for trip in sent) == 1
-    assert len(sent) == 2 + 2  # each with its commit
+    assert sum(b"web_session" in trip for trip in round_trips) == 1
+    assert len(round_trips) == 2 + 2  # each with its commit
 
 
 def test_redirect_to_provider_sends_no_statement(app, provider):

@@ -29,10 +29,10 @@ def shop(brand):
 def _apply(brand, **fields):
     """Apply and return the round trips."""
     body = {"email": "ada@example.com"} | fields
-    with trips() as sent:
+    with trips() as round_trips:
         answer = brand.app.test_client().post(f"/api/p/id/{brand.programs[-1]}/apply", json=body)
     assert answer.status_code == 200, answer.data
-    return sent
+    return round_trips
 
 
 @pytest.mark.parametrize("campaigns", [1, 4])
@@ -49,13 +49,13 @@ def test_a_public_look_up_is_one_statement_however_many_campaigns_there_are(shop
     query = {"host": domain} if path == "by-domain" else {}
 
     for _ in range(2):  # what is asked for the first time is prepared
-        with trips() as sent:
+        with trips() as round_trips:
             answer = shop.app.test_client().get(f"/api/p/{path.format(handle)}", query_string=query)
 
     assert answer.status_code == 200
     assert "Budget: 1 statement" in lookup.any_org_landing.__doc__
     assert "Budget: 1 statement" in lookup.any_org_domain.__doc__
-    assert [trip.count(SEPARATOR) for trip in sent] == [1], "the look-up with its opening"
+    assert [trip.count(SEPARATOR) for trip in round_trips] == [1], "the look-up with its opening"
 
 
 @pytest.mark.parametrize("campaigns", [1, 4])
@@ -69,9 +69,9 @@ def test_a_landing_page_is_one_statement_and_two_on_a_host_of_its_brand(shop, ca
     client = shop.app.test_client()
 
     def statements(path, host="127.0.0.1:8000"):
-        with trips() as sent:
+        with trips() as round_trips:
             answer = client.get(path, headers={"Host": host})
-        return answer.status_code, sum(trip.count(SEPARATOR) for trip in sent)
+        return answer.status_code, sum(trip.count(SEPARATOR) for trip in round_trips)
 
     (style,) = re.findall(r'rel="stylesheet" href="([^"]+)"', client.get(f"/p/{handle}/tea").text)
     assert statements(f"/p/{handle}/tea") == statements(f"/p/{handle}") == (200, 1)
@@ -85,10 +85,10 @@ def test_a_landing_page_is_one_statement_and_two_on_a_host_of_its_brand(shop, ca
 
 @pytest.mark.parametrize("path", ["by-handle/%00", "by-handle/x/%00", "by-domain?host=%25"])
 def test_what_cannot_be_a_name_is_not_asked_for(shop, path):
-    with trips() as sent:
+    with trips() as round_trips:
         assert shop.app.test_client().get(f"/api/p/{path}").status_code == 404
 
-    assert sent == []
+    assert round_trips == []
 
 
 @pytest.mark.parametrize("plan", ["Growth", "Pro"])
@@ -125,7 +125,7 @@ def test_a_form_of_two_steps_costs_nothing_more_whoever_applies(shop):
     without = _apply(shop, email="eve@example.com")
 
     assert len(fresh) == len(unfinished) == len(finished) == len(without)
-    assert [sent[-1].count(b"application.letter") for sent in (fresh, unfinished, finished)] == [1, 1, 1]
+    assert [round_trips[-1].count(b"application.letter") for round_trips in (fresh, unfinished, finished)] == [1, 1, 1]
 
 
 def test_an_affiliate_whom_the_brand_added_is_no_faster_to_answer(shop):

@@ -26,6 +26,15 @@ def _letters(shop):
     return shop.brand.rows("select recipient, subject from mail_message where kind = 'platform.broken'")
 
 
+def _prepare(shop):
+    """Book a payment of no affiliate, and return its look-up as the job would have it before it asks."""
+    shop.deliver(*shop.stage.pay(Purchase(slug=None)).sent)
+    drain("gateways")
+    ((lookup_id,),) = shop.brand.rows("select id from platform_lookup")
+    with db.unit_of_work(shop.brand.id):
+        return lookup.prepare(organization_id=shop.brand.id, lookup_id=lookup_id)
+
+
 @pytest.mark.parametrize("fault", ["refuse", "forbid"])
 def test_a_refusal_stops_look_ups_breaks_the_connection_and_tells_its_owners_once(shop, platform, until_next, fault):
     platform.faults.extend([fault] * 2)
@@ -80,11 +89,7 @@ def test_crediting_that_is_switched_on_again_counts_for_later_sales(shop, platfo
 @pytest.mark.parametrize(("method", "body"), [("PATCH", {"creditSales": False}), ("DELETE", None)])
 def test_an_answer_that_is_in_hand_when_crediting_ends_credits_nobody(shop, platform, method, body):
     platform.know(ANN, slug="jane")
-    shop.deliver(*shop.stage.pay(Purchase(slug=None)).sent)
-    drain("gateways")
-    ((lookup_id,),) = shop.brand.rows("select id from platform_lookup")
-    with db.unit_of_work(shop.brand.id):
-        prepared = lookup.prepare(organization_id=shop.brand.id, lookup_id=lookup_id)
+    prepared = _prepare(shop)
     said = lookup.ask(prepared)
     shop.brand.person("Owner").call(method, _path(platform), body)
     with db.unit_of_work(shop.brand.id):
@@ -94,11 +99,7 @@ def test_an_answer_that_is_in_hand_when_crediting_ends_credits_nobody(shop, plat
 
 def test_credentials_that_were_replaced_meanwhile_are_not_broken_by_an_old_refusal(shop, platform):
     platform.know(ANN, slug="jane")
-    shop.deliver(*shop.stage.pay(Purchase(slug=None)).sent)
-    drain("gateways")
-    ((lookup_id,),) = shop.brand.rows("select id from platform_lookup")
-    with db.unit_of_work(shop.brand.id):
-        prepared = lookup.prepare(organization_id=shop.brand.id, lookup_id=lookup_id)
+    prepared = _prepare(shop)
     platform.faults.append("refuse")
     said = lookup.ask(prepared)
     shop.brand.person("Owner").call("PATCH", _path(platform), {"credentials": dict(platform.credentials)})
@@ -153,11 +154,7 @@ def test_a_sale_that_was_credited_otherwise_meanwhile_stays_and_nobody_is_asked(
 
 def test_an_answer_that_comes_when_the_sale_is_credited_already_changes_nothing(shop, platform):
     platform.know(ANN, slug="jane")
-    shop.deliver(*shop.stage.pay(Purchase(slug=None)).sent)
-    drain("gateways")
-    ((lookup_id,),) = shop.brand.rows("select id from platform_lookup")
-    with db.unit_of_work(shop.brand.id):
-        prepared = lookup.prepare(organization_id=shop.brand.id, lookup_id=lookup_id)
+    prepared = _prepare(shop)
     said = lookup.ask(prepared)
     drain()
     assert len(shop.conversions()) == 1
@@ -169,11 +166,7 @@ def test_an_answer_that_comes_when_the_sale_is_credited_already_changes_nothing(
 
 def test_four_answers_at_once_credit_once(shop, platform):
     platform.know(ANN, slug="jane")
-    shop.deliver(*shop.stage.pay(Purchase(slug=None)).sent)
-    drain("gateways")
-    ((lookup_id,),) = shop.brand.rows("select id from platform_lookup")
-    with db.unit_of_work(shop.brand.id):
-        prepared = lookup.prepare(organization_id=shop.brand.id, lookup_id=lookup_id)
+    prepared = _prepare(shop)
     said = lookup.ask(prepared)
 
     def record(_):
