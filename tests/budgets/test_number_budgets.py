@@ -8,7 +8,7 @@ from adapters import clock
 from domain.programs.days import DayRange
 from domain.programs.metrics import BoardMetric, MetricsGroup
 from models import db
-from models.programs.metrics import MetricsOf
+from models.programs.metrics import MetricsScope
 from pipelines.programs import measuring, numbers
 from tests.support.rows.program_rows import ago, click, conversion
 
@@ -53,9 +53,9 @@ def test_metrics_and_leaderboards_cost_the_same_for_any_number_of_programs_rows_
     affiliate_id = brand.affiliate("one")
 
     for group in MetricsGroup:
-        trips = _trips(brand, lambda group=group: measuring.measure(MetricsOf(brand.id, None), year, group))
+        trips = _trips(brand, lambda group=group: measuring.measure(MetricsScope(brand.id, None), year, group))
         assert len(trips) == 4 + 1, (group, trips)
-    both = MetricsOf(brand.id, brand.programs[0], affiliate_id)
+    both = MetricsScope(brand.id, brand.programs[0], affiliate_id)
     assert len(_trips(brand, lambda: measuring.measure(both, year, MetricsGroup.day))) == 4 + 2 + 1
     for metric in BoardMetric:
         trips = _trips(brand, lambda metric=metric: measuring.rank(program_id=None, metric=metric, **one))

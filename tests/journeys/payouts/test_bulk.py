@@ -15,7 +15,7 @@ from tests.support.rows.paying import Payroll
 
 DAY = date(2026, 3, 2)
 _LARGEST = 2**62
-_VALUED = f"coalesce({fx_sums.narrow()}, {fx_sums.wide()})"
+_VALUED = f"coalesce({fx_sums.narrow_sql()}, {fx_sums.wide_sql()})"
 
 
 @pytest.fixture
