@@ -57,7 +57,7 @@ def gives_links(kind: str) -> bool:
 def is_link(token: str) -> bool:
     """Say whether a link is good and not used yet."""
     with db.any_org_work():
-        return web_sessions.any_org_is_link(sessions.secret_hash(token), now=clock.now())
+        return web_sessions.any_org_is_valid_link(sessions.secret_hash(token), now=clock.now())
 
 
 def provided_by(kind: PersonKind) -> str:

@@ -109,7 +109,7 @@ def _said(shown: Mapping[str, object]) -> str:
 def make_test(program_id: UUID, as_json: bool) -> None:
     """Make an Approved affiliate to rehearse with; what it earns is never paid."""
     with output.every_tenant():
-        organization_id = programs.any_org_owner(program_id)
+        organization_id = programs.any_org_find_organization(program_id)
         if organization_id is None:
             raise not_found("program", program_id)
         joined = joining.create(

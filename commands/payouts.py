@@ -13,7 +13,7 @@ from commands import output, trail
 from domain.payouts import destinations
 from domain.payouts.states import PayoutStatus
 from domain.refused import not_found
-from models.payouts import desk, lines, payouts, rail_events
+from models.payouts import admin_queries, lines, payouts, rail_events
 from pipelines.operating import payout_desk
 
 group = AppGroup("payout", help="Payouts that wait for an operator.")
@@ -31,7 +31,7 @@ _limit = click.option("--limit", type=click.IntRange(1, 10_000), default=100, sh
 def runs(organization: UUID | None, waiting: bool, limit: int, as_json: bool) -> None:
     """List runs, newest first."""
     with output.every_tenant():
-        found = desk.any_org_runs(organization_id=organization, only_waiting=waiting, limit=limit)
+        found = admin_queries.any_org_list_runs(organization_id=organization, only_waiting=waiting, limit=limit)
     output.show(
         [asdict(run) for run in found],
         as_json=as_json,
@@ -55,7 +55,9 @@ def runs(organization: UUID | None, waiting: bool, limit: int, as_json: bool) ->
 def every(organization: UUID | None, run_id: UUID | None, status: str | None, limit: int, as_json: bool) -> None:
     """List payouts, newest first."""
     with output.every_tenant():
-        found = desk.any_org_payouts(organization_id=organization, run_id=run_id, status=status, limit=limit)
+        found = admin_queries.any_org_list_payouts(
+            organization_id=organization, run_id=run_id, status=status, limit=limit
+        )
     output.show(
         [asdict(payout) for payout in found],
         as_json=as_json,
@@ -150,15 +152,15 @@ def settle(payout_id: UUID, paid_as: str | None, failed_because: str | None, as_
 
 
 def _shown(payout_id: UUID) -> dict[str, Any]:
-    organization_id = payouts.any_org_organization_of(payout_id)
+    organization_id = payouts.any_org_find_organization(payout_id)
     payout = organization_id and payouts.find(organization_id=organization_id, payout_id=payout_id)
     if not payout:
         raise not_found("payout", payout_id)
     where = {"organization_id": payout.organization_id, "payout_id": payout_id}
-    paying = lines.of_payout(**where)
+    paying = lines.list_of_payout(**where)
     return asdict(payout) | {
         "destination": destinations.masked(payout.destination),
-        "attempts": [asdict(asked) for asked in desk.attempts(**where)],
+        "attempts": [asdict(asked) for asked in admin_queries.list_attempts(**where)],
         "lines": len(paying),
         "open_lines": sum(line.is_open for line in paying),
     }

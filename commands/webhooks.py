@@ -14,8 +14,8 @@ from commands import output, trail
 from commands.moments import moment
 from domain.refused import Refused
 from domain.statuses import DeliveryStatus
-from models.webhooks import desk, redeliveries
-from models.webhooks.desk import DeliveryRow, EndpointRow
+from models.webhooks import admin_queries, redeliveries
+from models.webhooks.admin_queries import DeliveryRow, EndpointRow
 from models.webhooks.redeliveries import DeliveryWindow
 from pipelines.webhooks import manage, redelivery
 
@@ -33,7 +33,9 @@ _limit = click.option("--limit", type=click.IntRange(1, 10_000), default=100, sh
 def endpoints(organization: UUID | None, only_failing: bool, limit: int, as_json: bool) -> None:
     """List endpoints, those that have failed longest first, with the deliveries made in the last day."""
     with output.every_tenant():
-        found = desk.any_org_endpoints(organization_id=organization, only_failing=only_failing, limit=limit)
+        found = admin_queries.any_org_list_endpoints(
+            organization_id=organization, only_failing=only_failing, limit=limit
+        )
     output.show(
         [{**asdict(one), "state": one.state} for one in found],
         as_json=as_json,
@@ -66,7 +68,7 @@ def deliveries(
 ) -> None:
     """List deliveries, newest first, with the last answer or why there was none."""
     with output.every_tenant():
-        found = desk.any_org_deliveries(
+        found = admin_queries.any_org_list_deliveries(
             organization_id=organization, endpoint_id=endpoint, status=status, since=since, limit=limit
         )
     output.show(
@@ -148,7 +150,7 @@ def _say_next(endpoint_id: UUID, queued: int) -> None:
 
 
 def _find(endpoint_id: UUID) -> EndpointRow:
-    found = desk.any_org_endpoints(endpoint_id=endpoint_id)
+    found = admin_queries.any_org_list_endpoints(endpoint_id=endpoint_id)
     if not found:
         raise Refused(404, "not_found", f"There is no endpoint {endpoint_id}. Next: flask webhook endpoints")
     return found[0]

@@ -75,7 +75,7 @@ def _stage_what_follows(written: Sequence[Conversion], now: datetime) -> None:
     # An override that is written after its parent was denied or quarantined is born so, and owes nobody anything.
     entries.stage_all(
         [
-            entries.of(
+            entries.build(
                 conversion,
                 kind="earn",
                 amount_cents=conversion.commission_cents,

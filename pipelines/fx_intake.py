@@ -82,7 +82,7 @@ def any_org_ages(*, now: datetime) -> list[Age]:
     today = _day(now)
     ages = [
         Age(currency, newest, None if newest is None else (today - newest).days)
-        for currency, newest in fx_rates.any_org_newest_in_use(today=today)
+        for currency, newest in fx_rates.any_org_list_used_currencies(today=today)
         if currency != "USD"
     ]
     return sorted(ages, key=lambda age: (age.days is not None, -(age.days or 0), age.currency))

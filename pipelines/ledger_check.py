@@ -25,7 +25,7 @@ _log = structlog.get_logger(__name__)
 
 def run(organization_id: UUID, *, limit: int = LIMIT, now: datetime) -> list[tuple[str, str]]:
     """Check one organization, keep what was found and return it: `(rule, exception)`. One statement per rule."""
-    found = rules.broken(organization_id, limit=limit)
+    found = rules.find_exceptions(organization_id, limit=limit)
     results.stage(organization_id=organization_id, findings=found, at=now)
     for rule in dict.fromkeys(rule for rule, _ in found):
         exceptions = [exception for broken, exception in found if broken == rule]
@@ -45,7 +45,7 @@ def any_org_ask(organization_id: UUID | None) -> None:
 
 def any_org_start(*, after: UUID = FIRST) -> None:
     """Stage the check of the next organizations, each by a job of its own, and the job for those who follow."""
-    found = results.any_org_next(after=after, limit=_AT_ONCE)
+    found = results.any_org_list_next(after=after, limit=_AT_ONCE)
     for organization_id in found:
         work.enqueue(jobs.LEDGER_CHECK_ONE, organization_id=organization_id)
     if len(found) == _AT_ONCE:

@@ -86,7 +86,7 @@ def send(
 def send_to_owners(*, organization_id: UUID, subject: str, text: str, kind: str, at: datetime) -> None:
     """Stage a message to every Owner of an organization as `send` does; white space in the subject is folded."""
     folded = " ".join(subject.split())
-    for email in members.owners(organization_id):
+    for email in members.list_owner_emails(organization_id):
         send(organization_id=organization_id, to=email, subject=folded, text=text, kind=kind, at=at)
 
 

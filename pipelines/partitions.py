@@ -36,11 +36,11 @@ def any_org_keep(*, now: datetime) -> None:
     Not both, since what either locks is locked until the transaction ends.
     """
     wanted = [(table, month) for table in partitions.TABLES for month in _months(now, number=MONTHS_AHEAD + 1)]
-    made = [(table, month) for table, month in wanted if partitions.make(table, month)]
+    made = [(table, month) for table, month in wanted if partitions.create(table, month)]
     if made:
         _log.info("partitions.made", months=[f"{table} {month:%Y-%m}" for table, month in made])
         return
-    for partition in partitions.listed():
+    for partition in partitions.list_partitions():
         if _is_over(partition, now) and partitions.drop_if_empty(partition):
             _log.info("partitions.dropped", partition=partition.name)
 
@@ -48,7 +48,7 @@ def any_org_keep(*, now: datetime) -> None:
 def standing(*, now: datetime) -> list[MonthStanding]:
     """Return where each table stands. Budget: 1 statement."""
     of_table: Mapping[str, list[MonthPartition]] = {table: [] for table in partitions.TABLES}
-    for partition in partitions.listed():
+    for partition in partitions.list_partitions():
         of_table[partition.table].append(partition)
     return [
         MonthStanding(table, there, [month for month in _months(now, number=_MONTHS_NEEDED) if not _has(there, month)])

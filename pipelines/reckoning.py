@@ -8,7 +8,7 @@ from uuid import UUID
 
 from domain import jobs
 from models.programs import numbers
-from models.programs.owed import reckoned
+from models.programs.owed_totals import daily
 from pipelines import work
 from pipelines.programs.home_rate import factors
 
@@ -24,7 +24,7 @@ def any_org_start(*, since: date | None = None, after: UUID = FIRST) -> None:
 
     With `since` of those that owe anything since that day, whose rates are others now.
     """
-    found = reckoned.any_org_next(since=since, after=after, limit=_ORGANIZATIONS_AT_ONCE)
+    found = daily.any_org_list_next(since=since, after=after, limit=_ORGANIZATIONS_AT_ONCE)
     for organization_id in found:
         work.enqueue(jobs.DAYS_RECKON_ONE, organization_id=organization_id)
     if len(found) == _ORGANIZATIONS_AT_ONCE:
@@ -36,9 +36,9 @@ def reckon(organization_id: UUID) -> None:
 
     Budget: 4 statements that return something (home currency; currencies; rates; days).
     """
-    home = reckoned.home(organization_id)
+    home = daily.find_home_currency(organization_id)
     if home.first_at is None:
         return
-    known = factors(home=home.currency, currencies=numbers.currencies(organization_id), first=home.first_at.date())
-    if reckoned.reckon(organization_id, factors=known, limit=_DAYS_AT_ONCE) == _DAYS_AT_ONCE:
+    known = factors(home=home.currency, currencies=numbers.list_currencies(organization_id), first=home.first_at.date())
+    if daily.recompute(organization_id, factors=known, limit=_DAYS_AT_ONCE) == _DAYS_AT_ONCE:
         work.enqueue(jobs.DAYS_RECKON_ONE, organization_id=organization_id)

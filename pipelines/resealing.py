@@ -87,7 +87,7 @@ def _resealed(kind: SealedKind, tell: Callable[[str, int], None]) -> int:
         with db.any_org_work():
             # A row has values of several kinds, and another transaction may be resealing one of them.
             advisory_locks.any_org_stage_reseal_lock()
-            rows = sealed_rows.any_org_slice(kind, after=after, is_to_change=True)
+            rows = sealed_rows.any_org_read_slice(kind, after=after, is_to_change=True)
             number += sum(_is_resealed(kind, row) for row in rows)
         if not rows:
             return number
@@ -114,7 +114,7 @@ def _slices(kind: SealedKind) -> Iterator[list[SealedRow]]:
     after = None
     while True:
         with db.any_org_work():
-            rows = sealed_rows.any_org_slice(kind, after=after, is_to_change=False)
+            rows = sealed_rows.any_org_read_slice(kind, after=after, is_to_change=False)
         if not rows:
             return
         yield rows

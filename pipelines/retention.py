@@ -30,18 +30,18 @@ class Status:
 
     kind: str
     days: int
-    standing: expiry.ExpiryStanding
+    standing: expiry.ExpiryCounts
     last_run: ExpiryRun | None
 
 
 def any_org_status(*, now: datetime) -> list[Status]:
-    """Return where every kind stands. Counts no more than `expiry.MOST_COUNTED` rows of each."""
-    runs = expiry.runs()
+    """Return where every kind stands. Counts no more than `expiry.MAX_COUNTED` rows of each."""
+    runs = expiry.list_runs()
     return [
         Status(
             kind=name,
             days=_days(name),
-            standing=expiry.any_org_standing(kind, before=_before(name, now)),
+            standing=expiry.any_org_count(kind, before=_before(name, now)),
             last_run=runs.get(name),
         )
         for name, kind in KINDS.items()
@@ -72,7 +72,7 @@ def any_org_slice(name: str, *, now: datetime) -> int:
     before = _before(name, now)
     ended = _end(KINDS[name], before) if before is not None else 0
     is_done = ended < SLICE
-    so_far = expiry.add(name, ended=ended, finished_at=now if is_done else None)
+    so_far = expiry.add_progress(name, ended=ended, finished_at=now if is_done else None)
     if is_done and so_far:
         _log.info("retention.ended", kind=name, rows=so_far)
     return ended

@@ -7,7 +7,7 @@ from models import mail, stored_answers
 from models.clicks import retention
 from models.jobs import processes, ticks
 from models.platforms import lookups
-from models.programs import kept_days
+from models.programs import daily_totals
 from pipelines import reckoning, work
 
 #: How long it is known that two clicks are of one visitor, or of one network.
@@ -44,7 +44,7 @@ def any_org_fold_days() -> None:
 
     After the last one, what these days owe is reckoned.
     """
-    if kept_days.any_org_fold(limit=_AT_ONCE) == _AT_ONCE:
+    if daily_totals.any_org_fold(limit=_AT_ONCE) == _AT_ONCE:
         work.enqueue(jobs.DAYS_FOLD, organization_id=None)
     else:
         reckoning.any_org_start()

@@ -236,7 +236,7 @@ class _InForce:
         with self._turn:
             if self._until <= time.monotonic():
                 with db.any_org_work():
-                    self._starts = api_keys.any_org_starts_in_force()
+                    self._starts = api_keys.any_org_list_hash_starts()
                 self._until = time.monotonic() + max(settings.current().web.key_cache_s, 1)
             return key_hash[: api_keys.HASH_START] in self._starts
 
@@ -255,7 +255,7 @@ def _named(sent: str, kind: str) -> tuple[bytes, bytes]:
 
 def _find_key_holder(key_hash: bytes) -> Caller | NotLetIn:
     with db.any_org_work():
-        holder = api_keys.any_org_holder(key_hash)
+        holder = api_keys.any_org_find_holder(key_hash)
         _note_use(holder)
     if holder is None:
         return NotLetIn("key_unknown")
@@ -280,12 +280,12 @@ def _find_key_holder(key_hash: bytes) -> Caller | NotLetIn:
     )
 
 
-def _note_use(holder: api_keys.Holder | None) -> None:
+def _note_use(holder: api_keys.KeyHolder | None) -> None:
     if holder is None or holder.revoked_at is not None:
         return
     now = clock.now()
     if holder.last_used_at is None or now - holder.last_used_at > _USED_EVERY:
-        api_keys.stage_used(organization_id=holder.organization_id, key_id=holder.key_id, at=now)
+        api_keys.stage_last_used(organization_id=holder.organization_id, key_id=holder.key_id, at=now)
 
 
 def _instant(at_s: int | None) -> datetime | None:

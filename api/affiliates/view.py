@@ -68,7 +68,7 @@ def _long_links(affiliate_ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]
 
 
 def _balances(affiliate_ids: Iterable[str], now: datetime) -> dict[str, list[dict[str, Any]]]:
-    found = balances.of_affiliates(
+    found = balances.list_of_affiliates(
         organization_id=guards.organization_id(), affiliate_ids=list(map(UUID, affiliate_ids)), now=now
     )
     return {str(affiliate_id): _BALANCE.dump(held, many=True) for affiliate_id, held in found.items()}

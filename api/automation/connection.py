@@ -24,7 +24,7 @@ def get_automation_connection() -> Mapping[str, object]:
     """Show whom this key connects to. A plan without automation is refused here, before a workflow is built."""
     caller = guards.caller()
     with db.unit_of_work(caller.organization_id):
-        found = api_keys.name_and_hint(organization_id=caller.organization_id, key_id=caller.id)
+        found = api_keys.find_hint(organization_id=caller.organization_id, key_id=caller.id)
     shown: Mapping[str, object] = _RECORD.dump(
         {
             "organization_id": caller.organization_id,

@@ -51,7 +51,7 @@ def search_campaigns() -> list[Any]:
     """Find campaigns by slug or by name; archived ones are not found. Budget: 1 round trip."""
     wanted = body.query()
     with db.unit_of_work(guards.organization_id()):
-        rows = programs.matching(organization_id=guards.organization_id(), limit=_MOST, **wanted)
+        rows = programs.find_matching(organization_id=guards.organization_id(), limit=_MOST, **wanted)
     shown: list[Any] = _CAMPAIGN.dump(rows, many=True)
     return shown
 
@@ -79,7 +79,7 @@ def search_payouts() -> list[Any]:
     """Find a payout by its id, or an affiliate's newest. Budget: 1 round trip."""
     wanted = body.query()
     with db.unit_of_work(guards.organization_id()):
-        rows = payout_lists.matching(
+        rows = payout_lists.find_matching(
             organization_id=guards.organization_id(),
             payout_id=wanted["id"],
             affiliate_id=wanted["affiliate_id"],

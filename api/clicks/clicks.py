@@ -155,7 +155,7 @@ def _link_of(page: str, program: str | None, program_id: UUID | None) -> Link | 
     custom = None
     if program_id is not None:
         with db.any_org_work():
-            custom = organizations.any_org_params_of(program_id)
+            custom = organizations.any_org_find_params_by_program(program_id)
     slugs = links.slugs_in(page, Params(custom).effective_order)[:_MAX_SLUGS]
     candidates = [visits.find(SlugAddress(slug, program, is_on_tag=True)) for slug in slugs]
     existing = [link for link in candidates if link is not None]

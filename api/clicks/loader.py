@@ -79,7 +79,7 @@ def _params(program_id: UUID | None) -> Params | None:
     try:
         with db.any_org_work():
             if program_id is None:
-                return Params(organizations.any_org_params_at(host)).printable
-            return Params(organizations.any_org_params_of(program_id)).printable
+                return Params(organizations.any_org_find_params_by_host(host)).printable
+            return Params(organizations.any_org_find_params_by_program(program_id)).printable
     except db.UNAVAILABLE:
         return None

@@ -141,7 +141,7 @@ class _Ledger:
     def collect(self) -> Iterator[Metric]:
         try:
             with db.any_org_work():
-                found = results.any_org_summary()
+                found = results.any_org_summarize()
         except db.UNAVAILABLE:
             return
         organizations = GaugeMetricFamily(

@@ -43,7 +43,7 @@ def list_embedded_payouts() -> Mapping[str, object]:
     """List the payouts to the affiliate, newest first. Budget: 1 statement."""
     asked, viewer = paging.wanted(body.query()), guards.viewer()
     with db.unit_of_work(viewer.organization_id):
-        rows = receipts.of_affiliate(
+        rows = receipts.list_of_affiliate(
             organization_id=viewer.organization_id,
             affiliate_id=viewer.affiliate_id,
             after=asked.after,

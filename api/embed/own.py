@@ -56,7 +56,7 @@ def _rows(viewer: FrameViewer, number: int, now: datetime) -> FramedRows:
     joined = memberships.find_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id)
     if affiliate is None or joined is None:  # deleted a moment ago
         raise Refused(401)
-    money = balances.of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate_id], now=now)
+    money = balances.list_of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate_id], now=now)
     return FramedRows(
         affiliate=affiliate,
         joined=joined,
@@ -110,7 +110,7 @@ def _create(viewer: FrameViewer, alias: str | None) -> answers.Answer:
 def _days(viewer: FrameViewer, number: int, now: datetime) -> list[KeyedNumbers]:
     last = now.date()
     first = last - timedelta(days=number - 1)
-    parts = own_numbers.of_affiliate_by_day(
+    parts = own_numbers.list_of_affiliate_by_day(
         organization_id=viewer.organization_id,
         affiliate_id=viewer.affiliate_id,
         since=datetime.combine(first, time(), UTC),

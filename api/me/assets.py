@@ -13,7 +13,7 @@ from api.programs import asset_files
 from domain.refused import Refused
 from models import db
 from models.programs import assets
-from models.programs.assets import ShownAsset
+from models.programs.assets import ListedAsset
 from schemas.programs.asset import AssetsQuery, OwnAssetRecord
 
 blueprint = Blueprint("own_assets", __name__)
@@ -33,7 +33,7 @@ def list_own_assets() -> Mapping[str, object]:
     query, account = body.query(), guards.account()
     asked = paging.wanted(query)
     with db.any_org_work():
-        rows = assets.any_org_own(
+        rows = assets.any_org_list_own(
             account_id=account.id,
             email=account.email,
             program_id=query["program_id"],
@@ -49,12 +49,12 @@ def get_own_asset_file(asset_id: str) -> Response:
     """Download an image that is listed, under a name that is made of the asset's."""
     wanted_id, account = path.uuid(asset_id, "asset"), guards.account()
     with db.any_org_work():
-        found = assets.any_org_own_file(account_id=account.id, email=account.email, asset_id=wanted_id)
+        found = assets.any_org_find_own_file(account_id=account.id, email=account.email, asset_id=wanted_id)
     if found is None:
         raise Refused(404, "not_found", f"You have no image {wanted_id}.")
     return asset_files.given_out(found.content, name=found.name, content_type=found.content_type)
 
 
-def _shown(row: ShownAsset) -> dict[str, object]:
+def _shown(row: ListedAsset) -> dict[str, object]:
     address = f"{settings.current().web.url}{_ASSETS}/{row.id}/file"
     return _RECORD.dump(row) | {"fileUrl": address if row.content_type else None}

@@ -28,6 +28,6 @@ def get_own_balance() -> Mapping[str, object]:
     """
     account, now = guards.account(), clock.now()
     with db.any_org_work():
-        found = balances.any_org_of_person(account_id=account.id, email=account.email, now=now, days=_MOST_DAYS)
+        found = balances.any_org_find_of_person(account_id=account.id, email=account.email, now=now, days=_MOST_DAYS)
     shown: Mapping[str, object] = _RECORD.dump(found)
     return shown

@@ -89,7 +89,7 @@ def apply_to_network_program(program_id: str) -> Response:
     """
     wanted_id, sent = path.uuid(program_id, "program"), body.load()
     with db.any_org_work():
-        organization_id = programs.any_org_owner(wanted_id)
+        organization_id = programs.any_org_find_organization(wanted_id)
     if organization_id is None:
         raise networking.not_listed()
     answer = answers.once(lambda: _apply(organization_id, wanted_id, sent), organization_id=organization_id)

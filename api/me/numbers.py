@@ -28,7 +28,7 @@ _MOST_CHANNELS = 200
 @operation(_READ, array(_DAY), asks=OwnNumbersQuery(), may_lag="answer")
 def list_own_days() -> Response:
     """Show what the caller's links brought each day, without `from` and `to` in the last 30. Budget: 1 statement."""
-    first, last, parts = _read(own_numbers.any_org_by_day)
+    first, last, parts = _read(own_numbers.any_org_list_by_day)
     return jsonify(_DAY.dump(daily.by_day(parts, first=first, last=last), many=True))
 
 
@@ -36,7 +36,7 @@ def list_own_days() -> Response:
 @operation(_READ, array(_CHANNEL), asks=OwnNumbersQuery(), may_lag="answer")
 def list_own_channels() -> Response:
     """Show what each of the caller's channel tags brought, the 200 that brought most. Budget: 1 statement."""
-    _, _, parts = _read(own_numbers.any_org_by_channel)
+    _, _, parts = _read(own_numbers.any_org_list_by_channel)
     return jsonify(_CHANNEL.dump(daily.by_channel(parts, most=_MOST_CHANNELS), many=True))
 
 

@@ -28,7 +28,7 @@ def list_own_payouts() -> Mapping[str, object]:
     """List the payouts to the caller by every brand, newest first. Budget: 1 statement."""
     asked, account = paging.wanted(body.query()), guards.account()
     with db.any_org_work():
-        rows = receipts.any_org_receipts(
+        rows = receipts.any_org_list_receipts(
             account_id=account.id, email=account.email, after=asked.after, limit=asked.limit
         )
     return paging.envelope(asked, rows, lambda some: _RECORD.dump(some, many=True))
@@ -40,8 +40,8 @@ def get_own_payout(payout_id: str) -> Mapping[str, Any]:
     """Show one payout to the caller with what it pays for, and what it holds back and why. Budget: 2 statements."""
     wanted_id, account = path.uuid(payout_id, "payout"), guards.account()
     with db.any_org_work():
-        found = receipts.any_org_receipt(account_id=account.id, email=account.email, payout_id=wanted_id)
+        found = receipts.any_org_find_receipt(account_id=account.id, email=account.email, payout_id=wanted_id)
         if found is None:
             raise not_found("payout", wanted_id)
-        lines = receipts.lines(organization_id=UUID(found.organization_id), payout_id=wanted_id)
+        lines = receipts.list_lines(organization_id=UUID(found.organization_id), payout_id=wanted_id)
     return own_payout_detail(found, lines)

@@ -8,8 +8,8 @@ from api.operator.guarding import READ
 from models import db
 from models.gateways import admin_queries
 from models.gateways.admin_queries import ConnectionRow
-from models.platforms import desk as platforms_desk
-from models.platforms.desk import PlatformRow
+from models.platforms import admin_queries as platforms_desk
+from models.platforms.admin_queries import PlatformRow
 from schemas.operator.tenants import TroubledConnectionRecord, TroublesQuery
 
 blueprint = Blueprint("operator_connections", __name__)
@@ -28,7 +28,7 @@ def list_troubled_connections() -> Response:
     only_troubled = body.query()["troubled"]
     with db.any_org_work():
         gateways = admin_queries.any_org_list_connections(only_troubled=only_troubled, limit=_MOST)
-        platforms = platforms_desk.any_org_connections(only_troubled=only_troubled, limit=_MOST)
+        platforms = platforms_desk.any_org_list_connections(only_troubled=only_troubled, limit=_MOST)
     shown = [*map(_of_gateway, gateways), *map(_of_platform, platforms)]
     return jsonify(_RECORD.dump(shown, many=True))
 

@@ -13,7 +13,7 @@ from api.edge.operations import array, one, operation
 from api.edge.wake import wake_relay
 from api.operator.guarding import DECIDE, READ
 from models import db
-from models.payouts import desk, rail_events
+from models.payouts import admin_queries, rail_events
 from pipelines.operating import payout_desk
 from schemas.operator.money import (
     DoubtfulPayoutRecord,
@@ -48,7 +48,7 @@ def list_runs_to_review() -> Response:
     Budget: 1 round trip.
     """
     with db.any_org_work():
-        found = desk.any_org_runs(organization_id=None, only_waiting=body.query()["waiting"], limit=_MOST)
+        found = admin_queries.any_org_list_runs(organization_id=None, only_waiting=body.query()["waiting"], limit=_MOST)
     return jsonify(_RUN.dump(found, many=True))
 
 
@@ -82,7 +82,7 @@ def list_doubtful_payouts() -> Response:
     paid after all by the word of a rail. Those asked longest ago first. Budget: 1 round trip.
     """
     with db.any_org_work():
-        found = desk.any_org_doubtful(limit=_MOST)
+        found = admin_queries.any_org_list_doubtful(limit=_MOST)
     return jsonify(_DOUBTFUL.dump(found, many=True))
 
 

@@ -32,7 +32,7 @@ def list_rate_ages() -> Response:
     """
     with db.any_org_work():
         ages = fx_intake.any_org_ages(now=clock.now())
-        waiting = fx_rates.any_org_waiting([age.currency for age in ages if age.is_stale])
+        waiting = fx_rates.any_org_sum_unpaid([age.currency for age in ages if age.is_stale])
     return jsonify(
         [
             _AGE.dump(

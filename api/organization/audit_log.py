@@ -150,7 +150,7 @@ def _csv(
     def next_rows() -> list[AuditEntry]:
         # A transaction for each piece: a reader who takes an hour holds none open, and memory holds one piece.
         with db.unit_of_work(organization_id):
-            return audit_log.after(
+            return audit_log.list_after(
                 organization_id=organization_id, filters=filters, position=position, limit=min(left, _CSV_PIECE_ROWS)
             )
 

@@ -59,7 +59,7 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 def list_api_keys() -> Response:
     """List the keys: those in force first, newest first. Never their secrets."""
     with db.unit_of_work(guards.organization_id()):
-        rows = api_keys.listed(organization_id=guards.organization_id(), limit=_MOST_SHOWN)
+        rows = api_keys.list_keys(organization_id=guards.organization_id(), limit=_MOST_SHOWN)
     return jsonify([_RECORD.dump(row) for row in rows])
 
 
@@ -95,9 +95,9 @@ def revoke_api_key(key_id: str) -> Response:
     return Response(status=204)
 
 
-def _found(key_id: UUID) -> api_keys.Shown | None:
+def _found(key_id: UUID) -> api_keys.ListedKey | None:
     return api_keys.find(organization_id=guards.organization_id(), key_id=key_id)
 
 
-def _with_secrets(found: api_keys.Shown | None, made: issuing.IssuedKey) -> Mapping[str, object]:
+def _with_secrets(found: api_keys.ListedKey | None, made: issuing.IssuedKey) -> Mapping[str, object]:
     return {**_RECORD.dump(found), "apiKey": made.api_key, "signingSecret": made.signing_secret}

@@ -35,8 +35,8 @@ def list_members() -> Response:
     """List who may act for the organization, with their sessions at the pages. Budget: 4 round trips."""
     organization_id, now = guards.organization_id(), clock.now()
     with db.unit_of_work(organization_id):
-        people = members.listed(organization_id=organization_id, limit=_MOST_SHOWN)
-        found = web_sessions.of_members(
+        people = members.list_members(organization_id=organization_id, limit=_MOST_SHOWN)
+        found = web_sessions.list_of_members(
             organization_id=organization_id, now=now, seen_since=now - sessions.IDLE, limit=_MOST_SESSIONS
         )
     of_subject: dict[str | None, list[MemberSession]] = defaultdict(list)
@@ -74,7 +74,7 @@ def revoke_member_sessions(member_id: str) -> Response:
 
 def _end(member_id: str) -> tuple[int, Mapping[str, object]]:
     wanted_id, organization_id = path.uuid(member_id, "member"), guards.organization_id()
-    found = members.by_id(organization_id=organization_id, member_id=wanted_id)
+    found = members.find_by_id(organization_id=organization_id, member_id=wanted_id)
     if found is None:
         raise not_found("member", wanted_id)
     ended = (

@@ -18,7 +18,7 @@ from api.edge.wake import wake_relay
 from domain.payouts import destinations
 from domain.payouts.destinations import PayoutAccount
 from models import db
-from models.payouts.accounts import Own
+from models.payouts.accounts import OwnAccount
 from pipelines.payouts import choose_account
 from schemas.payouts.account import PayoutAccountBody, PayoutAccountState
 
@@ -78,7 +78,7 @@ def _record(change: choose_account.AccountChange, wanted: PayoutAccount | None, 
         )
 
 
-def _shown(own: Own) -> Mapping[str, object]:
+def _shown(own: OwnAccount) -> Mapping[str, object]:
     found = own.account
     accounts: dict[str, str | None] = dict.fromkeys(destinations.FIELDS.values())
     if found is not None:

@@ -31,7 +31,7 @@ def list_payout_drafts() -> list[object]:
     It tells what was due when it was prepared; preview again before you confirm.
     """
     with db.unit_of_work(guards.organization_id()):
-        found = proposals.open_one(guards.organization_id())
+        found = proposals.find_open(guards.organization_id())
     return [_RECORD.dump(found)] if found else []
 
 

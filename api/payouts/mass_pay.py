@@ -23,7 +23,7 @@ from api.edge.operations import operation, text
 from domain.organization.access import Role
 from domain.text import csv_cells
 from models import db
-from models.payouts.by_hand import Listable
+from models.payouts.manual_payouts import ManualPayout
 from pipelines.payouts import export
 from pipelines.payouts.export import ExportedList
 from schemas.payouts.payout import MassPayQuery
@@ -91,7 +91,7 @@ def _csv(listed: ExportedList) -> str:
     return file.getvalue()
 
 
-def _row(payout: Listable) -> tuple[object, ...]:
+def _row(payout: ManualPayout) -> tuple[object, ...]:
     return (
         payout.payout_id,
         payout.affiliate_id,

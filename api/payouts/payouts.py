@@ -80,7 +80,7 @@ def list_payout_lines(payout_id: str) -> Mapping[str, object]:
 def list_payout_holds() -> list[object]:
     """Show what is on hold, by the day on which it becomes due and by currency."""
     with db.unit_of_work(guards.organization_id()):
-        held = candidates.on_hold(organization_id=guards.organization_id(), now=clock.now())
+        held = candidates.list_on_hold(organization_id=guards.organization_id(), now=clock.now())
     shown: list[object] = _HOLD.dump(held, many=True)
     return shown
 

@@ -22,7 +22,7 @@ from domain.payouts.confirmation import RunFilters, RunRequest
 from domain.payouts.plan import ONE, PAYOUT_CURRENCY, PayoutCandidate, RunRate
 from domain.payouts.states import ReviewStatus
 from domain.payouts.transfers import Method
-from models.payouts.candidates import Eligible
+from models.payouts.candidates import EligibleSum
 from pipelines.payouts import due, narrowing, run
 from pipelines.payouts.due import PayoutPreview
 from pipelines.payouts.run import Receipt
@@ -121,7 +121,7 @@ def _told(found: PayoutPreview, now: datetime, *, with_methods: bool) -> dict[st
     }
 
 
-def _candidate(candidate: PayoutCandidate, part: Eligible) -> dict[str, Any]:
+def _candidate(candidate: PayoutCandidate, part: EligibleSum) -> dict[str, Any]:
     return {
         "affiliate_id": candidate.payee.affiliate_id,
         "affiliate_email": candidate.payee.email,

@@ -18,7 +18,7 @@ from domain.programs.assets import MOST_IMAGE_BYTES
 from domain.refused import not_found
 from models import db
 from models.programs import assets
-from models.programs.assets import ShownAsset
+from models.programs.assets import ListedAsset
 from pipelines.programs import giving
 from schemas.programs.asset import AssetBody, AssetRecord, AssetsQuery
 
@@ -87,7 +87,7 @@ def get_asset_file(asset_id: str) -> Response:
     """Download an image, under a name that is made of the asset's."""
     wanted_id = path.uuid(asset_id, "asset")
     with db.unit_of_work(guards.organization_id()):
-        found = assets.file(organization_id=guards.organization_id(), asset_id=wanted_id)
+        found = assets.find_file(organization_id=guards.organization_id(), asset_id=wanted_id)
     if found is None:
         raise not_found("image", wanted_id)
     return asset_files.given_out(found.content, name=found.name, content_type=found.content_type)
@@ -100,6 +100,6 @@ def _find(asset_id: UUID) -> Mapping[str, Any]:
     return _shown(row)
 
 
-def _shown(row: ShownAsset) -> dict[str, Any]:
+def _shown(row: ListedAsset) -> dict[str, Any]:
     address = f"{settings.current().web.url}{_ASSETS}/{row.id}/file"
     return _RECORD.dump(row) | {"fileUrl": address if row.content_type else None}

@@ -18,7 +18,7 @@ from domain.organization import plans
 from domain.programs import days
 from domain.programs.metrics import MOST_DAYS, BoardMetric, MetricsGroup
 from models import db
-from models.programs.metrics import MetricsOf
+from models.programs.metrics import MetricsScope
 from pipelines.programs import measuring
 from schemas.programs.metrics import BoardRecord, LeaderboardQuery, MetricsAnswer, MetricsQuery
 
@@ -41,7 +41,7 @@ def get_performance_metrics() -> Mapping[str, object]:
     wanted = days.asked(query["first"], query["last"], today=clock.now().date(), most=MOST_DAYS)
     if wanted is None:
         raise ValidationError({"from": [f"It must be the last day, or at most {MOST_DAYS - 1} days before it."]})
-    whose = MetricsOf(organization_id, query["program_id"], query["affiliate_id"])
+    whose = MetricsScope(organization_id, query["program_id"], query["affiliate_id"])
     with db.unit_of_work(organization_id):
         found = measuring.measure(whose, wanted, MetricsGroup(query["group_by"]))
     shown: Mapping[str, object] = _METRICS.dump(found)

@@ -46,7 +46,7 @@ def list_partner_groups(program_id: str) -> list[Any]:
     of_program = _program(program_id)
     with db.unit_of_work(guards.organization_id()):
         lifecycle.find(**of_program)
-        groups = partner_groups.of_program(**of_program)
+        groups = partner_groups.list_of_program(**of_program)
     return [_RECORD.dump(group) for group in groups]
 
 

@@ -74,5 +74,5 @@ def _set(program_id: UUID, wanted: Sequence[Mapping[str, Any]]) -> tuple[int, Se
 
 
 def _current(program_id: UUID) -> list[Any]:
-    tiers = performance_tiers.of_program(organization_id=guards.organization_id(), program_id=program_id)
+    tiers = performance_tiers.list_of_program(organization_id=guards.organization_id(), program_id=program_id)
     return [_RECORD.dump(tier) for tier in tiers]

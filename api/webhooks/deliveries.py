@@ -17,7 +17,7 @@ from api.webhooks import named
 from domain.refused import not_found
 from models import db
 from models.webhooks import attempts, outbox
-from models.webhooks.outbox import WantedDeliveries
+from models.webhooks.outbox import DeliveryFilters
 from models.webhooks.redeliveries import DeliveryWindow
 from pipelines.webhooks import deliver, manage, redelivery
 from schemas.webhooks.webhook import (
@@ -53,10 +53,10 @@ def list_webhook_deliveries(endpoint_id: str) -> Mapping[str, object]:
     wanted_page = paging.wanted(query, most=_DELIVERIES_PER_PAGE)
     with db.unit_of_work(guards.organization_id()):
         endpoint = named.endpoint(endpoint_id)
-        rows = outbox.history(
+        rows = outbox.list_deliveries(
             organization_id=endpoint.organization_id,
             endpoint_id=endpoint.id,
-            wanted=WantedDeliveries(
+            filters=DeliveryFilters(
                 status=query["status"],
                 event_type=query["event_type"],
                 since=query["since"],
@@ -79,13 +79,13 @@ def get_webhook_delivery(endpoint_id: str, delivery_id: str) -> Mapping[str, obj
     with db.unit_of_work(guards.organization_id()):
         endpoint = named.endpoint(endpoint_id)
         wanted_id = path.uuid(delivery_id, "delivery")
-        found = attempts.delivery(
+        found = attempts.find_delivery(
             organization_id=endpoint.organization_id, endpoint_id=endpoint.id, delivery_id=wanted_id
         )
         if found is None:
             raise not_found("delivery", wanted_id)
-        event = attempts.event(organization_id=endpoint.organization_id, event_id=found.event_id)
-        made = attempts.of_delivery(found, organization_id=endpoint.organization_id)
+        event = attempts.find_event(organization_id=endpoint.organization_id, event_id=found.event_id)
+        made = attempts.list_of_delivery(found, organization_id=endpoint.organization_id)
     return {
         **_DELIVERY.dump(found),
         "url": endpoint.url,

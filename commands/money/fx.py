@@ -40,7 +40,7 @@ def load(source: str, as_json: bool) -> None:
 def newest(as_json: bool) -> None:
     """List the newest rate of every currency."""
     with output.every_tenant():
-        rates = fx_rates.newest_of_all()
+        rates = fx_rates.list_newest()
     rows = [(rate.currency, f"{rate.per_usd.normalize():f}", str(rate.on)) for rate in rates]
     columns = ("currency", "perUsd", "date")
     output.show(

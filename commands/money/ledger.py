@@ -10,7 +10,7 @@ from commands import output
 from domain.refused import Refused
 from models.ledger import results, rules
 from models.organization import organizations
-from models.programs import kept_days
+from models.programs import daily_totals
 from pipelines import ledger_check
 
 group = AppGroup("ledger", help="Whether the money adds up.")
@@ -52,7 +52,7 @@ def recount_days(organization: UUID | None) -> None:
     """Count the days of programs and affiliates anew, out of conversions and clicks."""
     for organization_id in _organizations(organization):
         with output.every_tenant():
-            kept_days.stage_recount(organization_id)
+            daily_totals.stage_recount(organization_id)
         click.echo(f"{organization_id}  counted; folded within five minutes")
 
 

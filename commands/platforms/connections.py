@@ -10,7 +10,7 @@ from adapters import clock
 from commands import output
 from commands.platforms import catalogue
 from domain.refused import Refused
-from models.platforms import connections, desk
+from models.platforms import admin_queries, connections
 from models.platforms.connections import PlatformConnection
 from pipelines.platforms import check
 
@@ -25,7 +25,9 @@ group = AppGroup("platform", help="Newsletter and CRM platforms that say who bro
 def every(organization: UUID | None, only_troubled: bool, limit: int, as_json: bool) -> None:
     """List connections to platforms, Broken ones first, with how many payments wait for platforms."""
     with output.every_tenant():
-        found = desk.any_org_connections(organization_id=organization, only_troubled=only_troubled, limit=limit)
+        found = admin_queries.any_org_list_connections(
+            organization_id=organization, only_troubled=only_troubled, limit=limit
+        )
     is_narrow = organization or only_troubled
     output.show(
         [asdict(one) for one in found],
@@ -78,7 +80,7 @@ def every_platform(as_json: bool) -> None:
 
 
 def _found(connection_id: UUID) -> PlatformConnection:
-    rows = desk.any_org_connections(connection_id=connection_id)
+    rows = admin_queries.any_org_list_connections(connection_id=connection_id)
     if rows:
         connection = connections.find(organization_id=rows[0].organization_id, connection_id=connection_id)
         if connection is not None:

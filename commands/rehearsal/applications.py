@@ -32,11 +32,14 @@ def _completed(scene: Scene) -> UUID:
     """Let somebody of our own apply and hand in what is asked in the second step; they are never let in."""
     scenes.only_in_the_sandbox(scene, "Whoever applies may be let in, and paid")
     with db.unit_of_work(scene.id):
-        program_id = rehearsals.asking(scene.id, key=_ASKED)
+        program_id = rehearsals.find_program_with_question(scene.id, key=_ASKED)
         if program_id is None:
             made = lifecycle.create(organization_id=scene.id, wanted=ProgramBody().load(_TERMS), now=clock.now())
             program_id = made.id
-    sent = {"email": f"{rehearsals.OWN}{secrets.token_hex(6)}@example.com", "fullName": "Made by flask trigger"}
+    sent = {
+        "email": f"{rehearsals.EMAIL_PREFIX}{secrets.token_hex(6)}@example.com",
+        "fullName": "Made by flask trigger",
+    }
     with db.unit_of_work(scene.id):
         filed = applying.apply(
             organization_id=scene.id,

@@ -75,7 +75,7 @@ def _adjusted(scene: Scene) -> UUID:
         with db.unit_of_work(scene.id):
             clicks.write([click], clock.now())
     with db.unit_of_work(scene.id):
-        found = rehearsals.conversion_of_click(organization_id=scene.id, click_id=UUID(click.id))
+        found = rehearsals.find_conversion_of_click(organization_id=scene.id, click_id=UUID(click.id))
     if found is None:
         raise Refused(409, "", "The click earned nothing: the budget is used up, or the fraud rules kept it.")
     return found
@@ -151,7 +151,7 @@ def _pay(scene: Scene, *, is_for_review: bool) -> tuple[UUID, UUID]:
     program_id = scenes.seller(scene).program_id
     affiliate_id = scenes.payee(scene, program_id)
     with db.any_org_work():
-        slug = rehearsals.slug_of(organization_id=scene.id, affiliate_id=affiliate_id)
+        slug = rehearsals.find_slug(organization_id=scene.id, affiliate_id=affiliate_id)
     sold = _sell(scene, Partner(program_id, affiliate_id, slug), is_test=False)
     _decide(scene, sold.conversion_id, Action.approve)
     with db.unit_of_work(scene.id), _reviewed(scene, is_for_review):
@@ -184,7 +184,7 @@ def _set(scene: Scene, **assignments: str) -> None:
 def _clicked(scene: Scene) -> Partner:
     """Return an affiliate of our own whose clicks are paid for, in a campaign that is made for it the first time."""
     with db.unit_of_work(scene.id):
-        found = rehearsals.clicked(scene.id)
+        found = rehearsals.find_click_partner(scene.id)
         if found is not None:
             return found
         terms = {

@@ -19,7 +19,7 @@ from commands.rehearsal import forwarding, whom
 from commands.rehearsal.forwarding import Heard
 from domain.webhooks import events
 from models.organization.organizations import Organization
-from models.webhooks import desk, endpoints
+from models.webhooks import admin_queries, endpoints
 from models.webhooks.endpoints import WebhookEndpoint
 from pipelines.webhooks import manage
 
@@ -138,7 +138,7 @@ def _try_the_way(endpoint: WebhookEndpoint, receiver: forwarding.Receiver, is_to
     until = time.monotonic() + _WAY_S
     while not has_come.wait(_LOOK_EVERY_S) and not is_told.is_set():
         with output.every_tenant():
-            (first,) = desk.any_org_deliveries(
+            (first,) = admin_queries.any_org_list_deliveries(
                 organization_id=None, endpoint_id=endpoint.id, status=None, since=None, limit=1
             )
         if first.failure_reason is not None and not has_come.is_set():

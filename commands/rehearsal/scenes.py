@@ -50,7 +50,7 @@ class Scene:
 def seller(scene: Scene) -> Partner:
     """Return somebody who earns by sales. Raises Refused 409 where there is nobody."""
     with db.unit_of_work(scene.id):
-        found = rehearsals.seller(scene.id)
+        found = rehearsals.find_seller(scene.id)
     if found is None:
         message = f"{scene.organization.name} has no Approved affiliate in an open campaign that pays for sales."
         raise Refused(409, "", message)
@@ -59,7 +59,7 @@ def seller(scene: Scene) -> Partner:
 
 def join(scene: Scene, program_id: UUID, *, is_test: bool) -> UUID:
     """Add an affiliate of our own to a campaign and return their id."""
-    name = f"{rehearsals.OWN}{secrets.token_hex(6)}"
+    name = f"{rehearsals.EMAIL_PREFIX}{secrets.token_hex(6)}"
     sent = {"programId": str(program_id), "email": f"{name}@example.com", "fullName": "Made by flask trigger"}
     with db.unit_of_work(scene.id):
         joined = joining.create(

@@ -14,7 +14,7 @@ from domain.refused import Refused
 from domain.webhooks import events
 from models.organization import rehearsals
 from models.organization.organizations import Organization
-from models.organization.rehearsals import Told
+from models.organization.rehearsals import EventDelivery
 from models.webhooks import endpoints
 from pipelines.webhooks import manage
 
@@ -81,12 +81,12 @@ def _make(scene: Scene, event: str, as_json: bool) -> None:
     )
 
 
-def _told(brand: Organization, event: str, about: UUID, since: datetime) -> list[Told]:
+def _told(brand: Organization, event: str, about: UUID, since: datetime) -> list[EventDelivery]:
     with output.every_tenant():
-        return rehearsals.told(organization_id=brand.id, type=event, about=about, since=since)
+        return rehearsals.list_deliveries(organization_id=brand.id, type=event, about=about, since=since)
 
 
-def _say(scene: Scene, event: str, about: UUID, told: list[Told]) -> None:
+def _say(scene: Scene, event: str, about: UUID, told: list[EventDelivery]) -> None:
     click.echo(f"{event} of {scene.organization.name}, about {about}")
     for one in told:
         whom = f"{manage.shown_url(one.url)}  delivery {one.delivery_id}" if one.url else "nobody subscribes"

@@ -175,7 +175,7 @@ def _line_of(one: RestoredTransfer) -> str:
 
 def _span(restored_to: datetime) -> ListingSpan:
     """Return since when rails are asked: also from the last transfer that is known, should the moment be too late."""
-    newest = listings.any_org_newest_attempt_at()
+    newest = listings.any_org_find_newest_attempt_at()
     listed_since = min(restored_to, newest) if newest is not None else restored_to
     return ListingSpan(restored_to, restored_to - _MARGIN, listed_since - _MARGIN)
 

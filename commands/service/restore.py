@@ -64,7 +64,11 @@ def run(folder: Path, to: datetime | None, name: str | None, into: Path | None, 
 def status(as_json: bool) -> None:
     """Say whether payouts are held because the database was restored, and which wait, with the key that rails know."""
     with output.every_tenant():
-        is_held, server, unsure = not known_servers.is_known(), known_servers.name(), restored.any_org_unsure()
+        is_held, server, unsure = (
+            not known_servers.is_known(),
+            known_servers.read_server_name(),
+            restored.any_org_unsure(),
+        )
         cleanness = clean.any_org_cleanness(restored_to=None)
 
     def person() -> None:
@@ -114,7 +118,7 @@ def release(restored_to: datetime, why: str, without_reconcile: bool, as_json: b
             "lookedUp": released.looked_up,
             "letGo": released.let_go,
         }
-        trail.record("restore.released", result, about=known_servers.name())
+        trail.record("restore.released", result, about=known_servers.read_server_name())
     output.show(
         result,
         as_json=as_json,

@@ -5,7 +5,7 @@ from flask.cli import AppGroup
 
 from adapters import clock
 from commands import output
-from models.upkeep.expiry import MOST_COUNTED
+from models.upkeep.expiry import MAX_COUNTED
 from pipelines import retention
 from pipelines.retention import Status
 
@@ -62,7 +62,7 @@ def _document(one: Status) -> dict[str, object]:
         "rows": one.standing.rows,
         "oldest": one.standing.oldest.isoformat() if one.standing.oldest else None,
         "due": one.standing.due,
-        "counted_up_to": MOST_COUNTED,
+        "counted_up_to": MAX_COUNTED,
         "last_run": {
             "started_at": run.started_at.isoformat(),
             "finished_at": run.finished_at.isoformat() if run.finished_at else None,
@@ -87,4 +87,4 @@ def _line(one: Status) -> tuple[object, ...]:
 
 
 def _number(rows: int) -> str:
-    return f"over {MOST_COUNTED:,}" if rows == MOST_COUNTED else f"{rows:,}"
+    return f"over {MAX_COUNTED:,}" if rows == MAX_COUNTED else f"{rows:,}"

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from models import conditions
 from models.conditions import OF_PERSON
-from models.programs.advertised import AdvertisedTerms
+from models.programs.advertised_terms import AdvertisedTerms
 from models.table import Rows, columns
 
 

@@ -305,7 +305,7 @@ with grown as materialized (
     (id, organization_id, conversion_id, event_type, amount_cents, commission_cents, occurred_at)
   select gen_random_uuid(), organization_id, id, 'adjustment', 0, cents, %(now)s from grown
 )
-{entries.insertion(kind="'earn'", cents="c.cents", cause="c.cause_id", at="%(now)s")}
+{entries.insert_sql(kind="'earn'", cents="c.cents", cause="c.cause_id", at="%(now)s")}
 from grown c
 """)
 

@@ -1,5 +1,5 @@
-"""Host names that brands point at the service.
+"""Host names that brands point at the service: their holders, and the records of their proofs.
 
-holders  who has one, and whether it is verified
-looks    what was seen of its proof
+holders        who holds a name, and whether it is verified
+proof_records  the results of checking its proof
 """

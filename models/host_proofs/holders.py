@@ -1,4 +1,4 @@
-"""Who holds a host name, whether it is verified, and whether somebody else has it."""
+"""Holders of host names: whether a name is verified, and whether another holder has it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,9 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class HostHolder:
-    """Who holds a host name: a program its custom domain, an organization (`program_id` None) its tracking domain."""
+    """The holder of a host name: a program with its custom domain, or (`program_id` None) an organization's tracking
+    domain. `is_over`: the program is archived.
+    """
 
     organization_id: UUID
     program_id: UUID | None
@@ -21,13 +23,13 @@ class HostHolder:
 
     @property
     def holder_id(self) -> UUID:
-        """What its proof is known by."""
+        """The id under which its proof is stored."""
         return self.program_id or self.organization_id
 
 
 _HOLDERS = Rows(HostHolder)
-#: What of a program `p`, and of an organization `o`, makes a holder.
-OF_PROGRAM = columns(
+#: The columns of a holder, of a program `p` and of an organization `o`.
+PROGRAM_COLUMNS = columns(
     HostHolder,
     "p",
     program_id="p.id",
@@ -35,7 +37,7 @@ OF_PROGRAM = columns(
     is_verified="p.custom_domain_verified",
     is_over="p.archived_at is not null",
 )
-OF_ORGANIZATION = columns(
+ORGANIZATION_COLUMNS = columns(
     HostHolder,
     organization_id="o.id",
     program_id="null::uuid",
@@ -43,39 +45,41 @@ OF_ORGANIZATION = columns(
     is_verified="o.tracking_domain_verified",
     is_over="false",
 )
-_PROGRAM = f"select {OF_PROGRAM} from program p where p.organization_id = %s and p.id = %s for no key update"
-_ORGANIZATION = f"select {OF_ORGANIZATION} from organization o where o.id = %s for no key update"
+_PROGRAM = f"select {PROGRAM_COLUMNS} from program p where p.organization_id = %s and p.id = %s for no key update"
+_ORGANIZATION = f"select {ORGANIZATION_COLUMNS} from organization o where o.id = %s for no key update"
 
 
 def lock(*, organization_id: UUID, program_id: UUID | None) -> HostHolder | None:
-    """Return a holder as it is, locked until the transaction ends."""
+    """Return a holder, locked until the transaction ends."""
     if program_id is None:
         return _HOLDERS.first(_ORGANIZATION, (organization_id,))
     return _HOLDERS.first(_PROGRAM, (organization_id, program_id))
 
 
-def stage_verified(of: HostHolder, *, is_verified: bool, at: datetime) -> None:
+def stage_verified(holder: HostHolder, *, is_verified: bool, at: datetime) -> None:
     """Stage whether the name of a locked holder is verified."""
-    if of.program_id is None:
+    if holder.program_id is None:
         sql = "update organization set tracking_domain_verified = %s where id = %s"
-        db.stage(sql, (is_verified, of.organization_id))
+        db.stage(sql, (is_verified, holder.organization_id))
     else:
         sql = "update program set custom_domain_verified = %s, updated_at = %s where organization_id = %s and id = %s"
-        db.stage(sql, (is_verified, at, of.organization_id, of.program_id))
+        db.stage(sql, (is_verified, at, holder.organization_id, holder.program_id))
 
 
-def stage_free_name(of: HostHolder) -> None:
-    """Stage the early end of another organization's hold on a holder's name; a name still in use there stays held."""
-    db.stage("select free_host(%s, %s)", (of.name, of.organization_id))
+def stage_free_name(holder: HostHolder) -> None:
+    """Stage the early end of another organization's hold on a holder's name; a name in use there stays held."""
+    db.stage("select free_host(%s, %s)", (holder.name, holder.organization_id))
 
 
-def is_held_elsewhere(of: HostHolder) -> bool:
-    """Return whether a holder's name belongs to another holder, or to an organization that left it recently.
+def is_held_elsewhere(holder: HostHolder) -> bool:
+    """Return whether a holder's name belongs to another holder, or to an organization that used it until recently.
 
-    Called behind `advisory_locks.stage_domain_lock`.
+    Call it after `advisory_locks.stage_domain_lock`.
     """
-    found = db.row("select is_host_proved_elsewhere(%s, %s, %s)", (of.name, of.organization_id, of.program_id))
-    return found == (True,)
+    row = db.row(
+        "select is_host_proved_elsewhere(%s, %s, %s)", (holder.name, holder.organization_id, holder.program_id)
+    )
+    return row == (True,)
 
 
 class HostHold(NamedTuple):
@@ -89,13 +93,13 @@ _ANY_ORG_HOLD = "select organization_id, held_until = 'infinity' from host_hold 
 
 
 def any_org_find_hold(name: str) -> HostHold | None:
-    """Return the hold on a host name; None where no organization has one."""
+    """Return the hold on a host name, or None."""
     row = db.row(_ANY_ORG_HOLD, (name,))
     return HostHold(*row) if row else None
 
 
 def any_org_stage_free(name: str) -> None:
-    """Stage the early end of the hold on a host name that its organization has left."""
+    """Stage the early end of the hold on a host name that its organization no longer uses."""
     db.stage("delete from host_hold where name = %s and held_until <> 'infinity'", (name,))
 
 
@@ -110,5 +114,5 @@ limit 1
 
 
 def any_org_is_served(*, host: str, handle: str | None) -> bool:
-    """Say whether a host is a brand's: a verified domain, its portal's own host, or (`handle`) its subdomain."""
+    """Return whether a host belongs to a brand: a verified domain, its portal's host, or (`handle`) its subdomain."""
     return bool(db.run(_ANY_ORG_IS_SERVED, {"host": host, "handle": handle}))

@@ -1,1 +1,1 @@
-"""Imports of the past, and how one is taken back."""
+"""Imports of past data, and their undoing."""

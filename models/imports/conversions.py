@@ -1,4 +1,4 @@
-"""Conversions of an import, in statements that do not grow with their number."""
+"""Conversions of an import: the number of statements does not depend on how many there are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -18,7 +18,7 @@ SOURCE = "import"
 
 @dataclass(frozen=True, slots=True)
 class ImportedConversion:
-    """A sale of the past as it is stored. `customer` is whose payment it counts as."""
+    """A past sale to store. `customer` identifies the customer whose payment it counts as."""
 
     id: UUID
     affiliate_id: UUID
@@ -42,7 +42,7 @@ class ImportedConversion:
 
 
 class RowAffiliate(NamedTuple):
-    """An affiliate whom a row names, and what the organization does with purchases of their own (`self_referrals`)."""
+    """An affiliate named by a row, with the organization's rule for their own purchases (`self_referrals`)."""
 
     id: UUID
     email_normalized: str
@@ -50,7 +50,7 @@ class RowAffiliate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class NamedAffiliates:
+class RowAffiliates:
     """Affiliates of a program by email and by slug."""
 
     by_email: dict[str, RowAffiliate]
@@ -64,7 +64,7 @@ class _Name(NamedTuple):
 
 
 _NAMES = Rows(_Name)
-_NAMED = """
+_AFFILIATES = """
 select a.email, null, a.id, a.email_normalized, o.self_referrals
 from affiliate a join organization o on o.id = a.organization_id
 where a.organization_id = %(org)s and a.program_id = %(program)s and a.email = any(%(emails)s) and a.deleted_at is null
@@ -76,28 +76,28 @@ where l.organization_id = %(org)s and l.program_id = %(program)s and l.slug = an
 """
 
 
-def affiliates_named(
+def find_affiliates(
     *, organization_id: UUID, program_id: UUID, emails: Sequence[str], slugs: Sequence[str]
-) -> NamedAffiliates:
-    """Return which affiliates of the program have these emails and slugs, in any status."""
+) -> RowAffiliates:
+    """Return the affiliates of the program with these emails and slugs, in any status."""
     rows = _NAMES.all(
-        _NAMED, {"org": organization_id, "program": program_id, "emails": list(emails), "slugs": list(slugs)}
+        _AFFILIATES, {"org": organization_id, "program": program_id, "emails": list(emails), "slugs": list(slugs)}
     )
-    return NamedAffiliates(
+    return RowAffiliates(
         by_email={row.email: row.affiliate for row in rows if row.email is not None},
         by_slug={row.slug: row.affiliate for row in rows if row.slug is not None},
     )
 
 
-_KNOWN = f"""
+_EXISTING = f"""
 select external_event_id from conversion
 where organization_id = %s and source = '{SOURCE}' and external_event_id = any(%s)
 """
 
 
-def known(*, organization_id: UUID, external_event_ids: Sequence[str]) -> set[str]:
-    """Return which of these rows an import has brought already."""
-    return {found for (found,) in db.run(_KNOWN, (organization_id, list(external_event_ids)))}
+def find_existing(*, organization_id: UUID, external_event_ids: Sequence[str]) -> set[str]:
+    """Return which of these external ids were already imported."""
+    return {event_id for (event_id,) in db.run(_EXISTING, (organization_id, list(external_event_ids)))}
 
 
 _COLUMNS = tuple(field.name for field in fields(ImportedConversion) if field.name != "customer")
@@ -110,7 +110,7 @@ from organization o, {unnest(ImportedConversion, _COLUMNS)} as r ({", ".join(_CO
 where o.id = %s
 """
 
-# What follows is read from the conversions themselves, so that it cannot say anything else than they do.
+# The following rows are derived from the conversions themselves, so that they cannot differ from them.
 _HISTORY = """
 insert into conversion_event (id, organization_id, conversion_id, event_type, amount_cents, commission_cents,
   occurred_at)
@@ -120,7 +120,7 @@ from conversion where organization_id = %s and import_job_id = %s
 """
 
 _EARNED = f"""
-{entries.insertion(kind="'earn'", cents="c.commission_cents", cause="c.id", at="c.created_at")}
+{entries.insert_sql(kind="'earn'", cents="c.commission_cents", cause="c.id", at="c.created_at")}
 from conversion c
 where c.organization_id = %s and c.import_job_id = %s and not c.payout_locked and c.commission_cents > 0
   and c.status not in {conditions.EARNS_NOTHING}
@@ -134,8 +134,8 @@ group by 1, 2, day, 4 order by 2, day, 4
 on conflict (organization_id, affiliate_id, day, currency) do update set net_cents = r.net_cents + excluded.net_cents
 """
 
-# All names first, in one order, so that two that count the same customers never wait for each other. Locked by a
-# statement of its own, which sees those that others noted meanwhile.
+# All names first, in one order, so that two imports that count the same customers never deadlock. Locked by a separate
+# statement, which sees the rows that others inserted meanwhile.
 _NOTE_CUSTOMERS = """
 insert into program_customer (organization_id, program_id, customer_key, first_paid_at, payments)
 select %(org)s, %(program)s, name, %(at)s, 0
@@ -158,10 +158,10 @@ cross join lateral count_payment(%(org)s, %(program)s, paid.id_name, paid.other_
 
 
 def stage(job: ImportJob, rows: Sequence[ImportedConversion], *, program_id: UUID, method: str, is_test: bool) -> None:
-    """Stage an import's conversions with all they bring: history, what is owed, revenue and payments of customers.
+    """Stage an import's conversions with their history, ledger entries, revenue and customers' payments.
 
-    Locked rows owe nothing. Customers are taken before revenue, as by a gateway's payment, and each in one order, so
-    two that meet wait for each other.
+    Locked rows owe nothing. Customers are locked before revenue, as by a gateway's payment, and each in one order, so
+    that concurrent imports wait for each other and never deadlock.
     """
     if not rows:
         return
@@ -169,7 +169,7 @@ def stage(job: ImportJob, rows: Sequence[ImportedConversion], *, program_id: UUI
     db.stage(_INSERT, (program_id, job.id, method, is_test, job.created_at, *columns, job.organization_id))
     payments = [row for row in rows if row.customer.is_known]
     if payments:
-        counted = {
+        params = {
             "org": job.organization_id,
             "program": program_id,
             "job": job.id,
@@ -181,6 +181,6 @@ def stage(job: ImportJob, rows: Sequence[ImportedConversion], *, program_id: UUI
             "moments": [row.occurred_at for row in payments],
         }
         for statement in (_NOTE_CUSTOMERS, _LOCK_CUSTOMERS, _COUNT_PAYMENTS):
-            db.stage(statement, counted)
+            db.stage(statement, params)
     for statement in (_HISTORY, _EARNED, _REVENUE):
         db.stage(statement, (job.organization_id, job.id))

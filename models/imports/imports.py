@@ -1,4 +1,4 @@
-"""Imports from another service: one row per run, and one run at a time; their history."""
+"""Imports from another service: one row per run, one run at a time; and their history."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,9 +15,9 @@ UNDONE = "Undone"
 
 @dataclass(frozen=True, slots=True)
 class ImportJob:
-    """What an import came to: rows by outcome, and how often each reason turned one away.
+    """The result of an import: rows by outcome, and how often each reason rejected one.
 
-    `warnings` as `domain.imports.words.stored_warnings` has them; `source` is the service that conversions came from.
+    `warnings` as `domain.imports.words.stored_warnings` returns them; `source` is the service of origin.
     """
 
     id: UUID
@@ -41,7 +41,7 @@ class ImportJob:
 
 
 class ListedImport(NamedTuple):
-    """An import as its history shows it: with its id as a text. In lists `warnings` are only counted."""
+    """An import in the history, with its id as text. Lists contain only the count of `warnings`."""
 
     id: str
     kind: str
@@ -66,7 +66,7 @@ _ONE = Listing("import_job", ListedImport, condition="true", warning_count=_COUN
 def page(
     *, organization_id: UUID, kind: str | None, status: str | None, limit: int, after: Position | None
 ) -> list[ListedImport]:
-    """Return up to `limit` imports of the organization, of this kind and status if asked, newest first."""
+    """Return up to `limit` imports, newest first; `kind` and `status` None do not filter."""
     where = {"kind": kind, "status": status}
     return _HISTORY.page(organization_id=organization_id, where=where, limit=limit, after=after)
 
@@ -94,5 +94,5 @@ values (%(id)s, %(organization_id)s, %(kind)s, %(status)s, %(total)s, %(imported
 
 
 def stage(job: ImportJob) -> None:
-    """Stage the row of an import that is done."""
+    """Stage the row of a finished import."""
     db.stage(_INSERT, asdict(job) | {"reasons": Json(dict(job.reasons)), "warnings": Json(list(job.warnings))})

@@ -1,4 +1,4 @@
-"""Takes back what an import wrote, in statements that do not grow with its rows."""
+"""Undoes an import: the number of statements does not depend on its rows."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,10 +8,10 @@ from models.db import db
 from models.ledger import entries
 from models.table import Rows
 
-# Locked before they are looked at, in the order of their ids: a transaction that waits for one finds it gone.
+# Locked before they are read, by id: a transaction that waits for one finds it deleted.
 _LOCK = "select from conversion where organization_id = %s and import_job_id = %s order by id for update"
 
-_HELD = """
+_COUNT_BLOCKED = """
 select count(*) filter (where c.refunded_cents > 0 or exists
     (select from refund r where r.organization_id = c.organization_id and r.conversion_id = c.id)),
   count(*) filter (where exists
@@ -24,7 +24,7 @@ from conversion c where c.organization_id = %s and c.import_job_id = %s
 """
 
 _LEDGER = f"""
-{entries.insertion(kind="'adjust'", cents="-booked.cents", cause="c.import_job_id", at="%(at)s")}
+{entries.insert_sql(kind="'adjust'", cents="-booked.cents", cause="c.import_job_id", at="%(at)s")}
 from conversion c
 cross join lateral (select sum(l.amount_cents) as cents from ledger_entry l
   where l.organization_id = c.organization_id and l.conversion_id = c.id) booked
@@ -47,8 +47,8 @@ select distinct program_id, concat(case when is_test then 'test-' end, 'email:',
 from conversion where organization_id = %(org)s and import_job_id = %(job)s and email_normalized is not null
 """
 
-# Locked first: a payment that is being counted meanwhile is then among those that remain. In the order in which they
-# are counted, the inboxes before the ids.
+# Locked first: a payment that is counted concurrently is then among those that remain. In the order in which they are
+# counted, the inboxes before the ids.
 _LOCK_CUSTOMERS = f"""
 select from program_customer c
 where c.organization_id = %(org)s and (c.program_id, c.customer_key) in (
@@ -58,7 +58,7 @@ where c.organization_id = %(org)s and (c.program_id, c.customer_key) in (
 order by c.customer_key collate "C" for update
 """
 
-# With the inboxes that lead to them: they are known of nobody else, and by this import alone.
+# With the inboxes that lead to them: only this import created those.
 _CUSTOMERS_GONE = f"""
 with inbox as ({_INBOXES}), gone as (
   delete from program_customer c using import_customer i
@@ -100,24 +100,28 @@ _CONVERSIONS = "delete from conversion where organization_id = %(org)s and impor
 
 
 def lock_conversions(*, organization_id: UUID, job_id: UUID) -> dict[str, int]:
-    """Lock an import's conversions until the transaction ends; return how many of them are held back by what.
+    """Lock an import's conversions until the transaction ends; return how many block the undoing, by reason.
 
-    `refunded`: a refund was taken. `overridden`: somebody earned on top. `paid`: a payout names it.
+    `refunded`: it has a refund. `overridden`: a recruiter earned an override. `paid`: a payout contains it.
     """
     db.stage(_LOCK, (organization_id, job_id))
-    return {why: count for why, count in held(organization_id=organization_id, job_id=job_id).items() if count}
+    return {
+        reason: count
+        for reason, count in count_blocked(organization_id=organization_id, job_id=job_id).items()
+        if count
+    }
 
 
-def held(*, organization_id: UUID, job_id: UUID) -> dict[str, int]:
-    """Return how many of an import's conversions are held back by what, as `lock_conversions` does; locks nothing."""
-    row = db.row(_HELD, (organization_id, job_id))
+def count_blocked(*, organization_id: UUID, job_id: UUID) -> dict[str, int]:
+    """Return the same counts as `lock_conversions`, without locks."""
+    row = db.row(_COUNT_BLOCKED, (organization_id, job_id))
     assert row is not None
     return dict(zip(("refunded", "overridden", "paid"), row, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class OwedCommission:
-    """Commission in minor units of one currency that is owed for so many conversions."""
+    """The commission owed in one currency, in minor units, and the number of its conversions."""
 
     currency: str
     commission_cents: int
@@ -135,13 +139,13 @@ group by c.currency order by c.currency
 """
 
 
-def owed(*, organization_id: UUID, job_id: UUID) -> list[OwedCommission]:
-    """Return what the ledger owes for an import's conversions: what its undoing takes back, by currency."""
+def sum_owed(*, organization_id: UUID, job_id: UUID) -> list[OwedCommission]:
+    """Return what the ledger owes for an import's conversions, by currency: the undoing reverses it."""
     return _OWED_ROWS.all(_OWED, (organization_id, job_id))
 
 
 def stage_removal(*, organization_id: UUID, job_id: UUID, at: datetime) -> None:
-    """Stage the removal of an import's conversions with all they brought; the ledger gets opposite entries."""
+    """Stage the removal of an import's conversions and derived rows; the ledger gets opposite entries."""
     for statement in (
         _LEDGER,
         _LOCK_CUSTOMERS,
@@ -168,9 +172,9 @@ where a.organization_id = %(org)s and a.import_job_id = %(job)s and a.deleted_at
 """
 
 
-def unused_affiliates(*, organization_id: UUID, job_id: UUID) -> list[UUID]:
-    """Return an import's affiliates who never came: no conversion, no click, no recruit, and never signed in."""
-    return [found for (found,) in db.run(_UNUSED, {"org": organization_id, "job": job_id})]
+def list_unused_affiliates(*, organization_id: UUID, job_id: UUID) -> list[UUID]:
+    """Return an import's unused affiliates: no conversion, no click, no recruit, and never signed in."""
+    return [affiliate_id for (affiliate_id,) in db.run(_UNUSED, {"org": organization_id, "job": job_id})]
 
 
 _COUNT_AFFILIATES = """
@@ -179,7 +183,7 @@ select count(*) from affiliate where organization_id = %s and import_job_id = %s
 
 
 def count_affiliates(*, organization_id: UUID, job_id: UUID) -> int:
-    """Return how many affiliates of an import there still are."""
+    """Return how many undeleted affiliates of an import exist."""
     row = db.row(_COUNT_AFFILIATES, (organization_id, job_id))
     assert row is not None
     return int(row[0])

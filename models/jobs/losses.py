@@ -14,8 +14,8 @@ from domain.jobs import Job
 UNSETTLED_SALE = "an accepted sale has its conversion, an uncredited row or a job that settles it"
 DISCARDED_WORK = "work on money whose job was discarded is done, asked for again or accepted as lost"
 UNCASCADED_REFUND = "a refund of a sale has reached its override, or a job takes it there"
-_UNPAID_PAYOUT = "somebody sends a payout that may be sent"
-_UNASKED_DEAL = "somebody asks about a charge or a refund that is on its way"
+_UNPAID_PAYOUT = "a payout that may be sent has a job that sends it"
+_UNASKED_DEAL = "a charge or refund on its way has a job that asks its source"
 
 
 @dataclass(frozen=True, slots=True)

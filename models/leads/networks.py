@@ -1,4 +1,4 @@
-"""How many leads of an affiliate came from one network within an hour."""
+"""Counts of an affiliate's leads from one network within an hour."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -9,7 +9,7 @@ from models.prepared_statements import PreparedStatement
 
 _SPAN = timedelta(hours=1)
 
-# A person who is known makes no new lead, as the unique index lead_person has it.
+# A known person creates no new lead, as the unique index lead_person enforces.
 _COUNT = PreparedStatement(f"""
 insert into lead_network as n (organization_id, affiliate_id, network, since, leads)
 select %(org)s, %(affiliate)s, %(network)s, %(at)s, 1
@@ -55,5 +55,5 @@ returning 1
 
 
 def any_org_drop(*, now: datetime, limit: int) -> int:
-    """Delete up to `limit` counts that nothing adds to any more; return how many."""
+    """Delete up to `limit` counts that can no longer increase; return how many."""
     return len(db.run(_DROP, (now - 2 * _SPAN, limit)))

@@ -1,4 +1,4 @@
-"""Leads, and what a lead's link leads to. A lead has the id of its own conversion."""
+"""Leads, and the affiliate of a lead's link. A lead has the same id as its own conversion."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from models.table import Rows, columns, placeholders, row_values
 
 @dataclass(frozen=True, slots=True)
 class LeadReferral:
-    """Whom a lead is credited to, on the terms of the moment. `currency` is the organization's home currency."""
+    """The affiliate to credit with a lead, on the current terms. `currency` is the organization's home currency."""
 
     program_id: UUID
     affiliate_id: UUID
@@ -47,14 +47,14 @@ where a.organization_id = %s and a.program_id = %s and a.id = %s and a.deleted_a
 """)
 
 
-def referral(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> LeadReferral | None:
-    """Return an affiliate as one who is credited with leads; None for one who is not there."""
+def find_referral(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> LeadReferral | None:
+    """Return an affiliate to credit with leads; None for an unknown one."""
     return _REFERRALS.first(_BY_ID, (organization_id, program_id, affiliate_id))
 
 
 @dataclass(frozen=True, slots=True)
 class LeadLookUp:
-    """The id of a lead that is known already, and what the slug leads to; None for an unknown one."""
+    """The id of an already known lead, and the affiliate of the slug; None for an unknown one."""
 
     known_lead_id: UUID | None
     referral: LeadReferral | None
@@ -81,19 +81,19 @@ select (select id from lead where organization_id = %(org)s and event_id = %(eve
 
 
 def look_up(*, organization_id: UUID, external_event_id: str | None, slug: str, program_id: UUID | None) -> LeadLookUp:
-    """Return which lead has this event id, if it is known, and what the slug leads to, in one statement.
+    """Return the lead with this event id, if it is known, and the affiliate of the slug, in one statement.
 
-    Among several campaigns the one that can earn now wins, then the oldest; `program_id` names the campaign.
+    Among several campaigns one that can earn now comes first, then the oldest; `program_id` selects the campaign.
     """
-    asked = {"org": organization_id, "event": external_event_id, "slug": slug, "program": program_id}
-    found = _LOOK_UPS.first(_BY_SLUG, asked)
-    assert found is not None
-    return found
+    params = {"org": organization_id, "event": external_event_id, "slug": slug, "program": program_id}
+    look_up_row = _LOOK_UPS.first(_BY_SLUG, params)
+    assert look_up_row is not None
+    return look_up_row
 
 
 @dataclass(frozen=True, slots=True)
 class LeadRow:
-    """One lead; `id` is its conversion's too. Times are aware UTC."""
+    """One lead; `id` is also its conversion's id. Times are aware UTC."""
 
     id: UUID
     organization_id: UUID
@@ -117,8 +117,8 @@ insert into lead ({columns(LeadRow)}) values ({placeholders(LeadRow)}) on confli
 """)
 
 
-def insert_unless_known(lead: LeadRow) -> bool:
-    """Insert a lead now; False when its event or its person is known. Of two at once the later one waits and loses."""
+def insert_new(lead: LeadRow) -> bool:
+    """Insert a lead now; False if its event or its person is known. The later of two calls waits and fails."""
     return bool(db.run(_INSERT, row_values(lead)))
 
 
@@ -129,7 +129,7 @@ where organization_id = %s and id = %s and state = 'Open'
 
 
 def stage_convert(*, organization_id: UUID, lead_id: UUID, conversion_id: UUID, at: datetime) -> None:
-    """Stage that a sale has come of an Open lead; any other lead stays as it is."""
+    """Stage that an Open lead was converted by a sale; any other lead stays unchanged."""
     db.stage(_CONVERT, (conversion_id, at, organization_id, lead_id))
 
 
@@ -139,13 +139,13 @@ update lead set state = 'Invalidated' where organization_id = %s and id = %s and
 
 
 def stage_invalidate(*, organization_id: UUID, lead_id: UUID) -> None:
-    """Stage that a lead does not count; an expired one stays expired, for the person may be a lead again by now."""
+    """Stage that a lead does not count; an expired one stays expired, for the person may have a new lead."""
     db.stage(_INVALIDATE, (organization_id, lead_id))
 
 
 @dataclass(frozen=True, slots=True)
 class InvalidatedLead:
-    """What decides where an invalidated lead goes when it is validated."""
+    """The data that decides the state of an invalidated lead when it is validated."""
 
     is_converted: bool
     expires_at: datetime
@@ -160,7 +160,7 @@ for update
 
 
 def lock_invalidated(*, organization_id: UUID, lead_id: UUID) -> InvalidatedLead | None:
-    """Lock a lead that is Invalidated; None for every other."""
+    """Lock a lead that is Invalidated; None for any other."""
     return _INVALIDATED.first(_LOCK_INVALIDATED, (organization_id, lead_id))
 
 
@@ -183,8 +183,8 @@ returning 1
 
 
 def any_org_expire(*, now: datetime, limit: int) -> int:
-    """Expire up to `limit` Open leads that no sale came of in time; returns how many.
+    """Expire up to `limit` Open leads without a sale in time; return how many.
 
-    What somebody is at work on waits for the next time.
+    Rows locked by another transaction are skipped until the next run.
     """
     return len(db.run(_EXPIRE, (now, limit)))

@@ -1,1 +1,1 @@
-"""Whether the money adds up, and what the last check found."""
+"""The ledger, balances from it, the rules that its rows must obey, and the results of checking them."""

@@ -1,6 +1,6 @@
-"""What an affiliate is owed, by currency: sums of ledger rows, split by where the money stands.
+"""Balances of affiliates by currency: sums of ledger rows, split into on hold, payable, on its way and paid.
 
-Of some affiliates, as the brand asks, or of all that a person is with every brand, and never another person's.
+For some affiliates of a brand, or for all affiliates of one person across brands.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,11 +23,11 @@ _LEFT = f"{conditions.earned_cents('c')} - c.paid_cents"
 
 @dataclass(frozen=True, slots=True)
 class CurrencyBalance:
-    """What somebody has in one currency, in its minor units.
+    """An affiliate's balance in one currency, in its minor units.
 
-    `on_hold_cents` waits for its day, for an approval or for the end of a dispute, `on_its_way_cents` stands in payouts
-    that are not Paid; `payable_cents` is the rest of what the ledger owes, less than 0 where more was paid than was
-    earned. `paid_cents` was paid, less what later payouts held back.
+    `on_hold_cents` waits for its day, for an approval or for the end of a dispute; `on_its_way_cents` is in payouts
+    that are not Paid; `payable_cents` is the rest of what the ledger owes, negative if more was paid than earned.
+    `paid_cents` was paid, less what later payouts held back.
     """
 
     currency: str
@@ -43,7 +43,7 @@ class _Share(NamedTuple):
 
 
 _BALANCES_ROWS = Rows(_Share)
-# Imported history that is never payable is in the ledger only where it was refunded, so that is taken off again.
+# Imported history is never payable and is in the ledger only if it was refunded, so those entries are subtracted again.
 _PARTS = f"""
 part (id, currency, owed, held, sent, paid) as (
   select mine.id, l.currency, coalesce(sum(l.amount_cents) filter (where l.milestone_id is null), 0),
@@ -81,23 +81,23 @@ having sum(held) <> 0 or sum(owed - held - sent) <> 0 or sum(sent) <> 0 or sum(p
 _BALANCES = f"with {_OURS}, {_PARTS} {_EACH} order by id, currency"
 
 
-def of_affiliates(
+def list_of_affiliates(
     *, organization_id: UUID, affiliate_ids: Sequence[UUID], now: datetime
 ) -> Mapping[UUID, list[CurrencyBalance]]:
-    """Return what each of these affiliates has in each currency that anything is in.
+    """Return the balances of each of these affiliates, by currency; zero balances are left out.
 
     Budget: 1 statement.
     """
-    found: dict[UUID, list[CurrencyBalance]] = {affiliate_id: [] for affiliate_id in affiliate_ids}
+    balances: dict[UUID, list[CurrencyBalance]] = {affiliate_id: [] for affiliate_id in affiliate_ids}
     params = {"org": organization_id, "affiliates": list(affiliate_ids), "now": now}
-    for one in _BALANCES_ROWS.all(_BALANCES, params):
-        found[one.affiliate_id].append(one.balance)
-    return found
+    for share in _BALANCES_ROWS.all(_BALANCES, params):
+        balances[share.affiliate_id].append(share.balance)
+    return balances
 
 
 @dataclass(frozen=True, slots=True)
 class ComingMoney:
-    """What becomes payable on a day (UTC) in one currency, all of it from `payable_at` on. Minor units."""
+    """The amount that becomes payable on a day (UTC) in one currency, in full from `payable_at` on. Minor units."""
 
     day: str
     currency: str
@@ -107,22 +107,22 @@ class ComingMoney:
 
 @dataclass(frozen=True, slots=True)
 class PersonsMoney:
-    """What a person has in each currency that anything is in, and on which days more is payable, soonest first."""
+    """A person's balances by currency, and the amounts that become payable by day, soonest first."""
 
     balances: Sequence[CurrencyBalance]
     coming: Sequence[ComingMoney]
 
 
 class _Line(NamedTuple):
-    """One of the two."""
+    """A balance or a coming amount; the other one is None."""
 
     balance: CurrencyBalance | None
     coming: ComingMoney | None
 
 
 _LINES = Rows(_Line)
-# Both in one statement, which sees one moment: between two, a hold is added or ends, and what waits is no longer what
-# comes.
+# Both in one statement, which sees one snapshot: between two, a hold could begin or end, and the amounts on hold would
+# differ from the coming ones.
 _OF_PERSON = f"""
 with {_MINE}, {_PARTS}, each (id, currency, held, payable, sent, paid) as ({_EACH}),
 balance as (
@@ -143,8 +143,8 @@ order by currency, day, of_day
 """
 
 
-def any_org_of_person(*, account_id: UUID | None, email: str | None, now: datetime, days: int) -> PersonsMoney:
-    """Return what a person has, and the next up to `days` days on which more is payable, as the stored holds say.
+def any_org_find_of_person(*, account_id: UUID | None, email: str | None, now: datetime, days: int) -> PersonsMoney:
+    """Return a person's balances, and the next up to `days` days on which more becomes payable by the stored holds.
 
     `email` is their verified one, or None. Budget: 1 statement.
     """

@@ -1,17 +1,17 @@
-"""What must be true of the kept days of programs and affiliates: they come to what the conversions themselves say.
+"""Rules for the stored daily totals of programs and affiliates: they must equal the sums of the conversions.
 
-A day that is to be reckoned says nothing of what it owes, and neither does one with a change that is not folded yet.
+The owed total of a day that is queued for recomputation, or that has unfolded changes, is not checked.
 """
 
 from collections.abc import Mapping
 
-_KEPT = ("leads", "sales", "refunds", "revenue_cents", "refunded_cents", "commission_cents", "override_cents")
-_SUMS = ", ".join(f"sum({name}) as {name}" for name in _KEPT)
-_SAID = ", ".join(f"coalesce(said.{name}, 0)" for name in _KEPT)
-_COUNTED = ", ".join(f"coalesce(kept.{name}, 0)" for name in _KEPT)
+_SUM_COLUMNS = ("leads", "sales", "refunds", "revenue_cents", "refunded_cents", "commission_cents", "override_cents")
+_SUMS = ", ".join(f"sum({name}) as {name}" for name in _SUM_COLUMNS)
+_EXPECTED = ", ".join(f"coalesce(said.{name}, 0)" for name in _SUM_COLUMNS)
+_STORED = ", ".join(f"coalesce(kept.{name}, 0)" for name in _SUM_COLUMNS)
 _IS_SALE = "c.type in ('OneTime', 'Recurring') and c.parent_id is null"
 
-# Written out once more and not by the function that keeps them, so that this is checked, too.
+# Written again, not by the function that maintains the totals, so that the function is checked too.
 _CONVERSIONS = f"""
   select {{owner}}, (c.occurred_at at time zone 'UTC')::date as day, c.currency,
     count(*) filter (where c.type = 'LeadReward' and c.parent_id is null) as leads,
@@ -25,22 +25,22 @@ _CONVERSIONS = f"""
 """
 
 
-def _kept(table: str, owner: str) -> str:
+def _day_rule(table: str, owner: str) -> str:
     conversions = _CONVERSIONS.format(owner=f"c.{owner}")
     return f"""
 select format('%s %s %s', coalesce(kept.{owner}, said.{owner}), coalesce(kept.day, said.day),
   coalesce(kept.currency, said.currency))
 from (
   select {owner}, day, currency, {_SUMS} from (
-    select {owner}, day, currency, {", ".join(_KEPT)} from {table} d where {{org:d}} and currency is not null
+    select {owner}, day, currency, {", ".join(_SUM_COLUMNS)} from {table} d where {{org:d}} and currency is not null
     union all
-    select {owner}, day, currency, {", ".join(_KEPT)} from day_change d where {{org:d}} and currency is not null
+    select {owner}, day, currency, {", ".join(_SUM_COLUMNS)} from day_change d where {{org:d}} and currency is not null
   ) part group by 1, 2, 3
 ) kept full join ({conversions}) said using ({owner}, day, currency)
-where ({_COUNTED}) is distinct from ({_SAID})"""
+where ({_STORED}) is distinct from ({_EXPECTED})"""
 
 
-# Written out once more for the same reason, its rounding too. By which fraction a day was valued is looked up with it.
+# Written again for the same reason, including the rounding. The fraction that valued a day is stored with it.
 _OWED = """
 select format('%s %s %s, held until %s: kept %s (at home %s), its conversions say %s (at home %s)', owed.program_id,
   owed.day, owed.currency, owed.hold, owed.kept, owed.kept_home, owed.said, owed.said_home)
@@ -73,9 +73,9 @@ and not exists (select from day_to_reckon t
 and not exists (select from day_change t where t.organization_id = owed.organization_id
   and t.program_id = owed.program_id and t.day = owed.day and t.currency is not null)"""
 
-#: What is counted, earned and owed by day.
+#: Rules for what is counted, earned and owed by day.
 DAYS: Mapping[str, str] = {
-    "the days of an affiliate come to what their conversions say": _kept("affiliate_day", "affiliate_id"),
-    "the days of a program come to what its conversions say": _kept("program_day", "program_id"),
-    "what a day is kept to owe is what its conversions say": _OWED,
+    "an affiliate's daily totals are the sums of their conversions": _day_rule("affiliate_day", "affiliate_id"),
+    "a program's daily totals are the sums of its conversions": _day_rule("program_day", "program_id"),
+    "the owed total of a day is the sum of its conversions": _OWED,
 }

@@ -1,8 +1,8 @@
-"""What must be true of the money of deals, as `models.ledger.rules` asks it."""
+"""Rules for the money of deals, in the form of `models.ledger.rules`."""
 
 from collections.abc import Mapping
 
-#: What came into escrow, what left it, and what may have been asked for it.
+#: Rules for what came into escrow, what left it, and the requests to funding sources.
 DEALS: Mapping[str, str] = {
     "a deal's totals are what the ledger booked, and nothing is missing from its escrow": """
 select format('deal %s: charged %s, take %s, paid %s, returned %s, held %s; the ledger says %s, %s, %s, %s', d.id,
@@ -63,7 +63,7 @@ union all
 select format('release %s of a payout of none', r.payout_id) from deal_release r
 join payout p on p.organization_id = r.organization_id and p.id = r.payout_id
 where {org:r} and p.milestone_id is null""",
-    "somebody asks about a charge or a refund that is on its way": """
+    "a charge or refund on its way has a job that asks its source": """
 select format('%s %s is %s since %s and no job asks its source', r.kind, r.key, r.state, r.created_at)
 from deal_request r
 where {org:r} and r.state in ('intent', 'unknown', 'accepted') and r.created_at < now() - {long_ago}

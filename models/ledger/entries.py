@@ -1,6 +1,6 @@
-"""The append-only ledger, as it is written. Amounts are signed minor units of the conversion's currency.
+"""Writes the append-only ledger. Amounts are signed minor units of the conversion's currency.
 
-The database takes one entry per kind, cause and conversion, so nothing is booked twice.
+The database accepts one entry per kind, cause and conversion, so nothing is booked twice.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from json_populate_recordset(null::ledger_entry, %s)
 
 @dataclass(frozen=True, slots=True)
 class NewEntry:
-    """An entry as it is written; see `of`."""
+    """A new entry; see `build`."""
 
     organization_id: UUID
     program_id: UUID
@@ -42,11 +42,11 @@ class NewEntry:
     id: UUID = field(default_factory=new_id)
 
 
-def of(conversion: Conversion, *, kind: str, amount_cents: int, cause_id: UUID, created_at: datetime) -> NewEntry:
+def build(conversion: Conversion, *, kind: str, amount_cents: int, cause_id: UUID, created_at: datetime) -> NewEntry:
     """Return an entry about a conversion.
 
-    `kind` is earn, reverse, restore, adjust, pay or clawback, `cause_id` what made the money move: the conversion, the
-    refund, the decision, the payout.
+    `kind` is earn, reverse, restore, adjust, pay or clawback; `cause_id` is the conversion, refund, decision or payout
+    that moved the money.
     """
     return NewEntry(
         organization_id=conversion.organization_id,
@@ -63,20 +63,20 @@ def of(conversion: Conversion, *, kind: str, amount_cents: int, cause_id: UUID, 
 
 
 def stage(conversion: Conversion, *, kind: str, amount_cents: int, cause_id: UUID, created_at: datetime) -> None:
-    """Stage one entry, as `of` has it."""
-    stage_all([of(conversion, kind=kind, amount_cents=amount_cents, cause_id=cause_id, created_at=created_at)])
+    """Stage one entry, with the arguments of `build`."""
+    stage_all([build(conversion, kind=kind, amount_cents=amount_cents, cause_id=cause_id, created_at=created_at)])
 
 
 def stage_all(entries: Sequence[NewEntry]) -> None:
-    """Stage entries, one statement for all; what moved nothing leaves no entry."""
-    if moved := [entry for entry in entries if entry.amount_cents]:
-        db.stage(_INSERT, (rows_as_json(moved),))
+    """Stage entries in one statement; zero amounts create no entry."""
+    if nonzero := [entry for entry in entries if entry.amount_cents]:
+        db.stage(_INSERT, (rows_as_json(nonzero),))
 
 
-def insertion(*, kind: str, cents: str, cause: str, at: str) -> str:
-    """Return SQL that books one entry for every conversion `c` of the `from` clause that is to follow it.
+def insert_sql(*, kind: str, cents: str, cause: str, at: str) -> str:
+    """Return SQL that books one entry for every conversion `c`; the caller appends the `from` clause.
 
-    Each argument is an SQL expression; rows that moved nothing are for the clause to leave out.
+    Each argument is an SQL expression; the clause must exclude rows with a zero amount.
     """
     return f"""{_INTO}
 select gen_random_uuid(), c.organization_id, c.program_id, c.affiliate_id, c.id, {kind}, {cents}, c.currency,

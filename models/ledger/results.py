@@ -1,4 +1,4 @@
-"""What the last check of every organization's money found."""
+"""Results of the last ledger check of every organization."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ on conflict (organization_id) do update set checked_at = excluded.checked_at, fi
 
 
 def stage(*, organization_id: UUID, findings: Sequence[tuple[str, str]], at: datetime) -> None:
-    """Stage what a check found, in place of what the one before it found."""
-    said = Json([{"rule": rule, "exception": exception} for rule, exception in findings])
-    db.stage(_STORE, (organization_id, at, said))
+    """Stage the findings of a check, which replace those of the previous one."""
+    document = Json([{"rule": rule, "exception": exception} for rule, exception in findings])
+    db.stage(_STORE, (organization_id, at, document))
 
 
-_DOUBTFUL = """
+_HAS_FINDINGS = """
 select from ledger_check where organization_id = %(org)s and is_red
 union all
 select from rail_event e join payout p on p.organization_id = e.organization_id and p.id = e.payout_id
@@ -42,9 +42,9 @@ limit 1
 """
 
 
-def is_doubtful(organization_id: UUID) -> bool:
-    """Say whether the last check of an organization found anything, or a rail has paid what was let go of as unpaid."""
-    return bool(db.run(_DOUBTFUL, {"org": organization_id}))
+def has_findings(organization_id: UUID) -> bool:
+    """Return whether an organization's last check has findings, or a rail paid a payout that was voided as unpaid."""
+    return bool(db.run(_HAS_FINDINGS, {"org": organization_id}))
 
 
 _CHECKS = Rows(LedgerCheck)
@@ -56,7 +56,7 @@ where k.is_red or not %s order by k.checked_at
 
 
 def any_org_list(*, only_red: bool) -> list[LedgerCheck]:
-    """Return the last checks, the oldest first."""
+    """Return the last checks, oldest first."""
     return _CHECKS.all(_LIST, (only_red,))
 
 
@@ -76,16 +76,16 @@ from ledger_check
 """
 
 
-def any_org_summary() -> CheckSummary:
-    """Return what the last checks come to."""
-    found = _SUMMARIES.first(_SUMMARY)
-    assert found is not None
-    return found
+def any_org_summarize() -> CheckSummary:
+    """Return the summary of the last checks."""
+    summary = _SUMMARIES.first(_SUMMARY)
+    assert summary is not None
+    return summary
 
 
 _NEXT = "select id from organization where id > %s order by id limit %s"
 
 
-def any_org_next(*, after: UUID = _BEFORE_ALL, limit: int) -> list[UUID]:
+def any_org_list_next(*, after: UUID = _BEFORE_ALL, limit: int) -> list[UUID]:
     """Return the next organizations to check, by id."""
     return [organization_id for (organization_id,) in db.run(_NEXT, (after, limit))]

@@ -1,8 +1,8 @@
-"""What must be true of the money, each rule as the statement that finds its exceptions.
+"""Rules that the money must obey, each with the statement that finds its exceptions.
 
-A rule is a sentence and SQL that returns one text per exception; all of them hold at every commit, also while work is
-under way. Each is one statement, so it looks at one moment. `{org:c}` stands for the tenant of the alias `c`, another
-name in braces for one of `_PIECES`.
+A rule is a sentence and SQL that returns one text per exception; all rules hold at every commit, also while jobs run.
+Each is one statement, so it reads one snapshot. `{org:c}` is the condition on the tenant of the alias `c`, another name
+in braces one of `_PIECES`.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,33 +11,38 @@ from uuid import UUID
 
 from models import conditions
 from models.db import allowing_table_scans, db
-from models.ledger import day_rules, deal_rules, work_rules
+from models.jobs import discarded_jobs
+from models.jobs.losses import DISCARDED_WORK, UNCASCADED_REFUND, UNSETTLED_SALE
+from models.ledger import day_rules, deal_rules
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 
-# A check reads everything that an organization ever earned; nobody waits for it.
+# A check reads everything that an organization ever earned; no request waits for it.
 _STATEMENT_TIMEOUT = "10min"
 
-# What several rules say, by the name that stands for it in them.
+# SQL that several rules share, by its name in braces.
 _PIECES = {
     "earns_nothing": conditions.EARNS_NOTHING,
     "earned": conditions.earned_cents("c"),
-    # Minor units of a percentage, half to even; written out again, so that the service's own rounding is checked too.
+    # Minor units of a percentage, half to even; written again, so that the service's own rounding is checked too.
     "share": """
 cross join lateral (select p.commission_cents * c.rate_value / 100 as exact) x
 cross join lateral (select floor(exact) + case
   when exact - floor(exact) > 0.5 or (exact - floor(exact) = 0.5 and floor(exact) % 2 = 1) then 1 else 0 end as cents
 ) share""",
-    # What persons made of the commission of a conversion `c`.
+    # The sum of manual changes of a conversion's (`c`) commission.
     "changes": """select sum(m.commission_cents - m.previous_cents) as cents from commission_change m
   where m.organization_id = c.organization_id and m.conversion_id = c.id""",
-    # A payout of this long ago that nobody works on is not just about to be handed out.
+    # A payout older than this without a job is not just about to be dispatched.
     "long_ago": "interval '1 hour'",
-    "nobody_asks": """not exists (select from job j where j.organization_id = p.organization_id
+    "no_job_asks": """not exists (select from job j where j.organization_id = p.organization_id
   and j.name = 'payout.transfer' and j.args ->> 'payout_id' = p.id::text and j.failed_at is null)""",
 }
 
-#: What was earned and taken back.
+_SALE_ACCEPTED = discarded_jobs.accepted_condition("sale.settle", "sale_id", of="s", since="s.accepted_at")
+_REFUND_ACCEPTED = discarded_jobs.accepted_condition("refund.cascade", "conversion_id", of="p", since="r.created_at")
+
+#: Rules for what was earned and reversed.
 EARNINGS: Mapping[str, str] = {
     "the ledger earned what the conversion says": """
 select c.external_event_id from conversion c left join ledger_entry l
@@ -145,7 +150,31 @@ select c.parent_id::text from conversion c where c.parent_id is not null and {or
 group by c.organization_id, c.parent_id having count(*) > 1""",
 }
 
-#: What was paid out.
+# An override that was paid reverses nothing, and may be owed more later: only one that was never paid is checked.
+#: Rules for accepted money that a job has yet to book.
+WORK: Mapping[str, str] = {
+    UNSETTLED_SALE: f"""
+select format('sale %s: %s %s accepted at %s and not credited. Send it again, or: flask jobs losses',
+  s.external_event_id, s.amount_cents, s.currency, s.accepted_at) from sale s
+where {{org:s}} and not exists (select from conversion c where c.organization_id = s.organization_id and c.id = s.id)
+and not exists (select from uncredited_conversion u where u.organization_id = s.organization_id
+  and u.source = 's2s' and u.external_event_id = s.external_event_id)
+and not exists (select from job j where j.organization_id = s.organization_id and j.name = 'sale.settle'
+  and j.args ->> 'sale_id' = s.id::text) and not {_SALE_ACCEPTED}""",
+    DISCARDED_WORK: discarded_jobs.DISCARDED,
+    UNCASCADED_REFUND: f"""
+select format('sale %s: refund of %s %s is not taken from its override %s. Send it again, or: flask jobs losses',
+  p.external_event_id, r.amount_cents, p.currency, c.id)
+from refund r join conversion p on p.organization_id = r.organization_id and p.id = r.conversion_id
+join conversion c on c.organization_id = p.organization_id and c.parent_id = p.id
+where {{org:r}} and c.status <> 'Paid' and c.paid_cents = 0 and not exists (select from reversal v
+  where v.organization_id = r.organization_id and v.refund_id = r.id and v.conversion_id = c.id)
+and not exists (select from job j where j.organization_id = p.organization_id
+  and j.name in ('refund.cascade', 'override.write') and j.args ->> 'conversion_id' = p.id::text)
+and not {_REFUND_ACCEPTED}""",
+}
+
+#: Rules for what was paid out.
 PAYOUTS: Mapping[str, str] = {
     "the ledger comes to what a conversion earns less what was paid for it": """
 select format('conversion %s: the ledger says %s, it earns %s and %s is paid', c.id, coalesce(sum(l.amount_cents), 0),
@@ -158,7 +187,7 @@ select format('payout %s: %s, its lines %s', p.id, p.amount_cents, coalesce(sum(
 from payout p left join payout_line l on l.organization_id = p.organization_id and l.payout_id = p.id
 where {org:p} and p.milestone_id is null group by p.organization_id, p.id
 having coalesce(sum(l.amount_cents), 0) <> p.amount_cents""",
-    "no conversion stands in two open lines": """
+    "no conversion is in two open lines": """
 select format('conversion %s: %s open lines', l.conversion_id, count(*)) from payout_line l
 where {org:l} and l.is_open group by l.organization_id, l.conversion_id having count(*) > 1""",
     "a line is open only while its payout may still pay it": """
@@ -219,37 +248,37 @@ union all
 select format('line %s pays for a conversion that is gone', l.id) from payout_line l
 where {org:l} and not exists (select from conversion c
   where c.organization_id = l.organization_id and c.id = l.conversion_id)""",
-    "somebody asks about a payout that is on its way": """
+    "a Processing payout has a job that asks its rail": """
 select format('payout %s is Processing since %s and no job asks its rail', p.id, p.submitted_at) from payout p
-where {org:p} and p.status = 'Processing' and p.submitted_at < now() - {long_ago} and {nobody_asks}""",
-    "somebody sends a payout that may be sent": """
+where {org:p} and p.status = 'Processing' and p.submitted_at < now() - {long_ago} and {no_job_asks}""",
+    "a payout that may be sent has a job that sends it": """
 select format('payout %s is Pending since %s and no job sends it', p.id, p.created_at) from payout p
 join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id
 where {org:p} and p.status = 'Pending' and p.created_at < now() - {long_ago} and p.exported_at is null
-and coalesce(r.review_status, 'Approved') = 'Approved' and {nobody_asks}""",
+and coalesce(r.review_status, 'Approved') = 'Approved' and {no_job_asks}""",
 }
 
-RULES: Mapping[str, str] = {**EARNINGS, **work_rules.WORK, **day_rules.DAYS, **PAYOUTS, **deal_rules.DEALS}
+RULES: Mapping[str, str] = {**EARNINGS, **WORK, **day_rules.DAYS, **PAYOUTS, **deal_rules.DEALS}
 
 
-def broken(organization_id: UUID, *, limit: int) -> list[tuple[str, str]]:
-    """Return `(rule, exception)` for all that is not as it must be in an organization, at most `limit` per rule."""
+def find_exceptions(organization_id: UUID, *, limit: int) -> list[tuple[str, str]]:
+    """Return `(rule, exception)` for all violations in an organization, at most `limit` per rule."""
     db.stage("set local statement_timeout = %s", (_STATEMENT_TIMEOUT,))
     with allowing_table_scans():
         return [
             (rule, exception)
             for rule, sql in RULES.items()
-            for (exception,) in db.run(f"{scoped(sql, organization_id)} limit {int(limit)}")
+            for (exception,) in db.run(f"{scope_to_organization(sql, organization_id)} limit {int(limit)}")
         ]
 
 
-def scoped(sql: str, organization_id: UUID | None) -> str:
-    """Return a rule for one organization; None looks at every one."""
+def scope_to_organization(sql: str, organization_id: UUID | None) -> str:
+    """Return a rule's SQL for one organization; None checks all of them."""
     return sql.format(org=_Scope(organization_id), **_PIECES)
 
 
 class _Scope:
-    """Writes `{org:c}` as a condition on `c.organization_id`, and on a whole expression as it is."""
+    """Formats `{org:c}` as a condition on `c.organization_id`, and `{org:expression}` as one on the expression."""
 
     def __init__(self, organization_id: UUID | None) -> None:
         self._organization_id = organization_id

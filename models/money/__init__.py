@@ -1,1 +1,1 @@
-"""Reference rates, and the SQL by which a statement values money in another currency."""
+"""Reference rates, and SQL that values money in another currency."""

@@ -1,4 +1,4 @@
-"""Stored reference rates: native major units per 1 USD, by the day they were published. The same for every tenant."""
+"""Stored reference rates: native major units per 1 USD, by day of publication. The same for every tenant."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -15,8 +15,8 @@ select per_usd from fx_rate where currency = %s order by published_on desc limit
 """
 
 
-def newest(currency: str) -> Decimal | None:
-    """Return the currency's newest rate, or None when none is stored."""
+def find_newest(currency: str) -> Decimal | None:
+    """Return the currency's newest rate, or None."""
     row = db.row(_NEWEST, (currency,))
     return row[0] if row else None
 
@@ -30,7 +30,7 @@ cross join lateral (
 """
 
 
-def newest_of(currencies: Iterable[str]) -> dict[str, Decimal]:
+def find_newest_rates(currencies: Iterable[str]) -> dict[str, Decimal]:
     """Return the newest rate of each currency that has one."""
     return dict(db.run(_NEWEST_OF, (sorted(set(currencies)),)))
 
@@ -46,10 +46,10 @@ cross join lateral (
 """
 
 
-def newest_since(currencies: Iterable[str], *, since: date) -> dict[str, tuple[Decimal, date]]:
-    """Return the newest rate of each currency that was published since a day, with its day."""
-    found = db.run(_NEWEST_SINCE, (sorted(set(currencies)), since))
-    return {currency: (per_usd, published_on) for currency, per_usd, published_on in found}
+def find_newest_since(currencies: Iterable[str], *, since: date) -> dict[str, tuple[Decimal, date]]:
+    """Return the newest rate of each currency published since a day, with its day."""
+    rows = db.run(_NEWEST_SINCE, (sorted(set(currencies)), since))
+    return {currency: (per_usd, published_on) for currency, per_usd, published_on in rows}
 
 
 _SINCE = f"""
@@ -57,8 +57,8 @@ select {columns(PublishedRate, on="published_on")} from fx_rate where currency =
 """
 
 
-def published(*, currencies: Sequence[str], since: date) -> list[PublishedRate]:
-    """Return what was published for some currencies since a day."""
+def list_published(*, currencies: Sequence[str], since: date) -> list[PublishedRate]:
+    """Return the rates published for some currencies since a day."""
     return _PUBLISHED.all(_SINCE, (list(currencies), since))
 
 
@@ -71,7 +71,7 @@ returning xmax = 0
 
 
 def upsert(rates: Sequence[PublishedRate]) -> tuple[int, int]:
-    """Store rates, in the place of others of the same days; returns how many are new and how many replaced one."""
+    """Store rates, replacing those of the same days; return how many are new and how many replaced one."""
     rows = db.run(
         _UPSERT,
         ([rate.currency for rate in rates], [rate.on for rate in rates], [rate.per_usd for rate in rates]),
@@ -97,7 +97,7 @@ order by known.currency
 """
 
 
-def newest_of_all() -> list[PublishedRate]:
+def list_newest() -> list[PublishedRate]:
     """Return the newest rate of every currency that has one, by code."""
     return _PUBLISHED.all(_NEWEST_OF_ALL)
 
@@ -112,10 +112,10 @@ group by c.currency
 """
 
 
-def any_org_waiting(currencies: Sequence[str]) -> dict[str, int]:
-    """Return what affiliates of all organizations earned in each of these currencies and were not paid, minor units.
+def any_org_sum_unpaid(currencies: Sequence[str]) -> dict[str, int]:
+    """Return the unpaid earnings of all organizations' affiliates in each of these currencies, in minor units.
 
-    Reads every conversion in them: for the currencies in which nobody can be paid.
+    Reads every conversion in them: use it for currencies in which no payout is possible.
     """
     if not currencies:
         return {}
@@ -123,7 +123,7 @@ def any_org_waiting(currencies: Sequence[str]) -> dict[str, int]:
         return dict(db.run(_WAITING, (list(currencies),)))
 
 
-# Looks at one conversion of each currency and organization, however many there are.
+# Reads one conversion of each currency and organization, however many there are.
 _IN_USE = """
 select used.currency, (select published_on from fx_rate f where f.currency = used.currency
   and published_on <= %(today)s order by published_on desc limit 1)
@@ -141,6 +141,6 @@ from (
 """
 
 
-def any_org_newest_in_use(*, today: date) -> list[tuple[str, date | None]]:
-    """Return every currency that money is in, with the day of its newest rate up to today, None without one."""
-    return [(currency, newest) for currency, newest in db.run(_IN_USE, {"today": today})]
+def any_org_list_used_currencies(*, today: date) -> list[tuple[str, date | None]]:
+    """Return every currency in use, with the day of its newest rate up to today, None without a rate."""
+    return [(currency, newest_day) for currency, newest_day in db.run(_IN_USE, {"today": today})]

@@ -1,4 +1,4 @@
-"""SQL that values money in another currency, exactly and half to even, by fractions handed in as parameters."""
+"""SQL that values money in another currency, exactly and half to even, by fractions passed as parameters."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from domain.money.valuation import Factors
 
-# What a bigint holds with room for the doubled remainder.
+# The limit of a bigint with room for the doubled remainder.
 _NARROW = 2**62
 
 _AT = (
@@ -19,39 +19,39 @@ _WIDE_TIMES, _WIDE_OVER = f"(%(fx_wide_times)s::numeric[])[{_TIMES}]", f"(%(fx_w
 _IS_FOREIGN = "currency <> %(fx_home)s"
 
 
-def _half_even(product: str, over: str, quotient: str) -> str:
-    """Return SQL of a product that is not negative by its divisor, half to even; `quotient` is rounded down."""
+def _half_even_sql(product: str, over: str, quotient: str) -> str:
+    """Return SQL of a non-negative product divided by `over`, half to even; `quotient` is rounded down."""
     return f"({quotient} + (2 * mod({product}, {over}) + mod({quotient}, 2) > {over})::int)"
 
 
-def _half_even_wide(product: str, over: str) -> str:
-    return _half_even(product, over, f"div({product}, {over})")
+def _half_even_wide_sql(product: str, over: str) -> str:
+    return _half_even_sql(product, over, f"div({product}, {over})")
 
 
-def summed(cents: str) -> str:
-    """Return SQL for two sums of a group of conversion rows, to be grouped by currency; takes `value_params`.
+def sums_sql(cents: str) -> str:
+    """Return SQL for two sums of a group of conversion rows, grouped by currency; takes `value_params`.
 
-    `cents` is an expression of the row's minor units, not negative. First their sum in home-currency minor units,
-    each valued by its date and rounded alone, null when none could be; then the native sum of those that lack a rate,
-    null when none does. The rows' columns are `currency` and `occurred_at`.
+    `cents` is an expression of the row's non-negative minor units. The first sum is in home-currency minor units, each
+    row valued by its date and rounded alone, null if no row has a rate; the second is the native sum of rows without
+    a rate, null if all have one. The rows have the columns `currency` and `occurred_at`.
     """
     return (
         f"case when currency = %(fx_home)s then sum({cents})"
-        f" else sum({_valued(cents)}) filter (where {_IS_FOREIGN}) end,"
+        f" else sum({_value_sql(cents)}) filter (where {_IS_FOREIGN}) end,"
         f" sum({cents}) filter (where {_IS_FOREIGN} and coalesce({_OVER}, 0) = 0)"
     )
 
 
-def _valued(cents: str) -> str:
-    wide = _half_even_wide(f"({cents}) * {_WIDE_TIMES}", _WIDE_OVER)
+def _value_sql(cents: str) -> str:
+    wide = _half_even_wide_sql(f"({cents}) * {_WIDE_TIMES}", _WIDE_OVER)
     return f"coalesce(times_fraction({cents}, {_TIMES}, {_OVER}), case when {_OVER} < 0 then {wide} end)"
 
 
 def value_params(factors: Factors) -> dict[str, object]:
-    """Return the parameters of `summed`.
+    """Return the parameters of `sums_sql`.
 
-    Two tables of integers, found by place, a row per currency and a column per day; 0 over is a missing rate. A
-    fraction that is too large for them stands in two lists of its own: -1 over, and its place there for the times.
+    Two tables of integers, a row per currency and a column per day; `over` 0 is a missing rate. A fraction that is too
+    large for them is in two separate lists: then `over` is -1, and `times` its position there.
     """
     wide: list[Fraction] = []
     pairs = [[_pair(factor, wide) for factor in row] for row in factors.rows]
@@ -72,25 +72,25 @@ TABLE = (
     " %(over)s::bigint[], %(wide_times)s::numeric[], %(wide_over)s::numeric[])"
     " r (currency, day, most, times, over, wide_times, wide_over)"
 )
-#: SQL of the day by which a row is valued.
+#: SQL of the day whose rate values a row.
 DAY = "(occurred_at at time zone 'UTC')::date"
 
 
-def narrow(of: str = "r", *, cents: str = "cents") -> str:
-    """Return SQL of a row's `cents` times the fraction of its row in the table `of`, half to even.
+def narrow_sql(table: str = "r", *, cents: str = "cents") -> str:
+    """Return SQL of a row's `cents` times the fraction of its row in the table `table`, half to even.
 
-    Null where that may not fit into eight bytes, which a million rows are fast in, and without a row there.
+    Null if the result may exceed eight bytes (in which a million rows are fast), and without a row there.
     """
-    product = f"abs({cents}) * {of}.times"
-    rounded = _half_even(product, f"{of}.over", f"{product} / {of}.over")
-    return f"case when abs({cents}) <= {of}.most then {_sign(cents)} * {rounded} end"
+    product = f"abs({cents}) * {table}.times"
+    rounded = _half_even_sql(product, f"{table}.over", f"{product} / {table}.over")
+    return f"case when abs({cents}) <= {table}.most then {_sign(cents)} * {rounded} end"
 
 
-def wide(of: str = "r", *, cents: str = "cents") -> str:
-    """Return SQL of the same as a numeric, for what `narrow` leaves; null without a row of `of`."""
+def wide_sql(table: str = "r", *, cents: str = "cents") -> str:
+    """Return SQL of the same as a numeric, for rows where `narrow_sql` is null; null without a row of `table`."""
     return (
-        f"case when abs({cents}) > {of}.most then"
-        f" {_sign(cents)} * {_half_even_wide(f'abs({cents}) * {of}.wide_times', f'{of}.wide_over')} end"
+        f"case when abs({cents}) > {table}.most then"
+        f" {_sign(cents)} * {_half_even_wide_sql(f'abs({cents}) * {table}.wide_times', f'{table}.wide_over')} end"
     )
 
 
@@ -123,24 +123,24 @@ RUN_TABLE = (
 
 
 def run_params(fractions: Mapping[str, Fraction]) -> dict[str, str]:
-    """Return the parameters of `RUN_TABLE`: by currency, what its minor units are multiplied with."""
+    """Return the parameters of `RUN_TABLE`: by currency, the factor of its minor units."""
     columns = {"currencies": _list(fractions), **fraction_params(list(fractions.values()))}
     return {f"run_{name}": column for name, column in columns.items()}
 
 
 def fraction_params(fractions: Sequence[Fraction]) -> dict[str, str]:
-    """Return the columns of a table for `narrow` and `wide`, a list each.
+    """Return the columns of a table for `narrow_sql` and `wide_sql`, a list each.
 
-    `most` is up to which amount a fraction is multiplied within eight bytes, 0 for a fraction that never is.
+    `most` is the largest amount whose product with the fraction fits into eight bytes, 0 if none does.
     """
     fits = [max(fraction.numerator, fraction.denominator) < _NARROW for fraction in fractions]
     small = [fraction if is_small else Fraction(1) for fraction, is_small in zip(fractions, fits, strict=True)]
     return {
-        "most": _list(_NARROW // one.numerator if is_small else 0 for one, is_small in zip(small, fits, strict=True)),
-        "times": _list(one.numerator for one in small),
-        "over": _list(one.denominator for one in small),
-        "wide_times": _list(one.numerator for one in fractions),
-        "wide_over": _list(one.denominator for one in fractions),
+        "most": _list(_NARROW // part.numerator if is_small else 0 for part, is_small in zip(small, fits, strict=True)),
+        "times": _list(fraction.numerator for fraction in small),
+        "over": _list(fraction.denominator for fraction in small),
+        "wide_times": _list(fraction.numerator for fraction in fractions),
+        "wide_over": _list(fraction.denominator for fraction in fractions),
     }
 
 
@@ -153,7 +153,7 @@ def _pair(factor: Fraction | None, wide: list[Fraction]) -> tuple[int, int]:
     return len(wide), -1
 
 
-# Thousands of numbers are read faster out of one text than out of an array expression.
+# PostgreSQL parses thousands of numbers faster from one text than from an array expression.
 def _table(rows: Iterable[Iterable[int]]) -> str:
     lists = [_list(row) for row in rows]
     return _list(lists) if lists and lists[0] != "{}" else "{}"

@@ -1,1 +1,1 @@
-"""Tenants: their keys, people and audit trail."""
+"""Tenants: their API keys, members, sessions and audit log."""

@@ -1,4 +1,4 @@
-"""API keys, as they are kept: the hash of the bearer value and the sealed signing secret."""
+"""API keys: stored as the hash of the bearer value and the sealed signing secret."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from models.table import Rows, Table, columns
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key. Its two secrets cannot be read back from here without the service's own key."""
+    """A key. Its two secrets cannot be recovered from the row without the service's own key."""
 
     id: UUID
     organization_id: UUID
@@ -32,8 +32,8 @@ _TABLE = Table("api_key", ApiKey)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What of a key may be shown, with the email of the member it belongs to."""
+class ListedKey:
+    """A key without its secrets, with the email of its member."""
 
     id: UUID
     name: str
@@ -58,13 +58,13 @@ update api_key set revoked_at = %s where organization_id = %s and id = %s and re
 
 
 def revoke(*, organization_id: UUID, key_id: UUID, at: datetime) -> bool:
-    """Revoke a key for good; False when the organization has no such key in force."""
+    """Revoke a key permanently; False when the organization has no such key in force."""
     return bool(db.run(_REVOKE, (at, organization_id, key_id)))
 
 
-_SHOWN = Rows(Shown)
+_LISTED = Rows(ListedKey)
 _OF_ORGANIZATION = f"""
-select {columns(Shown, "k", created_by="k.member_id", created_by_email="m.email")}
+select {columns(ListedKey, "k", created_by="k.member_id", created_by_email="m.email")}
 from api_key k join member m on m.organization_id = k.organization_id and m.id = k.member_id
 where k.organization_id = %s
 """
@@ -72,14 +72,14 @@ _FIND = f"{_OF_ORGANIZATION} and k.id = %s"
 _LIST = f"{_OF_ORGANIZATION} order by k.revoked_at is not null, k.created_at desc, k.id desc limit %s"
 
 
-def find(*, organization_id: UUID, key_id: UUID) -> Shown | None:
+def find(*, organization_id: UUID, key_id: UUID) -> ListedKey | None:
     """Return one key, revoked or not."""
-    return _SHOWN.first(_FIND, (organization_id, key_id))
+    return _LISTED.first(_FIND, (organization_id, key_id))
 
 
 @dataclass(frozen=True, slots=True)
 class KeyHint:
-    """Whose a key is and how it ends, for people to tell it from others; no hint where it is no key."""
+    """The organization of a key and the key's last characters, by which people recognize it; None: no such key."""
 
     organization_name: str
     key_hint: str | None
@@ -92,16 +92,16 @@ where o.id = %s
 """
 
 
-def name_and_hint(*, organization_id: UUID, key_id: UUID) -> KeyHint:
-    """Return the name of an organization that is there, and how its key ends. Budget: 1 statement."""
-    found = Rows(KeyHint).first(_HINT, (key_id, organization_id))
-    assert found is not None
-    return found
+def find_hint(*, organization_id: UUID, key_id: UUID) -> KeyHint:
+    """Return the name of an existing organization, and the hint of its key. Budget: 1 statement."""
+    hint = Rows(KeyHint).first(_HINT, (key_id, organization_id))
+    assert hint is not None
+    return hint
 
 
-def listed(*, organization_id: UUID, limit: int) -> list[Shown]:
-    """Return keys, those in force first, newest first among each."""
-    return _SHOWN.all(_LIST, (organization_id, limit))
+def list_keys(*, organization_id: UUID, limit: int) -> list[ListedKey]:
+    """Return keys, those in force first, each group newest first."""
+    return _LISTED.all(_LIST, (organization_id, limit))
 
 
 def count_in_force(organization_id: UUID) -> int:
@@ -122,8 +122,8 @@ def any_org_list(organization_id: UUID | None = None) -> list[ApiKey]:
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
-    """Whom an API key speaks for, and what their organization may do. A revoked one speaks for nobody any more."""
+class KeyHolder:
+    """The member that an API key authenticates, with their organization's plan. A revoked key authenticates no one."""
 
     key_id: UUID
     organization_id: UUID
@@ -139,12 +139,12 @@ class Holder:
     last_used_at: datetime | None
 
 
-_HOLDERS = Rows(Holder)
+_HOLDERS = Rows(KeyHolder)
 _OF_ITS_ORGANIZATION = ("plan_tier", "subscription_status", "trial_ends_at")
 _HOLDER = f"""
 select {
     columns(
-        Holder,
+        KeyHolder,
         "k",
         key_id="k.id",
         gateways="o.gateways || o.connected_gateways",
@@ -156,23 +156,23 @@ where k.key_hash = %s
 """
 
 
-def any_org_holder(key_hash: bytes) -> Holder | None:
-    """Return whom a key speaks for by the hash of its bearer value; None for an unknown one. Budget: 1 statement."""
+def any_org_find_holder(key_hash: bytes) -> KeyHolder | None:
+    """Return a key's holder by the hash of its bearer value; None for an unknown key. Budget: 1 statement."""
     return _HOLDERS.first(_HOLDER, (key_hash,))
 
 
-def stage_used(*, organization_id: UUID, key_id: UUID, at: datetime) -> None:
-    """Stage that somebody came with a key."""
+def stage_last_used(*, organization_id: UUID, key_id: UUID, at: datetime) -> None:
+    """Stage the time of a key's last use."""
     db.stage(
         "update api_key set last_used_at = %s where organization_id = %s and id = %s", (at, organization_id, key_id)
     )
 
 
-#: How much of a key's hash tells it from all others, where one only wants to know that it is not there.
+#: How many bytes of a key's hash suffice to know that an unknown key does not exist.
 HASH_START = 8
 
 
-def any_org_starts_in_force() -> frozenset[bytes]:
+def any_org_list_hash_starts() -> frozenset[bytes]:
     """Return the first HASH_START bytes of the hash of every key in force. Budget: 1 statement."""
     rows = db.run("select substr(key_hash, 1, %s) from api_key where revoked_at is null", (HASH_START,))
     return frozenset(bytes(start) for (start,) in rows)

@@ -34,7 +34,7 @@ def stage(
 ) -> None:
     """Stage one audit entry in the transaction of what it records.
 
-    `via` is the door it came through where that is not the plain one, `client` what came through it called itself.
+    `via` is the interface if it is not the plain API, `client` the name that the client gave there.
     """
     db.stage(
         _INSERT,

@@ -1,4 +1,4 @@
-"""Reads the audit log: pages of it, and the whole of it in pieces. `models.organization.audit` writes it."""
+"""Reads the audit log: by page, and completely in pieces. `models.organization.audit` writes it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,7 +12,7 @@ from models.table import Rows, columns
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One audit entry, whole."""
+    """One audit entry."""
 
     id: UUID
     action: str
@@ -33,7 +33,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class AuditFilters:
-    """What is looked for; None leaves a column alone. `until` is not included, `ips` are the ways to keep one."""
+    """Filters; None does not filter. `until` is exclusive; `ips` are the forms in which one address may be stored."""
 
     action: str | None = None
     entity_type: str | None = None
@@ -54,7 +54,7 @@ organization_id = %(org)s
   and (%(ips)s::text[] is null or ip = any(%(ips)s))
 """
 _COUNT = f"select count(*) from audit_entry where {_MATCHING}"
-# What is skipped is counted in the index; only the rows of the page are read.
+# Skipped rows are counted in the index; only the rows of the page are read.
 _PAGE = f"""
 select {columns(AuditEntry)} from audit_entry
 where organization_id = %(org)s and id in
@@ -69,7 +69,7 @@ order by created_at desc, id desc limit %(limit)s
 
 
 def count(*, organization_id: UUID, filters: AuditFilters) -> int:
-    """Return how many entries there are."""
+    """Return how many entries match."""
     row = db.row(_COUNT, _params(organization_id, filters))
     assert row is not None
     return int(row[0])
@@ -80,7 +80,7 @@ def page(*, organization_id: UUID, filters: AuditFilters, skip: int, limit: int)
     return _ENTRIES.all(_PAGE, _params(organization_id, filters) | {"skip": skip, "limit": limit})
 
 
-def after(
+def list_after(
     *, organization_id: UUID, filters: AuditFilters, position: tuple[datetime, UUID] | None, limit: int
 ) -> list[AuditEntry]:
     """Return up to `limit` entries, newest first, after a position in that order."""

@@ -1,4 +1,4 @@
-"""The people of an organization. Every API key belongs to one; their keys share one rate-limit bucket."""
+"""Members of organizations. Every API key belongs to one; a member's keys share one rate-limit bucket."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from models.table import Rows, Table, columns
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A person of an organization; `subject` is who they are to the identity provider, None before they signed in."""
+    """A member; `subject` is their id at the identity provider, None before they signed in."""
 
     id: UUID
     organization_id: UUID
@@ -27,7 +27,7 @@ _TABLE = Table("member", Member)
 
 
 def insert(values: Mapping[str, Any]) -> bool:
-    """Insert a member; False when their twin's row stands."""
+    """Insert a member; False when a concurrent request inserted them."""
     return _TABLE.insert(values)
 
 
@@ -39,7 +39,7 @@ order by created_at, id limit 1
 
 
 def find(*, organization_id: UUID, email: str | None) -> Member | None:
-    """Return the member with this email, or for None the organization's first Owner."""
+    """Return the member with this email; with None the organization's first Owner."""
     return _TABLE.first(_FIND, {"org": organization_id, "email": email})
 
 
@@ -49,16 +49,16 @@ order by array_position(array['Owner', 'Admin', 'Manager', 'Viewer'], role), ema
 """
 
 
-def listed(*, organization_id: UUID, limit: int) -> list[Member]:
-    """Return an organization's people, the highest role first."""
+def list_members(*, organization_id: UUID, limit: int) -> list[Member]:
+    """Return an organization's members, the highest role first."""
     return _TABLE.all(_LIST, (organization_id, limit))
 
 
 _BY_ID = f"select {_TABLE.columns} from member where organization_id = %s and id = %s"
 
 
-def by_id(*, organization_id: UUID, member_id: UUID) -> Member | None:
-    """Return one person of an organization."""
+def find_by_id(*, organization_id: UUID, member_id: UUID) -> Member | None:
+    """Return one member of an organization."""
     return _TABLE.first(_BY_ID, (organization_id, member_id))
 
 
@@ -67,8 +67,8 @@ select email from member where organization_id = %s and role = 'Owner' and email
 """
 
 
-def owners(organization_id: UUID) -> list[str]:
-    """Return the addresses of the organization's Owners, the first one first."""
+def list_owner_emails(organization_id: UUID) -> list[str]:
+    """Return the email addresses of the organization's Owners, oldest member first."""
     return list(dict.fromkeys(email for (email,) in db.run(_OWNERS, (organization_id,))))
 
 
@@ -78,12 +78,12 @@ update member set subject = %s, role = %s where organization_id = %s and email =
 
 
 def claim(*, organization_id: UUID, email: str, subject: str, role: str) -> bool:
-    """Give the member that somebody made by email to the person who signed in with it; False without such a member."""
+    """Link the member created with an email to the person who signed in with it; False without such a member."""
     return bool(db.run(_CLAIM, (subject, role, organization_id, email)))
 
 
 def stage_change(*, organization_id: UUID, member_id: UUID, role: str, email: str) -> None:
-    """Stage what the identity provider says about a member by now."""
+    """Stage the role and email of a member that the identity provider reports now."""
     db.stage(
         "update member set role = %s, email = %s where organization_id = %s and id = %s",
         (role, email, organization_id, member_id),
@@ -91,13 +91,13 @@ def stage_change(*, organization_id: UUID, member_id: UUID, role: str, email: st
 
 
 def stage_seen(*, organization_id: UUID, member_id: UUID, at: datetime) -> None:
-    """Stage that a member came with a token."""
+    """Stage the time at which a member was last seen."""
     db.stage("update member set seen_at = %s where organization_id = %s and id = %s", (at, organization_id, member_id))
 
 
 @dataclass(frozen=True, slots=True)
-class MemberStanding:
-    """A member (`id` None: unknown so far) and what their organization may do."""
+class MemberWithPlan:
+    """A member (`id` None: unknown so far) with their organization's plan."""
 
     id: UUID | None
     role: str | None
@@ -110,15 +110,15 @@ class MemberStanding:
     seen_at: datetime | None
 
 
-_STANDINGS = Rows(MemberStanding)
+_MEMBERS_WITH_PLAN = Rows(MemberWithPlan)
 _OF_MEMBER = {name: f"m.{name}" for name in ("id", "role", "email", "seen_at")}
-_STANDING = f"""
-select {columns(MemberStanding, "o", gateways="o.gateways || o.connected_gateways", **_OF_MEMBER)}
+_FIND_WITH_PLAN = f"""
+select {columns(MemberWithPlan, "o", gateways="o.gateways || o.connected_gateways", **_OF_MEMBER)}
 from organization o left join member m on m.organization_id = o.id and m.subject = %s
 where o.id = %s
 """
 
 
-def standing(*, organization_id: UUID, subject: str) -> MemberStanding | None:
+def find_with_plan(*, organization_id: UUID, subject: str) -> MemberWithPlan | None:
     """Return a member by the subject of their token, with their organization; None when there is no such tenant."""
-    return _STANDINGS.first(_STANDING, (subject, organization_id))
+    return _MEMBERS_WITH_PLAN.first(_FIND_WITH_PLAN, (subject, organization_id))

@@ -1,4 +1,4 @@
-"""Organizations, the tenants. Their people are in `members`, their keys in `api_keys`."""
+"""Organizations, the tenants. Their members are in `members`, their keys in `api_keys`."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -97,7 +97,7 @@ def find(organization_id: UUID) -> Organization | None:
 def lock(organization_id: UUID) -> Organization | None:
     """Return the organization of this unit of work, locked until the transaction ends.
 
-    Rows that refer to it can be written meanwhile.
+    Rows that reference it can be written meanwhile.
     """
     return _TABLE.first(_LOCK, (organization_id,))
 
@@ -122,8 +122,8 @@ select attribution_params from organization where tracking_domain = %s and track
 """
 
 
-def any_org_params_at(host: str) -> str | None:
-    """Return the custom attribution parameters of the organization whose verified tracking domain a host is."""
+def any_org_find_params_by_host(host: str) -> str | None:
+    """Return the custom attribution parameters of the organization with this verified tracking domain."""
     row = db.row(_ANY_ORG_PARAMS_AT, (host,))
     return row[0] if row else None
 
@@ -133,13 +133,13 @@ select o.attribution_params from program p join organization o on o.id = p.organ
 """
 
 
-def any_org_params_of(program_id: UUID) -> str | None:
+def any_org_find_params_by_program(program_id: UUID) -> str | None:
     """Return the custom attribution parameters of the organization that has a program."""
     row = db.row(_ANY_ORG_PARAMS_OF, (program_id,))
     return row[0] if row else None
 
 
-def home_currency(organization_id: UUID) -> str:
+def read_home_currency(organization_id: UUID) -> str:
     """Return the organization's home currency code."""
     row = db.row("select home_currency from organization where id = %s", (organization_id,))
     assert row is not None
@@ -149,16 +149,16 @@ def home_currency(organization_id: UUID) -> str:
 _SANDBOX_RAIL = Lookup("select sandbox_rail from organization where id = %s")
 
 
-def sandbox_rail(organization_id: UUID) -> str | None:
-    """Return how the organization's sandbox rail behaves, None when it has none of its own."""
+def read_sandbox_rail(organization_id: UUID) -> str | None:
+    """Return the mode of the organization's sandbox rail, None without its own."""
     row = db.row(_SANDBOX_RAIL, (organization_id,))
     return row[0] if row else None
 
 
 def update_unless_taken(organization_id: UUID, changes: Mapping[str, Any]) -> Organization | None:
-    """Like `update`, for columns that no two organizations share the value of; None when another one has it.
+    """Update columns whose values are unique among organizations; None when another organization has the value.
 
-    Row-level security hides the other one from a look-up, but not from the index.
+    Row-level security hides the other organization from a select, but not from the unique index.
     """
     with suppress(peewee.IntegrityError), savepoint():
         return update(organization_id, changes)
@@ -167,7 +167,7 @@ def update_unless_taken(organization_id: UUID, changes: Mapping[str, Any]) -> Or
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What of an organization counts against its plan. `paid_cents` maps a currency to its minor units."""
+    """An organization's usage that counts against its plan. `paid_cents` maps a currency to its minor units."""
 
     affiliates: int
     campaigns: int
@@ -188,8 +188,8 @@ where organization_id = %s and deleted_at is null and not is_test and status <> 
 """
 
 
-def usage(*, organization_id: UUID, paid_since: datetime) -> Usage:
-    """Return what is used of the plan; of payouts what was paid from a moment on, less what they held back."""
+def count_usage(*, organization_id: UUID, paid_since: datetime) -> Usage:
+    """Return the usage of the plan; `paid_cents` is what payouts paid since a time, less what they held back."""
     return Usage(
         affiliates=count_affiliates(organization_id),
         campaigns=_count(_CAMPAIGNS, organization_id),
@@ -199,7 +199,7 @@ def usage(*, organization_id: UUID, paid_since: datetime) -> Usage:
 
 
 def count_affiliates(organization_id: UUID) -> int:
-    """Return how many affiliates count against the plan: not the deleted, the rejected and the test ones."""
+    """Return how many affiliates count against the plan: all but deleted, rejected and test ones."""
     return _count(_AFFILIATES, organization_id)
 
 

@@ -1,4 +1,4 @@
-"""Organizations as an operator looks through them: a page at a time, with what decides how closely to look."""
+"""Lists organizations for the operator, a page at a time, with their risk settings."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -38,6 +38,6 @@ order by o.created_at desc, o.id desc limit %(limit)s
 
 
 def any_org_page(*, q: str | None, after: tuple[datetime, UUID] | None, limit: int) -> list[TenantRow]:
-    """Return organizations, newest first, from a position in that order on; `q` is part of a name, or an id."""
+    """Return organizations, newest first, after a position; `q` is a part of the name, or an id."""
     at, id = after or (None, None)
     return _ROWS.all(_PAGE, {"q": q, "at": at, "id": id, "limit": limit})

@@ -1,4 +1,4 @@
-"""Sessions of people at the pages, and the one-time links that begin them. Both are known by a hash alone."""
+"""Browser sessions, and the one-time links that start them. Both are stored under a hash."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from models.table import Rows, Table, columns
 
 @dataclass(frozen=True, slots=True)
 class WebSession:
-    """Who is signed in. `kind` is member, account (an affiliate) or operator; a member has organization and role.
+    """A session. `kind` is member, account (an affiliate) or operator; a member has organization and role.
 
-    Where an identity provider vouches for them, `issuer` names it, `refreshed_at` is when it last did, `refresh_from`
-    when it is asked again, and `refresh_sealed` its refresh token, if it gave one. Where it did not say when they
-    logged in (not `is_login_dated`), `signed_in_at` is when they came, and proves nothing.
+    With an identity provider, `issuer` is the provider, `refreshed_at` when it last confirmed the person,
+    `refresh_from` when to ask it again, and `refresh_sealed` its refresh token, if any. If it did not report the login
+    time (not `is_login_dated`), `signed_in_at` is when the session began, and does not prove a recent login.
     """
 
     id_hash: bytes
@@ -39,7 +39,9 @@ class WebSession:
 
 @dataclass(frozen=True, slots=True)
 class SignInLink:
-    """Whom a one-time link signs in; a mailed one was `asked_by` the browser with this hash of its cookie."""
+    """The person whom a one-time link signs in; `asked_by` is the cookie hash of the browser that requested it by
+    email.
+    """
 
     kind: str
     organization_id: UUID | None
@@ -50,8 +52,8 @@ class SignInLink:
 
 _SESSIONS = Table("web_session", WebSession, key=("id_hash",))
 _LINKS = Rows(SignInLink)
-# What nobody came back for is dropped a little at a time, by those who sign in after.
-_MOST_DROPPED = 100
+# Expired rows are deleted a few at a time by later sign-ins.
+_MAX_DELETED = 100
 
 
 def any_org_insert(values: Mapping[str, Any]) -> None:
@@ -63,21 +65,21 @@ _FIND = f"select {_SESSIONS.columns} from web_session where id_hash = %s and exp
 
 
 def any_org_find(*, id_hash: bytes, now: datetime, seen_since: datetime) -> WebSession | None:
-    """Return a session that has not ended and was seen since; None for any other. Budget: 1 statement."""
+    """Return an unexpired session that was seen since a time; None for any other. Budget: 1 statement."""
     return _SESSIONS.first(_FIND, (id_hash, now, seen_since))
 
 
 def any_org_stage_seen(*, id_hash: bytes, at: datetime) -> None:
-    """Stage that somebody came with a session."""
+    """Stage the time at which a session was last seen."""
     db.stage("update web_session set seen_at = %s where id_hash = %s", (at, id_hash))
 
 
-_TAKE_REFRESH = "update web_session set refresh_from = %s where id_hash = %s and refresh_from <= %s returning 1"
+_CLAIM_REFRESH = "update web_session set refresh_from = %s where id_hash = %s and refresh_from <= %s returning 1"
 
 
-def any_org_take_refresh(*, id_hash: bytes, now: datetime, until: datetime) -> bool:
-    """Take it upon oneself to ask the provider, until a time; False where somebody else has, or the session is gone."""
-    return bool(db.run(_TAKE_REFRESH, (until, id_hash, now)))
+def any_org_claim_refresh(*, id_hash: bytes, now: datetime, until: datetime) -> bool:
+    """Claim the refresh of a session until a time; False if another request has it, or the session is gone."""
+    return bool(db.run(_CLAIM_REFRESH, (until, id_hash, now)))
 
 
 _REFRESHED = """
@@ -89,10 +91,10 @@ returning 1
 
 
 def any_org_refresh(session: WebSession) -> bool:
-    """Write what the provider of a session says by now; False where the session has ended meanwhile."""
-    said = (session.role, session.email, session.is_email_verified)
-    about = (session.refreshed_at, session.refresh_from, session.refresh_sealed)
-    return bool(db.run(_REFRESHED, (*said, *about, session.id_hash)))
+    """Store the refreshed values of a session; False if the session has ended meanwhile."""
+    person = (session.role, session.email, session.is_email_verified)
+    refresh = (session.refreshed_at, session.refresh_from, session.refresh_sealed)
+    return bool(db.run(_REFRESHED, (*person, *refresh, session.id_hash)))
 
 
 def any_org_stage_refresh_from(*, id_hash: bytes, at: datetime) -> None:
@@ -104,7 +106,7 @@ _END = f"delete from web_session where id_hash = %s returning {_SESSIONS.columns
 
 
 def any_org_end(id_hash: bytes) -> WebSession | None:
-    """End a session and return it as it was; None for one that is not there."""
+    """End a session and return its last state; None for an unknown one."""
     return _SESSIONS.first(_END, (id_hash,))
 
 
@@ -125,7 +127,7 @@ def any_org_stage_end_other_roles(*, subject: str, organization_id: UUID, role: 
 
 @dataclass(frozen=True, slots=True)
 class MemberSession:
-    """A session of a member as their organization sees it. `id` names it, and lets nobody in."""
+    """A member's session as their organization sees it. `id` identifies it and is not its secret."""
 
     id: str
     subject: str
@@ -143,8 +145,8 @@ order by seen_at desc, id_hash limit %s
 """
 
 
-def of_members(*, organization_id: UUID, now: datetime, seen_since: datetime, limit: int) -> list[MemberSession]:
-    """Return the sessions of an organization's people that last, those seen last first. Budget: 1 statement."""
+def list_of_members(*, organization_id: UUID, now: datetime, seen_since: datetime, limit: int) -> list[MemberSession]:
+    """Return the live sessions of an organization's members, last seen first. Budget: 1 statement."""
     return _MEMBER_SESSIONS.all(_OF_MEMBERS, (organization_id, now, seen_since, limit))
 
 
@@ -170,28 +172,30 @@ def any_org_stage_link(token_hash: bytes, link: SignInLink, *, expires_at: datet
     db.stage(_INSERT_LINK, values)
 
 
-_USE_UP = f"""
+_REDEEM_LINK = f"""
 delete from sign_in_link
 where token_hash = %s and expires_at > %s and (asked_by is null or asked_by = %s or %s)
 returning {columns(SignInLink)}
 """
 
 
-def any_org_use_up(token_hash: bytes, *, asked_by: bytes | None, is_sure: bool, now: datetime) -> SignInLink | None:
-    """Take a link away and return whom it signs in; None for one that is used, over, or was never there.
+def any_org_redeem_link(
+    token_hash: bytes, *, asked_by: bytes | None, is_sure: bool, now: datetime
+) -> SignInLink | None:
+    """Delete a link and return the person whom it signs in; None for a used, expired or unknown link.
 
-    A mailed one stays where another browser than the one that asked opens it, unless that `is_sure`.
-    Of two who open it at once one gets it.
+    An emailed link that another browser than the requesting one opens stays, unless `is_sure`.
+    Only one of two concurrent requests succeeds.
     """
-    return _LINKS.first(_USE_UP, (token_hash, now, asked_by, is_sure))
+    return _LINKS.first(_REDEEM_LINK, (token_hash, now, asked_by, is_sure))
 
 
-def any_org_is_link(token_hash: bytes, *, now: datetime) -> bool:
-    """Say whether a link is there, good, and not used yet."""
+def any_org_is_valid_link(token_hash: bytes, *, now: datetime) -> bool:
+    """Return whether a link exists, unexpired and unused."""
     return bool(db.run("select from sign_in_link where token_hash = %s and expires_at > %s", (token_hash, now)))
 
 
-_TAKE_LETTER = """
+_COUNT_EMAIL = """
 insert into sign_in_letter (email_hash, place, expires_at)
 select %(email)s, free.place, %(until)s from generate_series(1, %(most)s) free (place)
 where not exists (
@@ -202,23 +206,23 @@ on conflict (email_hash, place) do update set expires_at = excluded.expires_at
   where sign_in_letter.expires_at <= %(now)s
 returning 1
 """
-#: How many letters an address gets until the first of them is forgotten.
-MOST_LETTERS = 3
+#: How many emails an address may get until the first of them is forgotten.
+MAX_EMAILS = 3
 
 
-def any_org_take_letter(email_hash: bytes, *, now: datetime, until: datetime) -> bool:
-    """Count a letter to an address until a time; False when it has had as many as it gets."""
-    return bool(db.run(_TAKE_LETTER, {"email": email_hash, "now": now, "until": until, "most": MOST_LETTERS}))
+def any_org_count_email(email_hash: bytes, *, now: datetime, until: datetime) -> bool:
+    """Count an email to an address until a time; False when the limit is reached."""
+    return bool(db.run(_COUNT_EMAIL, {"email": email_hash, "now": now, "until": until, "most": MAX_EMAILS}))
 
 
-_DROP_OVER = """
+_DELETE_EXPIRED = """
 delete from {table} where ctid = any(array(
   select ctid from {table} where expires_at < %s order by expires_at limit %s for update skip locked
 ))
 """
 
 
-def any_org_stage_drop_over(before: datetime) -> None:
-    """Stage that a few sessions, links and counted letters whose time is over are dropped."""
+def any_org_stage_delete_expired(before: datetime) -> None:
+    """Stage the deletion of a few expired sessions, links and email counts."""
     for table in ("web_session", "sign_in_link", "sign_in_letter"):
-        db.stage(_DROP_OVER.format(table=table), (before, _MOST_DROPPED))
+        db.stage(_DELETE_EXPIRED.format(table=table), (before, _MAX_DELETED))

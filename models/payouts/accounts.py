@@ -10,7 +10,7 @@ from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnAccount:
     """What a person said; both None: nothing, or nothing any more."""
 
     account: PayoutAccount | None
@@ -19,45 +19,47 @@ class Own:
 
 _ACCOUNT = "{0}.payout_method, {0}.payout_destination"
 _FIND = f"""
-select {columns(Own, account=_ACCOUNT.format("k"), changed_at="k.payout_changed_at")}
+select {columns(OwnAccount, account=_ACCOUNT.format("k"), changed_at="k.payout_changed_at")}
 from affiliate_account k where k.id = %s
 """
 _LOCK = f"{_FIND} for no key update"
-_own = Rows(Own)
+_own = Rows(OwnAccount)
 
 
-def find(account_id: UUID) -> Own:
+def find(account_id: UUID) -> OwnAccount:
     """Return where a person wants to be paid."""
     (found,) = _own.all(_FIND, (account_id,))
     return found
 
 
-def lock(account_id: UUID) -> Own:
+def lock(account_id: UUID) -> OwnAccount:
     """Return where a person wants to be paid, locked until the transaction ends."""
     (found,) = _own.all(_LOCK, (account_id,))
     return found
 
 
-_SAY = """
+_SET_OWN = """
 update affiliate_account set payout_method = %s, payout_destination = %s, payout_changed_at = %s where id = %s
 """
 
 
-def stage_own(account_id: UUID, wanted: PayoutAccount | None, *, at: datetime) -> None:
+def stage_own(account_id: UUID, account: PayoutAccount | None, *, at: datetime) -> None:
     """Stage where a person wants to be paid from now on; None: they say nothing any more."""
-    db.stage(_SAY, (wanted and wanted.method, wanted and wanted.destination, at if wanted else None, account_id))
+    db.stage(
+        _SET_OWN, (account and account.method, account and account.destination, at if account else None, account_id)
+    )
 
 
 _AFFILIATES = "select organization_id, id from affiliate where account_id = %s order by organization_id, id"
 
 
-def any_org_affiliates(account_id: UUID) -> list[tuple[UUID, UUID]]:
+def any_org_list_affiliates(account_id: UUID) -> list[tuple[UUID, UUID]]:
     """Return organization and id of every affiliate that a person is; deleted affiliates are still paid."""
     return [(organization_id, affiliate_id) for organization_id, affiliate_id in db.run(_AFFILIATES, (account_id,))]
 
 
 @dataclass(frozen=True, slots=True)
-class NamedAccounts:
+class AffiliateAccounts:
     """Everything that was said of where one affiliate is to be paid."""
 
     organization_id: UUID
@@ -66,28 +68,32 @@ class NamedAccounts:
     wallet_email: str | None
 
 
-_NAMED = f"""
-select {columns(NamedAccounts, "a", own=_ACCOUNT.format("k"), operators=_ACCOUNT.format("a"))}
+_OF_AFFILIATE = f"""
+select {columns(AffiliateAccounts, "a", own=_ACCOUNT.format("k"), operators=_ACCOUNT.format("a"))}
 from affiliate a left join affiliate_account k on k.id = a.account_id
 """
-_FIND_NAMED = f"{_NAMED} where a.organization_id = %s and a.id = %s"
-_LOCK_NAMED = f"{_NAMED} where a.id = %s for no key update of a"
-_named = Rows(NamedAccounts)
+_FIND_OF_AFFILIATE = f"{_OF_AFFILIATE} where a.organization_id = %s and a.id = %s"
+_LOCK_OF_AFFILIATE = f"{_OF_AFFILIATE} where a.id = %s for no key update of a"
+_affiliate_accounts = Rows(AffiliateAccounts)
 
 
-def named(*, organization_id: UUID, affiliate_id: UUID) -> NamedAccounts | None:
+def find_of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> AffiliateAccounts | None:
     """Return what was said of an affiliate. Budget: 1 statement."""
-    return _named.first(_FIND_NAMED, (organization_id, affiliate_id))
+    return _affiliate_accounts.first(_FIND_OF_AFFILIATE, (organization_id, affiliate_id))
 
 
-def any_org_lock_named(affiliate_id: UUID) -> NamedAccounts | None:
+def any_org_lock_of_affiliate(affiliate_id: UUID) -> AffiliateAccounts | None:
     """Return what was said of an affiliate, who is locked until the transaction ends."""
-    return _named.first(_LOCK_NAMED, (affiliate_id,))
+    return _affiliate_accounts.first(_LOCK_OF_AFFILIATE, (affiliate_id,))
 
 
-_SAY_FOR = "update affiliate set payout_method = %s, payout_destination = %s where organization_id = %s and id = %s"
+_SET_OPERATORS = (
+    "update affiliate set payout_method = %s, payout_destination = %s where organization_id = %s and id = %s"
+)
 
 
-def stage_operators(*, organization_id: UUID, affiliate_id: UUID, wanted: PayoutAccount | None) -> None:
+def stage_operators(*, organization_id: UUID, affiliate_id: UUID, account: PayoutAccount | None) -> None:
     """Stage what the operator says of an affiliate; None: nothing any more."""
-    db.stage(_SAY_FOR, (wanted and wanted.method, wanted and wanted.destination, organization_id, affiliate_id))
+    db.stage(
+        _SET_OPERATORS, (account and account.method, account and account.destination, organization_id, affiliate_id)
+    )

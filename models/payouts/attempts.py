@@ -69,12 +69,12 @@ def stage_intents(intents: Sequence[tuple[Payout, str, str, Mapping[str, str]]])
     db.stage(_INTENT, of | {"keys": list(keys), "books": list(books), "labels": texts})
 
 
-def stage_withdrawn(kept: Sequence[Payout]) -> None:
+def stage_withdrawal(payouts: Sequence[Payout]) -> None:
     """Stage that who wrote down the attempts of locked payouts of one organization has asked no rail for them.
 
     They are still to begin, and the payouts Pending. One that somebody else has set out to ask for stays as it is.
     """
-    db.stage(_WITHDRAWN, {"org": kept[0].organization_id, "payouts": [payout.id for payout in kept]})
+    db.stage(_WITHDRAWN, {"org": payouts[0].organization_id, "payouts": [payout.id for payout in payouts]})
 
 
 _IN_DOUBT = """
@@ -88,7 +88,7 @@ def stage_in_doubt(payout: Payout) -> None:
 
     Whether that one has asked the rail is not known, and is not for it to withdraw any more.
     """
-    db.stage(_IN_DOUBT, _named(payout))
+    db.stage(_IN_DOUBT, _key_of(payout))
 
 
 _UNTOUCHED = Lookup("""
@@ -99,9 +99,9 @@ where p.organization_id = %s and p.id = %s and p.attempt = %s and p.status = 'Pr
 """)
 
 
-def is_untouched(payout: Payout, *, asked: int, is_intent: bool) -> bool:
+def is_unchanged(payout: Payout, *, request_count: int, is_intent: bool) -> bool:
     """Say whether a payout waits for this attempt, of which nobody has said or asked anything since it was read."""
-    return bool(db.run(_UNTOUCHED, (*_named(payout), asked, is_intent)))
+    return bool(db.run(_UNTOUCHED, (*_key_of(payout), request_count, is_intent)))
 
 
 _POSSIBLE = """
@@ -112,7 +112,7 @@ values (%s, %s, %s, %s, %s, %s, %s, %s)
 
 def stage_possible(payout: Payout, *, key: str, at: datetime) -> None:
     """Stage that a rail may have been asked at a moment of which the database was restored."""
-    db.stage(_POSSIBLE, (*_named(payout), key, payout.method, payout.destination, payout.amount_cents, at))
+    db.stage(_POSSIBLE, (*_key_of(payout), key, payout.method, payout.destination, payout.amount_cents, at))
 
 
 _BOOKS = "update payout_attempt set books = %s where organization_id = %s and payout_id = %s and number = %s"
@@ -120,7 +120,7 @@ _BOOKS = "update payout_attempt set books = %s where organization_id = %s and pa
 
 def stage_books(payout: Payout, books: str) -> None:
     """Stage which books may hold the present attempt from now on."""
-    db.stage(_BOOKS, (books, *_named(payout)))
+    db.stage(_BOOKS, (books, *_key_of(payout)))
 
 
 _NO_BOOKS = """
@@ -129,9 +129,9 @@ where organization_id = %s and payout_id = %s and number = %s and asked = %s
 """
 
 
-def stage_no_books(payout: Payout, *, asked: int) -> None:
+def stage_no_books(payout: Payout, *, request_count: int) -> None:
     """Stage that no books hold the present attempt, unless it was asked for more than `asked` times meanwhile."""
-    db.stage(_NO_BOOKS, (*_named(payout), asked))
+    db.stage(_NO_BOOKS, (*_key_of(payout), request_count))
 
 
 _FIND = f"""
@@ -141,9 +141,9 @@ where organization_id = %s and payout_id = %s and number = %s
 _attempts = Rows(PayoutAttempt)
 
 
-def of_payout(payout: Payout) -> PayoutAttempt | None:
+def find_current(payout: Payout) -> PayoutAttempt | None:
     """Return the payout's present attempt, None when no rail was asked yet."""
-    return _attempts.first(_FIND, _named(payout))
+    return _attempts.first(_FIND, _key_of(payout))
 
 
 _ANSWER = PreparedStatement("""
@@ -155,9 +155,9 @@ where payout_attempt.organization_id = %s and payout_attempt.payout_id = any(%s)
 """)
 
 
-def stage_answer(answered: Sequence[Payout], *, state: AttemptState, detail: str | None, at: datetime) -> None:
+def stage_answer(payouts: Sequence[Payout], *, state: AttemptState, detail: str | None, at: datetime) -> None:
     """Stage what rails said of locked payouts of one organization: their present attempts were asked once more."""
-    of = (answered[0].organization_id, [payout.id for payout in answered])
+    of = (payouts[0].organization_id, [payout.id for payout in payouts])
     db.stage(_ANSWER, (state, detail, at, *of))
 
 
@@ -175,10 +175,10 @@ _OWNER = f"select {columns(AttemptOwner)} from payout_attempt where key = %s"
 _owners = Rows(AttemptOwner)
 
 
-def any_org_owner(key: str) -> AttemptOwner | None:
+def any_org_find_owner(key: str) -> AttemptOwner | None:
     """Return whose attempt a key is, for a rail that knows the key alone."""
     return _owners.first(_OWNER, (key,))
 
 
-def _named(payout: Payout) -> tuple[UUID, UUID, int]:
+def _key_of(payout: Payout) -> tuple[UUID, UUID, int]:
     return payout.organization_id, payout.id, payout.attempt

@@ -49,12 +49,12 @@ where c.organization_id = %(org)s and c.paid_cents > {_EARNED} and {{whose}} and
 """
 
 
-def _due(filters: RunFilters) -> str:
+def _due_sql(filters: RunFilters) -> str:
     """Return SQL of the due rows: affiliate_id, currency, id, occurred_at, cents."""
-    return _DUE.format(which=_narrowed(_WHICH, filters), whose=_narrowed(_WHOSE, filters))
+    return _DUE.format(which=_conditions_sql(_WHICH, filters), whose=_conditions_sql(_WHOSE, filters))
 
 
-def _narrowed(conditions_of: Mapping[str, str], filters: RunFilters) -> str:
+def _conditions_sql(conditions_of: Mapping[str, str], filters: RunFilters) -> str:
     wanted = [sql for name, sql in conditions_of.items() if getattr(filters, name) is not None]
     return " and ".join(wanted) or "true"
 
@@ -87,12 +87,12 @@ def joining_whole_tables() -> Iterator[None]:
         yield
 
 
-def _reading_what_is_due(filters: RunFilters) -> AbstractContextManager[None]:
+def _planning_for(filters: RunFilters) -> AbstractContextManager[None]:
     is_wide = filters.affiliate_ids is None and filters.conversion_ids is None
     return joining_whole_tables() if is_wide else allowing_table_scans()
 
 
-class Eligible(NamedTuple):
+class EligibleSum(NamedTuple):
     """What one affiliate is due in one currency: the conversions, and what they are worth at home by their dates.
 
     `conversion_ids_json` is a JSON array of ids, written by the database: there may be a million of them; without them
@@ -110,12 +110,12 @@ class Eligible(NamedTuple):
 # payout are two sums each: numerics are slow, and hardly any amount needs them. Sums that may not fit into eight bytes
 # come as texts, which are read faster than decimals.
 _PAYOUT_CENTS = f"""
-(coalesce(sum(case when due.currency = '{PAYOUT_CURRENCY}' then cents else {fx_sums.narrow("run")} end), 0)
-  + coalesce(sum({fx_sums.wide("run")}), 0))::text"""
+(coalesce(sum(case when due.currency = '{PAYOUT_CURRENCY}' then cents else {fx_sums.narrow_sql("run")} end), 0)
+  + coalesce(sum({fx_sums.wide_sql("run")}), 0))::text"""
 _ELIGIBLE = f"""
 select due.affiliate_id::text, due.currency, sum(cents)::bigint, count(*), {{ids}},
-  (coalesce(sum(case when due.currency = %(fx_home)s then cents else {fx_sums.narrow()} end), 0)
-  + coalesce(sum({fx_sums.wide()}), 0))::text,
+  (coalesce(sum(case when due.currency = %(fx_home)s then cents else {fx_sums.narrow_sql()} end), 0)
+  + coalesce(sum({fx_sums.wide_sql()}), 0))::text,
   coalesce(sum(cents) filter (where due.currency <> %(fx_home)s and r.over is null), 0)::bigint, {_PAYOUT_CENTS}
 from ({{due}}) due
 left join {fx_sums.TABLE} on r.currency = due.currency and r.day = {fx_sums.DAY}
@@ -125,7 +125,7 @@ group by due.affiliate_id, due.currency order by due.affiliate_id, due.currency
 _IDS, _NO_IDS = """'["' || string_agg(id::text, '","') || '"]'""", "'[]'"
 
 
-def eligible(
+def list_eligible(
     *,
     organization_id: UUID,
     filters: RunFilters,
@@ -133,7 +133,7 @@ def eligible(
     run_rates: Mapping[str, RunRate],
     with_ids: bool,
     now: datetime,
-) -> list[Eligible]:
+) -> list[EligibleSum]:
     """Return what every affiliate is due in every currency; a debt counts against it, in money of its own date.
 
     `run_rates` are those that payouts would be made by. Conversions' ids take time where there are many.
@@ -143,11 +143,13 @@ def eligible(
         **fx_sums.table_params(factors),
         **_run_params(run_rates),
     }
-    with _reading_what_is_due(filters):
-        rows = db.run(_ELIGIBLE.format(due=_due(filters), ids=_IDS if with_ids else _NO_IDS), params)
+    with _planning_for(filters):
+        rows = db.run(_ELIGIBLE.format(due=_due_sql(filters), ids=_IDS if with_ids else _NO_IDS), params)
     one_id = functools.cache(UUID)  # an affiliate's rows, one in each currency, share it
     return [
-        Eligible(Due(one_id(affiliate_id), currency, cents, int(payout)), conversions, ids, int(home_cents), unvalued)
+        EligibleSum(
+            Due(one_id(affiliate_id), currency, cents, int(payout)), conversions, ids, int(home_cents), unvalued
+        )
         for affiliate_id, currency, cents, conversions, ids, home_cents, unvalued, payout in rows
     ]
 
@@ -156,7 +158,7 @@ def _run_params(run_rates: Mapping[str, RunRate]) -> dict[str, str]:
     return fx_sums.run_params({name: plan.usd_factor(name, rate.per_usd) for name, rate in run_rates.items()})
 
 
-class DayOfHold(NamedTuple):
+class HoldDay(NamedTuple):
     """What becomes due on a day (UTC, as a text) in one currency, in its minor units."""
 
     day: str
@@ -173,13 +175,13 @@ where organization_id = %(org)s and status = 'Pending' and hold_until > %(now)s 
   and disputed_at is null and not needs_approval and commission_cents - reversed_cents > paid_cents
 group by 1, 2 order by 1, 2
 """
-_held = Rows(DayOfHold)
+_hold_days = Rows(HoldDay)
 
 
-def on_hold(*, organization_id: UUID, now: datetime) -> list[DayOfHold]:
+def list_on_hold(*, organization_id: UUID, now: datetime) -> list[HoldDay]:
     """Return what is not due yet, by the day on which its hold ends. Budget: 1 round trip over all that is Pending."""
     with allowing_table_scans():
-        return _held.all(_HELD, {"org": organization_id, "now": now})
+        return _hold_days.all(_HELD, {"org": organization_id, "now": now})
 
 
 _CURRENCIES_AND_FIRST = """
@@ -194,7 +196,7 @@ select array(select currency from known where currency is not null), (
 """
 
 
-def currencies_and_first(organization_id: UUID) -> tuple[list[str], datetime | None]:
+def find_currencies_and_first(organization_id: UUID) -> tuple[list[str], datetime | None]:
     """Return the currencies that the organization has conversions in and when the first occurred, off the indexes."""
     ((currencies, first),) = db.run(_CURRENCIES_AND_FIRST, {"org": organization_id})
     return currencies, first
@@ -215,8 +217,8 @@ def claim(*, organization_id: UUID, filters: RunFilters, run_rates: Mapping[str,
 
     One statement reads the conversions, so that the sums and the lines are of the same moment.
     """
-    with _reading_what_is_due(filters):
-        db.run(_CLAIM.format(due=_due(filters)), _params(organization_id, filters, now))
+    with _planning_for(filters):
+        db.run(_CLAIM.format(due=_due_sql(filters)), _params(organization_id, filters, now))
         rows = db.run(_CLAIMED, _run_params(run_rates))
     return [Due(affiliate_id, currency, cents, int(payout)) for affiliate_id, currency, cents, payout in rows]
 
@@ -249,7 +251,7 @@ left join affiliate_account k on k.id = a.account_id
 _payees = Rows(Payee)
 
 
-def payees(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> dict[UUID, Payee]:
+def find_payees(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> dict[UUID, Payee]:
     """Return how affiliates can be paid, by their ids. What they say themselves goes before what the brand says.
 
     Deleted affiliates keep what they earned.

@@ -76,13 +76,13 @@ def lock_paying(*, organization_id: UUID, conversion_id: UUID) -> list[PayoutLin
     return _lines.all(_LOCK_PAYING, (organization_id, conversion_id))
 
 
-def open_cents(*, organization_id: UUID, conversion_id: UUID) -> int:
+def find_open_cents(*, organization_id: UUID, conversion_id: UUID) -> int:
     """Return what the conversion's open line pays, or holds back (native minor units); 0 without one."""
     row = db.row(_OPEN_CENTS, (organization_id, conversion_id))
     return int(row[0]) if row else 0
 
 
-def of_payout(*, organization_id: UUID, payout_id: UUID) -> list[PayoutLine]:
+def list_of_payout(*, organization_id: UUID, payout_id: UUID) -> list[PayoutLine]:
     """Return the lines of a payout in the order of their ids, those that were let go included."""
     return _lines.all(_OF_PAYOUT, (organization_id, payout_id))
 

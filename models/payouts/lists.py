@@ -153,7 +153,7 @@ def find(*, organization_id: UUID, payout_id: UUID, with_lines: bool = True) -> 
     return shown[0] if shown else None
 
 
-def matching(
+def find_matching(
     *, organization_id: UUID, payout_id: UUID | None, affiliate_id: UUID | None, limit: int
 ) -> list[ListedPayout]:
     """Return up to `limit` payouts with this id and of this affiliate, newest first, without their lines.
@@ -175,8 +175,10 @@ def _read(organization_id: UUID, values: Mapping[str, object], limit: int) -> li
 
 
 @functools.cache
-def _statement(wanted: tuple[str, ...]) -> PreparedStatement:
-    return PreparedStatement(" and ".join([_SELECT, *(_CONDITIONS[name] for name in wanted)]) + f" {_NEWEST_FIRST}")
+def _statement(filter_names: tuple[str, ...]) -> PreparedStatement:
+    return PreparedStatement(
+        " and ".join([_SELECT, *(_CONDITIONS[name] for name in filter_names)]) + f" {_NEWEST_FIRST}"
+    )
 
 
 def _with_lines(organization_id: UUID, payouts: Sequence[ListedPayout]) -> list[ListedPayout]:

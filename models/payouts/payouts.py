@@ -138,12 +138,12 @@ update payout set status = 'Processing', submitted_at = %s where organization_id
 """)
 
 
-def stage_submitted(submitted: Sequence[Payout], *, at: datetime) -> None:
+def stage_submitted(payouts: Sequence[Payout], *, at: datetime) -> None:
     """Stage that locked payouts of one organization are about to be asked of their rails."""
-    db.stage(_SUBMITTED, (at, submitted[0].organization_id, [payout.id for payout in submitted]))
+    db.stage(_SUBMITTED, (at, payouts[0].organization_id, [payout.id for payout in payouts]))
 
 
-_BOOKED = entries.insertion(
+_BOOKED = entries.insert_sql(
     kind="case when paid.cents > 0 then 'pay' else 'clawback' end",
     cents="-paid.cents",
     cause="paid.payout_id",
@@ -195,7 +195,7 @@ def stage_paid(payments: Sequence[PaidPayout], *, at: datetime) -> None:
 
     Their lines are closed and booked, and their conversions Paid where nothing is left due.
     """
-    named = [columns_of(payment.references) for payment in payments]
+    named = [reference_columns(payment.references) for payment in payments]
     params = {
         "org": payments[0].payout.organization_id,
         "payouts": [payment.payout.id for payment in payments],
@@ -215,23 +215,23 @@ select id from payout where organization_id = %s and affiliate_id = %s and statu
 """
 
 
-def pending_of_run(*, organization_id: UUID, run_id: UUID) -> list[UUID]:
+def list_pending_of_run(*, organization_id: UUID, run_id: UUID) -> list[UUID]:
     """Return the payouts of a run that were not sent yet, by id."""
     return [payout_id for (payout_id,) in db.run(_PENDING_OF_RUN, (organization_id, run_id))]
 
 
-def pending_of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> list[UUID]:
+def list_pending_of_affiliate(*, organization_id: UUID, affiliate_id: UUID) -> list[UUID]:
     """Return the payouts of an affiliate that were not sent yet, by id."""
     return [payout_id for (payout_id,) in db.run(_PENDING_OF_AFFILIATE, (organization_id, affiliate_id))]
 
 
-def any_org_organization_of(payout_id: UUID) -> UUID | None:
+def any_org_find_organization(payout_id: UUID) -> UUID | None:
     """Return whose payout this is, for an operator who knows its id alone."""
     row = db.row("select organization_id from payout where id = %s", (payout_id,))
     return row[0] if row else None
 
 
-def columns_of(references: Mapping[str, str]) -> dict[str, Any]:
+def reference_columns(references: Mapping[str, str]) -> dict[str, Any]:
     """Return what a rail calls a payment, by column."""
     return {REFERENCE_COLUMNS[name]: value for name, value in references.items()}
 
@@ -245,7 +245,7 @@ select (select coalesce(sum(amount_cents), 0) from payout
 """
 
 
-def cap_used_cents(*, organization_id: UUID, since: datetime) -> int:
+def sum_cap_used_cents(*, organization_id: UUID, since: datetime) -> int:
     """Return what the organization's payouts and deals since a moment come to, in US cents; failed ones don't count."""
     ((cents,),) = db.run(_CAP_USED, {"org": organization_id, "since": since})
     return int(cents)

@@ -32,7 +32,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class CadenceDue:
+class PayoutCadence:
     """An organization with a cadence; `last_on` is the day for which there was one last."""
 
     organization_id: UUID
@@ -50,19 +50,19 @@ _CADENCE = {
     "last_on": _LAST_ON,
 }
 _WITH_CADENCE = f"""
-select {columns(CadenceDue, "o", **_CADENCE)}
+select {columns(PayoutCadence, "o", **_CADENCE)}
 from organization o where o.automatic_payout_cadence <> 'Manual'"""
 _EVERY_CADENCE = f"{_WITH_CADENCE} order by o.id"
 _OWN_CADENCE = f"{_WITH_CADENCE} and o.id = %s"
-_cadences = Rows(CadenceDue)
+_cadences = Rows(PayoutCadence)
 
 
-def any_org_with_cadence() -> list[CadenceDue]:
+def any_org_list_with_cadence() -> list[PayoutCadence]:
     """Return every organization whose payouts come round by themselves."""
     return _cadences.all(_EVERY_CADENCE)
 
 
-def with_cadence(organization_id: UUID) -> CadenceDue | None:
+def find_cadence(organization_id: UUID) -> PayoutCadence | None:
     """Return the organization if its payouts come round by themselves."""
     return _cadences.first(_OWN_CADENCE, (organization_id,))
 
@@ -71,7 +71,7 @@ _OPEN = f"select {columns(Proposal)} from payout_proposal where organization_id 
 _proposals = Rows(Proposal)
 
 
-def open_one(organization_id: UUID) -> Proposal | None:
+def find_open(organization_id: UUID) -> Proposal | None:
     """Return what waits for an Owner."""
     return _proposals.first(_OPEN, (organization_id,))
 

@@ -11,7 +11,7 @@ from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class ToldEvent:
+class RailEvent:
     """One confirmation. `payout_id` None: it is about nothing that we know."""
 
     rail: str
@@ -59,14 +59,14 @@ def any_org_stage_outcome(
 
 
 _LIST = f"""
-select {columns(ToldEvent, references='"references"')} from rail_event
+select {columns(RailEvent, references='"references"')} from rail_event
 where not %s or outcome in ('Parked', 'Contradicts')
 order by received_at desc, rail, event_id limit %s
 """
-_events = Rows(ToldEvent)
+_events = Rows(RailEvent)
 
 
-def any_org_list(*, only_open: bool, limit: int) -> list[ToldEvent]:
+def any_org_list(*, only_open: bool, limit: int) -> list[RailEvent]:
     """Return confirmations, newest first; `only_open`: those that an operator should look at."""
     return _events.all(_LIST, (only_open, limit))
 
@@ -77,7 +77,7 @@ where organization_id = %s and payout_id = %s and outcome = 'Contradicts' and an
 """
 
 
-def says_paid(*, organization_id: UUID, payout_id: UUID) -> bool:
+def has_paid_event(*, organization_id: UUID, payout_id: UUID) -> bool:
     """Say whether a rail told that it paid a payout which we hold that it did not, and nobody has settled it yet."""
     return bool(db.run(_SAYS_PAID, (organization_id, payout_id)))
 

@@ -63,7 +63,7 @@ class ReceiptLine(NamedTuple):
 
 _REFERENCE = """coalesce(p.external_transaction_id, p.processor_transfer_id, p.wallet_transaction_id,
   p.gp_outbound_payment_id, p.wallet_batch_id)"""
-_SHOWN = columns(
+_COLUMNS = columns(
     PayoutReceipt,
     "p",
     id="p.id::text",
@@ -77,7 +77,7 @@ _SHOWN = columns(
     period_start="p.period_start::text",
     period_end="p.period_end::text",
 )
-_BESIDE = """
+_FROM = """
 join program g on g.organization_id = p.organization_id and g.id = p.program_id
 join organization o on o.id = p.organization_id
 left join deal_milestone s on s.organization_id = p.organization_id and s.id = p.milestone_id
@@ -85,7 +85,7 @@ left join deal d on d.organization_id = p.organization_id and d.id = s.deal_id
 """
 # Of each affiliate of theirs the newest, then the newest of all.
 _PAGE = f"""
-select {_SHOWN}
+select {_COLUMNS}
 from (
   select p.* from affiliate m cross join lateral (
     select * from payout p where p.organization_id = m.organization_id and p.affiliate_id = m.id
@@ -94,20 +94,20 @@ from (
   ) p
   where {{whose}}
   order by p.created_at desc, p.id desc limit %(limit)s
-) p {_BESIDE}
+) p {_FROM}
 order by p.created_at desc, p.id desc
 """
 _OF_PERSON = PreparedStatement(_PAGE.format(whose=conditions.EVER_OF_PERSON))
 _OF_AFFILIATE = PreparedStatement(_PAGE.format(whose=conditions.OF_AFFILIATE))
 _FIND = Lookup(f"""
-select {_SHOWN}
-from payout p join affiliate m on m.organization_id = p.organization_id and m.id = p.affiliate_id {_BESIDE}
+select {_COLUMNS}
+from payout p join affiliate m on m.organization_id = p.organization_id and m.id = p.affiliate_id {_FROM}
 where p.id = %(id)s and {conditions.EVER_OF_PERSON}
 """)
 _receipts = Rows(PayoutReceipt)
 
 
-def any_org_receipts(
+def any_org_list_receipts(
     *, account_id: UUID | None, email: str | None, after: Position | None, limit: int
 ) -> list[PayoutReceipt]:
     """Return up to `limit` payouts to a person, newest first, after the keyset position `after`. Budget: 1 statement.
@@ -115,20 +115,20 @@ def any_org_receipts(
     `email` is their verified one, or None.
     """
     before, before_id = after or (None, None)
-    known = {"account": account_id, "email": email, "before": before, "before_id": before_id, "limit": limit}
-    return _receipts.all(_OF_PERSON, known)
+    params = {"account": account_id, "email": email, "before": before, "before_id": before_id, "limit": limit}
+    return _receipts.all(_OF_PERSON, params)
 
 
-def of_affiliate(
+def list_of_affiliate(
     *, organization_id: UUID, affiliate_id: UUID, after: Position | None, limit: int
 ) -> list[PayoutReceipt]:
     """Return up to `limit` payouts to one affiliate, newest first, after a position. Budget: 1 statement."""
     before, before_id = after or (None, None)
-    known = {"org": organization_id, "affiliate": affiliate_id, "before": before, "before_id": before_id}
-    return _receipts.all(_OF_AFFILIATE, known | {"limit": limit})
+    params = {"org": organization_id, "affiliate": affiliate_id, "before": before, "before_id": before_id}
+    return _receipts.all(_OF_AFFILIATE, params | {"limit": limit})
 
 
-def any_org_receipt(*, account_id: UUID | None, email: str | None, payout_id: UUID) -> PayoutReceipt | None:
+def any_org_find_receipt(*, account_id: UUID | None, email: str | None, payout_id: UUID) -> PayoutReceipt | None:
     """Return one payout to a person; None for one that is not theirs. Budget: 1 statement."""
     return _receipts.first(_FIND, {"account": account_id, "email": email, "id": payout_id})
 
@@ -171,6 +171,6 @@ order by 3, 1
 _lines = Rows(ReceiptLine)
 
 
-def lines(*, organization_id: UUID, payout_id: UUID) -> list[ReceiptLine]:
+def list_lines(*, organization_id: UUID, payout_id: UUID) -> list[ReceiptLine]:
     """Return what a payout pays for, in the order in which it was earned. Budget: 1 statement."""
     return _lines.all(_LINES, {"org": organization_id, "payout": payout_id})

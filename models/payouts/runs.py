@@ -32,7 +32,7 @@ from models.webhooks import outbox
 _RATES = """unnest(%(currencies)s::text[], %(most)s::bigint[], %(times)s::bigint[], %(over)s::bigint[],
   %(wide_times)s::numeric[], %(wide_over)s::numeric[], %(rates)s::numeric[], %(days)s::date[])
   r (currency, most, times, over, wide_times, wide_over, rate, published_on)"""
-_USD_CENTS = f"coalesce({fx_sums.narrow(cents='c.cents')}, ({fx_sums.wide(cents='c.cents')})::bigint)"
+_USD_CENTS = f"coalesce({fx_sums.narrow_sql(cents='c.cents')}, ({fx_sums.wide_sql(cents='c.cents')})::bigint)"
 _DRAFT = """
 create temp table payout_draft on commit drop as
 select payee.payout_id, payee.program_id, payee.affiliate_id, payee.method, payee.destination,

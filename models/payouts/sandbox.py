@@ -11,7 +11,7 @@ from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class Booked:
+class BookedTransfer:
     """A transfer in the books; `state` is a SandboxState."""
 
     amount_cents: int
@@ -22,15 +22,15 @@ class Booked:
     created_at: datetime
 
 
-_COLUMNS = columns(Booked, references='"references"')
+_COLUMNS = columns(BookedTransfer, references='"references"')
 _BOOK = PreparedStatement(f"""
 insert into sandbox_transfer (organization_id, key, method, {_COLUMNS})
-values (%(org)s, %(key)s, %(method)s, {", ".join(f"%({name})s" for name in Booked.__dataclass_fields__)})
+values (%(org)s, %(key)s, %(method)s, {", ".join(f"%({name})s" for name in BookedTransfer.__dataclass_fields__)})
 on conflict do nothing returning 1
 """)
 
 
-def book(*, organization_id: UUID, key: str, method: str, booked: Booked) -> bool:
+def book(*, organization_id: UUID, key: str, method: str, transfer: BookedTransfer) -> bool:
     """Write a transfer down; False when there is one under this key already, which then stays as it is.
 
     The commit need not wait for the disk: all that is committed after it, as what a payout makes of the answer, reaches
@@ -38,16 +38,16 @@ def book(*, organization_id: UUID, key: str, method: str, booked: Booked) -> boo
     """
     db.stage("set local synchronous_commit = off")
     whose = {"org": organization_id, "key": key, "method": method}
-    return bool(db.run(_BOOK, asdict(booked) | whose | {"references": Json(dict(booked.references))}))
+    return bool(db.run(_BOOK, asdict(transfer) | whose | {"references": Json(dict(transfer.references))}))
 
 
 _FIND = f"select {_COLUMNS} from sandbox_transfer where organization_id = %s and key = %s"
-_booked = Rows(Booked)
+_transfers = Rows(BookedTransfer)
 
 
-def find(*, organization_id: UUID, key: str) -> Booked | None:
+def find(*, organization_id: UUID, key: str) -> BookedTransfer | None:
     """Return the transfer under a key."""
-    return _booked.first(_FIND, (organization_id, key))
+    return _transfers.first(_FIND, (organization_id, key))
 
 
 _CARRY_OUT = """

@@ -102,6 +102,6 @@ order by connected_at, id
 """
 
 
-def crediting(*, organization_id: UUID, at: datetime) -> list[PlatformConnection]:
+def list_crediting(*, organization_id: UUID, at: datetime) -> list[PlatformConnection]:
     """Return the connections that may credit a sale of that moment now, the one that was connected first first."""
     return _TABLE.all(_CREDITING, (organization_id, at))

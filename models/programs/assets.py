@@ -29,7 +29,7 @@ class Asset:
     created_at: datetime
 
 
-class ShownAsset(NamedTuple):
+class ListedAsset(NamedTuple):
     """An asset as it is listed: with its brand, its program (None: all of them) and the media type of its image."""
 
     id: UUID
@@ -62,12 +62,12 @@ def insert(values: Mapping[str, Any]) -> None:
     _TABLE.insert(values)
 
 
-_HELD = "select count(*), coalesce(sum(size_bytes), 0)::bigint from asset where organization_id = %s"
+_MEASURE_USAGE = "select count(*), coalesce(sum(size_bytes), 0)::bigint from asset where organization_id = %s"
 
 
-def held(organization_id: UUID) -> tuple[int, int]:
+def measure_usage(organization_id: UUID) -> tuple[int, int]:
     """Return how many assets an organization has, and how many bytes they take."""
-    row = db.row(_HELD, (organization_id,))
+    row = db.row(_MEASURE_USAGE, (organization_id,))
     assert row is not None
     return row[0], row[1]
 
@@ -80,7 +80,7 @@ def remove(*, organization_id: UUID, asset_id: UUID) -> Asset | None:
     return _TABLE.first(_REMOVE, (organization_id, asset_id))
 
 
-_SHOWN = columns(ShownAsset, "s", program_name="p.name", organization_name="o.name", content_type="f.content_type")
+_COLUMNS = columns(ListedAsset, "s", program_name="p.name", organization_name="o.name", content_type="f.content_type")
 _JOINED = """
 join organization o on o.id = s.organization_id
 left join program p on p.organization_id = s.organization_id and p.id = s.program_id
@@ -91,17 +91,17 @@ _LISTED = """
   and (%(before)s::timestamptz is null or (s.created_at, s.id) < (%(before)s, %(before_id)s))
 order by s.created_at desc, s.id desc limit %(limit)s
 """
-_ROWS = Rows(ShownAsset)
-_PAGE = f"select {_SHOWN} from asset s {_JOINED} where s.organization_id = %(org)s {_LISTED}"
-_ONE = f"select {_SHOWN} from asset s {_JOINED} where s.organization_id = %s and s.id = %s"
+_ROWS = Rows(ListedAsset)
+_PAGE = f"select {_COLUMNS} from asset s {_JOINED} where s.organization_id = %(org)s {_LISTED}"
+_ONE = f"select {_COLUMNS} from asset s {_JOINED} where s.organization_id = %s and s.id = %s"
 
 
-def page(*, organization_id: UUID, program_id: UUID | None, after: Position | None, limit: int) -> list[ShownAsset]:
+def page(*, organization_id: UUID, program_id: UUID | None, after: Position | None, limit: int) -> list[ListedAsset]:
     """Return up to `limit` assets, the newest first, after a position; of a program those for all as well."""
-    return _ROWS.all(_PAGE, {"org": organization_id} | _listed(program_id, after, limit))
+    return _ROWS.all(_PAGE, {"org": organization_id} | _page_params(program_id, after, limit))
 
 
-def find(*, organization_id: UUID, asset_id: UUID) -> ShownAsset | None:
+def find(*, organization_id: UUID, asset_id: UUID) -> ListedAsset | None:
     """Return one asset of the organization as it is listed."""
     return _ROWS.first(_ONE, (organization_id, asset_id))
 
@@ -112,7 +112,7 @@ _HAS_FILE = "join stored_file f on f.organization_id = s.organization_id and f.i
 _FILE = f"select {_FILE_COLUMNS} from asset s {_HAS_FILE} where s.organization_id = %s and s.id = %s"
 
 
-def file(*, organization_id: UUID, asset_id: UUID) -> AssetFile | None:
+def find_file(*, organization_id: UUID, asset_id: UUID) -> AssetFile | None:
     """Return the image of an asset of the organization."""
     return _FILES.first(_FILE, (organization_id, asset_id))
 
@@ -132,26 +132,26 @@ exists (select from seat where seat.organization_id = s.organization_id
   and (%(program)s::uuid is null or seat.program_id = %(program)s))
 """
 _BRANDS = "(select distinct organization_id from seat) brand join asset s on s.organization_id = brand.organization_id"
-_ANY_ORG_OWN = f"{_SEATS} select {_SHOWN} from {_BRANDS} {_JOINED} where {_OF_SEATS} {_LISTED}"
+_ANY_ORG_OWN = f"{_SEATS} select {_COLUMNS} from {_BRANDS} {_JOINED} where {_OF_SEATS} {_LISTED}"
 _ANY_ORG_OWN_FILE = f"{_SEATS} select {_FILE_COLUMNS} from asset s {_HAS_FILE} where s.id = %(id)s and {_OF_SEATS}"
 
 
-def any_org_own(
+def any_org_list_own(
     *, account_id: UUID | None, email: str | None, program_id: UUID | None, after: Position | None, limit: int
-) -> list[ShownAsset]:
+) -> list[ListedAsset]:
     """Return up to `limit` assets of the programs that a person is Approved in, the newest first, after a position.
 
     `email` is their verified one, or None. Budget: 1 statement.
     """
     person = {"account": account_id, "email": email}
-    return _ROWS.all(_ANY_ORG_OWN, person | _listed(program_id, after, limit))
+    return _ROWS.all(_ANY_ORG_OWN, person | _page_params(program_id, after, limit))
 
 
-def any_org_own_file(*, account_id: UUID | None, email: str | None, asset_id: UUID) -> AssetFile | None:
+def any_org_find_own_file(*, account_id: UUID | None, email: str | None, asset_id: UUID) -> AssetFile | None:
     """Return the image of an asset that `any_org_own` lists for this person."""
     return _FILES.first(_ANY_ORG_OWN_FILE, {"account": account_id, "email": email, "id": asset_id, "program": None})
 
 
-def _listed(program_id: UUID | None, after: Position | None, limit: int) -> dict[str, object]:
+def _page_params(program_id: UUID | None, after: Position | None, limit: int) -> dict[str, object]:
     before, before_id = after or (None, None)
     return {"program": program_id, "before": before, "before_id": before_id, "limit": limit}

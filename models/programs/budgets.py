@@ -11,7 +11,7 @@ from models.prepared_statements import FreshSelect, PreparedStatement
 from models.table import Rows, columns
 
 # Rows that are summed one by one before they are folded: the sum stays cheap, and folding rare.
-_MOST_ROWS = 64
+_MAX_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def lock(*, organization_id: UUID, program_id: UUID) -> BudgetAccount | None:
     found = _SPENT_ROWS.all(_SPENT, {"org": organization_id, "program": program_id})
     if not found:
         return None
-    if sum(one.number for one in found) > _MOST_ROWS:
+    if sum(one.number for one in found) > _MAX_ROWS:
         db.stage(_FOLD, {"org": organization_id, "program": program_id})
     spent = {one.currency: one.cents or 0 for one in found if one.currency is not None}
     return BudgetAccount(found[0].budget_cents, found[0].budget_currency, spent)
@@ -111,6 +111,6 @@ where a.organization_id = %s and a.program_id = %s and a.id = %s
 """)
 
 
-def terms(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> StoredRewardTerms | None:
+def find_terms(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> StoredRewardTerms | None:
     """Return what an affiliate's clicks and leads are paid by; None when the program has no such affiliate."""
     return _TERMS_ROWS.first(_TERMS, (organization_id, program_id, affiliate_id))

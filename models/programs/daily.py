@@ -16,7 +16,7 @@ _IS_SALE = "c.type in ('OneTime', 'Recurring') and c.parent_id is null"
 
 
 @dataclass(frozen=True, slots=True)
-class DaysOf:
+class DayScope:
     """Whose days: None is every program, archived ones too, and every affiliate."""
 
     organization_id: UUID
@@ -52,10 +52,10 @@ group by 1, 2 order by 1, 2
 """
 
 
-def sums(whose: DaysOf, days: DayRange) -> list[DaySum]:
+def list_sums(scope: DayScope, days: DayRange) -> list[DaySum]:
     """Return what the conversions of these days come to."""
     with allowing_table_scans():
-        return _SUMS_ROWS.all(_SUMS, _params(whose, days))
+        return _SUMS_ROWS.all(_SUMS, _params(scope, days))
 
 
 _CLICKS = """
@@ -77,17 +77,17 @@ select day, sum(number)::bigint from (
 """
 
 
-def clicks(whose: DaysOf, days: DayRange) -> dict[date, int]:
+def count_clicks(scope: DayScope, days: DayRange) -> dict[date, int]:
     """Return how many visits each day had, of those that had any; clicks that are only counts by now are among them."""
     with allowing_table_scans():
-        return dict(db.run(_CLICKS, _params(whose, days)))
+        return dict(db.run(_CLICKS, _params(scope, days)))
 
 
-def _params(whose: DaysOf, days: DayRange) -> dict[str, object]:
+def _params(scope: DayScope, days: DayRange) -> dict[str, object]:
     return {
-        "org": whose.organization_id,
-        "program": whose.program_id,
-        "affiliate": whose.affiliate_id,
+        "org": scope.organization_id,
+        "program": scope.program_id,
+        "affiliate": scope.affiliate_id,
         "since": days.since,
         "until": days.until,
     }

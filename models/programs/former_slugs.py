@@ -5,18 +5,18 @@ from uuid import UUID
 
 from models.db import db
 
-_TAKEN = "delete from program_former_slug where organization_id = %s and slug = %s"
-_RETIRED = """
+_FORGET = "delete from program_former_slug where organization_id = %s and slug = %s"
+_REMEMBER = """
 insert into program_former_slug (organization_id, slug, program_id, retired_at) values (%s, %s, %s, %s)
 on conflict (organization_id, slug) do update set program_id = excluded.program_id, retired_at = excluded.retired_at
 """
 
 
-def stage_taken(*, organization_id: UUID, slug: str) -> None:
+def stage_forget(*, organization_id: UUID, slug: str) -> None:
     """Forget whose a slug was before: a living program has it now."""
-    db.stage(_TAKEN, (organization_id, slug))
+    db.stage(_FORGET, (organization_id, slug))
 
 
-def stage_retired(*, organization_id: UUID, program_id: UUID, slug: str, at: datetime) -> None:
+def stage_remember(*, organization_id: UUID, program_id: UUID, slug: str, at: datetime) -> None:
     """Remember that a program had this slug."""
-    db.stage(_RETIRED, (organization_id, slug, program_id, at))
+    db.stage(_REMEMBER, (organization_id, slug, program_id, at))

@@ -12,7 +12,7 @@ from domain.programs.days import DayRange
 from domain.programs.metrics import MOST_ROWS, BoardEntry, BoardMetric, MetricsGroup, MetricsPart
 from models.db import allowing_table_scans
 from models.money import fx_sums
-from models.programs.kept_days import FIGURES
+from models.programs.daily_totals import FIGURES
 from models.table import Rows
 
 _MONEY = ("revenue", "refunded", "commission", "override")
@@ -34,7 +34,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class MetricsOf:
+class MetricsScope:
     """Whose metrics; None is every program, archived ones too, and every affiliate."""
 
     organization_id: UUID
@@ -42,9 +42,9 @@ class MetricsOf:
     affiliate_id: UUID | None = None
 
 
-def _valued(name: str) -> str:
+def _value_sql(name: str) -> str:
     cents = f"cell.{name}_cents"
-    by_rate = f"coalesce({fx_sums.narrow(cents=cents)}, {fx_sums.wide(cents=cents)})"
+    by_rate = f"coalesce({fx_sums.narrow_sql(cents=cents)}, {fx_sums.wide_sql(cents=cents)})"
     return f"""sum(case when cell.currency = %(fx_home)s then {cents} else {by_rate} end) as {name}_home,
   sum({cents}) filter (where cell.currency <> %(fx_home)s and r.over is null) as {name}_held"""
 
@@ -58,7 +58,7 @@ with part as (
   from part group by key, owner, day, currency
 ), valued as (
   select key, cell.currency, {", ".join(f"sum({name})::bigint as {name}" for name in _COUNTED)},
-    {", ".join(map(_valued, _MONEY))}
+    {", ".join(map(_value_sql, _MONEY))}
   from cell left join {fx_sums.TABLE} on r.currency = cell.currency and r.day = cell.day
   group by key, cell.currency
 )"""
@@ -82,7 +82,7 @@ _PARTS_ROWS = Rows(MetricsPart)
 
 
 @functools.cache
-def _cells(key: str, *, by_affiliate: bool) -> str:
+def _cells_sql(key: str, *, by_affiliate: bool) -> str:
     """Return SQL of `valued` by a key, out of the days of affiliates or of programs and what is not folded yet."""
     kept, owner = ("affiliate_day", "affiliate_id") if by_affiliate else ("program_day", "program_id")
     narrowed = _OF_ONE if by_affiliate else ""
@@ -90,18 +90,18 @@ def _cells(key: str, *, by_affiliate: bool) -> str:
     return "\n  union all\n  ".join(parts)
 
 
-def parts(whose: MetricsOf, days: DayRange, group: MetricsGroup, factors: Factors) -> list[MetricsPart]:
+def list_parts(scope: MetricsScope, days: DayRange, group: MetricsGroup, factors: Factors) -> list[MetricsPart]:
     """Return what the days come to by key and currency, and in total. Of affiliates at most MOST_ROWS have a key.
 
     Budget: 1 statement, over a row per program or affiliate, day and currency, however many sales there were.
     """
     is_of_affiliates = group is MetricsGroup.affiliate
-    cells = _cells(_KEYS[group], by_affiliate=is_of_affiliates or whose.affiliate_id is not None)
+    cells = _cells_sql(_KEYS[group], by_affiliate=is_of_affiliates or scope.affiliate_id is not None)
     sql = _PARTS.format(
         parts=cells, name=_NAMES.get(group, "null::text"), limited=_MOST_REVENUE if is_of_affiliates else "true"
     )
     with allowing_table_scans():
-        return _PARTS_ROWS.all(sql, _params(whose, days, factors))
+        return _PARTS_ROWS.all(sql, _params(scope, days, factors))
 
 
 _VALUES = {
@@ -120,22 +120,24 @@ order by 1, a.full_name, a.id limit %(limit)s
 """
 
 
-def board(whose: MetricsOf, days: DayRange, metric: BoardMetric, factors: Factors, *, limit: int) -> list[BoardEntry]:
+def list_board(
+    scope: MetricsScope, days: DayRange, metric: BoardMetric, factors: Factors, *, limit: int
+) -> list[BoardEntry]:
     """Return up to `limit` affiliates who have anything of a metric in these days, the most first.
 
     Deleted ones are left out, and those of rehearsals. Budget: 1 statement.
     """
     value, held = _VALUES.get(metric, (str(metric), "null::bigint"))
-    sql = _BOARD.format(parts=_cells(_KEYS[MetricsGroup.affiliate], by_affiliate=True), value=value, held=held)
+    sql = _BOARD.format(parts=_cells_sql(_KEYS[MetricsGroup.affiliate], by_affiliate=True), value=value, held=held)
     with allowing_table_scans():
-        return _BOARD_ROWS.all(sql, {**_params(whose, days, factors), "limit": limit})
+        return _BOARD_ROWS.all(sql, {**_params(scope, days, factors), "limit": limit})
 
 
-def _params(whose: MetricsOf, days: DayRange, factors: Factors) -> dict[str, object]:
+def _params(scope: MetricsScope, days: DayRange, factors: Factors) -> dict[str, object]:
     return {
-        "org": whose.organization_id,
-        "program": whose.program_id,
-        "affiliate": whose.affiliate_id,
+        "org": scope.organization_id,
+        "program": scope.program_id,
+        "affiliate": scope.affiliate_id,
         "first": days.first,
         "last": days.last,
         **fx_sums.table_params(factors),

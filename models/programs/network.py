@@ -9,11 +9,11 @@ from uuid import UUID
 from models import conditions
 from models.conditions import OF_PERSON
 from models.db import db
-from models.programs.advertised import AdvertisedTerms
+from models.programs.advertised_terms import AdvertisedTerms
 from models.table import Rows, columns
 
 #: How much of a description a list shows, in characters.
-LONGEST_SUMMARY = 500
+MAX_SUMMARY = 500
 # As the index has it: the legacy models behave as Cps.
 _PAYS_FOR = """(case when p.default_commission_model in ('Cpc', 'Cpl') then p.default_commission_model
   else 'Cps' end)"""
@@ -65,7 +65,7 @@ left join (
 ) mine on mine.program_id = p.id
 where {conditions.LISTED_PROGRAM}
 """
-_SUMMARY = f"left(p.description, {LONGEST_SUMMARY})"
+_SUMMARY = f"left(p.description, {MAX_SUMMARY})"
 _PAGE = f"select {columns(NetworkProgram, 'p', **_OF_LISTED, description=_SUMMARY)} {_FROM}"
 _FILTERS = {
     "category": "and p.category = %(category)s",
@@ -116,14 +116,14 @@ def may_list(*, organization_id: UUID, sandbox: bool) -> bool:
     return bool(row and row[0])
 
 
-class Seeker(NamedTuple):
+class Applicant(NamedTuple):
     """Who asks to join a listed program, as its brand knows them: their status in it, and whether it banned them."""
 
     status: str | None
     is_banned: bool
 
 
-_SEEKER = f"""
+_APPLICANT = f"""
 select
   (select m.status from affiliate m
    where m.organization_id = p.organization_id and m.program_id = p.id and {OF_PERSON} order by m.created_at limit 1),
@@ -133,12 +133,12 @@ where p.organization_id = %(org)s and p.id = %(program)s and {conditions.LISTED_
 """
 
 
-def seeker(
+def find_applicant(
     *, organization_id: UUID, program_id: UUID, account_id: UUID | None, email: str | None, sandbox: bool
-) -> Seeker | None:
+) -> Applicant | None:
     """Return how somebody stands with a program of the organization; None where affiliates do not see it now."""
     person = {"account": account_id, "email": email, "sandbox": sandbox}
-    return Rows(Seeker).first(_SEEKER, {**person, "org": organization_id, "program": program_id})
+    return Rows(Applicant).first(_APPLICANT, {**person, "org": organization_id, "program": program_id})
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ order by p.network_asked_at, p.id limit %(limit)s
 _ANY_ORG_REVIEWED = f"{_REVIEWED.format(columns(ReviewedProgram, 'p', **_OF_REVIEWED))} and p.id = %(program)s"
 
 
-def any_org_queue(
+def any_org_list_queue(
     *, status: str, sandbox: bool, after: tuple[datetime, UUID] | None, limit: int
 ) -> list[ReviewedProgram]:
     """Return programs whose review stands so, those that wait longest first, descriptions cut short.
@@ -194,6 +194,6 @@ def any_org_queue(
     return _REVIEWED_ROWS.all(_QUEUE, {"status": status, "sandbox": sandbox, "at": at, "id": id, "limit": limit})
 
 
-def any_org_reviewed(program_id: UUID, *, sandbox: bool) -> ReviewedProgram | None:
+def any_org_find_reviewed(program_id: UUID, *, sandbox: bool) -> ReviewedProgram | None:
     """Return one program with its review and its whole description; None where nobody asked for one."""
     return _REVIEWED_ROWS.first(_ANY_ORG_REVIEWED, {"program": program_id, "sandbox": sandbox})

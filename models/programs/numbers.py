@@ -24,7 +24,7 @@ _ON_FIRST_DAY = f"""occurred_at >= %(since)s
       and occurred_at < ({_FIRST_DAY} + 1)::timestamp at time zone 'UTC'"""
 
 
-def _since(figures: str, one_by_one: str) -> str:
+def _since_sql(figures: str, one_by_one: str) -> str:
     kept = f"select program_id, {figures} from {{}} where organization_id = %(org)s and day > {_FIRST_DAY}"
     sums = ", ".join(f"sum({name})::bigint as {name}" for name in figures.split(", "))
     return f"""
@@ -38,14 +38,14 @@ def _since(figures: str, one_by_one: str) -> str:
 """
 
 
-_VISITS = _since(
+_VISITS = _since_sql(
     "clicks",
     f"""select program_id, count(*) from click
     where organization_id = %(org)s and {_ON_FIRST_DAY} and not is_duplicate and outcome <> 'blocked'
     group by program_id""",
 )
 # By program, since conversions are found by the index of theirs.
-_EARNING = _since(
+_EARNING = _since_sql(
     "sales, leads",
     f"""select c.program_id, count(*) filter (where type in ('OneTime', 'Recurring')),
       count(*) filter (where type = 'LeadReward')
@@ -93,7 +93,7 @@ order by p.created_at desc, p.id desc
 """
 
 
-def counts(*, organization_id: UUID, since: datetime) -> list[ProgramCounts]:
+def list_counts(*, organization_id: UUID, since: datetime) -> list[ProgramCounts]:
     """Return the programs that are not archived, newest first, with their affiliates and what came since then.
 
     A click is paid as long as the row that pays for it counts.
@@ -114,13 +114,13 @@ select currency from known where currency is not null
 """
 
 
-def currencies(organization_id: UUID) -> list[str]:
+def list_currencies(organization_id: UUID) -> list[str]:
     """Return the currencies that the organization has conversions in, looking at one row of each."""
     return [currency for (currency,) in db.run(_CURRENCIES, {"org": organization_id})]
 
 
-class _Summed(NamedTuple):
-    """What `fx_sums.summed` selects, beside its currency."""
+class _SumRow(NamedTuple):
+    """What `fx_sums.sums_sql` selects, beside its currency."""
 
     currency: str
     home: Decimal | None
@@ -189,7 +189,7 @@ from program p where p.organization_id = %(org)s and p.id = %(program)s
 """
 
 
-def traffic(*, organization_id: UUID, program_id: UUID, since: datetime) -> Traffic:
+def find_traffic(*, organization_id: UUID, program_id: UUID, since: datetime) -> Traffic:
     """Return a program's traffic. A test key's conversion shows that tracking works, so it is seen and not counted."""
     found = _TRAFFIC_ROWS.first(_TRAFFIC, {"org": organization_id, "program": program_id, "since": since})
     assert found is not None
@@ -232,7 +232,7 @@ order by occurred_at desc, id desc limit %(limit)s
 """
 
 
-def recent(*, organization_id: UUID, program_id: UUID, limit: int) -> list[ProgramEvent]:
+def list_recent(*, organization_id: UUID, program_id: UUID, limit: int) -> list[ProgramEvent]:
     """Return a program's last clicks and conversions, newest first. Overrides are not shown as events."""
     return _RECENT_ROWS.all(_RECENT, {"org": organization_id, "program": program_id, "limit": limit})
 
@@ -250,21 +250,21 @@ _SPENDING = f"""
 select coalesce(array_agg(distinct currency), '{{}}'), min(occurred_at) from conversion
 where organization_id = %s and program_id = %s and {_IS_SPEND}
 """
-_SPEND_ROWS = Rows(_Summed)
+_SPEND_ROWS = Rows(_SumRow)
 _SPEND = f"""
-select currency, {fx_sums.summed(_NET)} from conversion
+select currency, {fx_sums.sums_sql(_NET)} from conversion
 where organization_id = %(org)s and program_id = %(program)s and {_IS_SPEND} group by currency
 """
 
 
-def spending(*, organization_id: UUID, program_id: UUID) -> Spending:
+def find_spending(*, organization_id: UUID, program_id: UUID) -> Spending:
     """Return what a program's budget was spent in, and since when."""
     found = _SPENDING_ROWS.first(_SPENDING, (organization_id, program_id))
     assert found is not None
     return found
 
 
-def spend(*, organization_id: UUID, program_id: UUID, factors: Factors) -> list[Part]:
+def list_spend(*, organization_id: UUID, program_id: UUID, factors: Factors) -> list[Part]:
     """Return what was spent of a program's budget, by currency."""
     params = {"org": organization_id, "program": program_id, **fx_sums.value_params(factors)}
     return [row.part() for row in _SPEND_ROWS.all(_SPEND, params)]

@@ -52,28 +52,28 @@ _BY_CHANNEL = PreparedStatement(
 _OF_AFFILIATE = PreparedStatement(_PARTS.format(whose=conditions.OF_AFFILIATE, **_DAYS))
 
 
-def any_org_by_day(
+def any_org_list_by_day(
     *, account_id: UUID | None, email: str | None, program_id: UUID | None, since: datetime, until: datetime
 ) -> list[NumbersPart]:
     """Return what occurred from `since` until before `until`, by day (UTC), of one program when asked.
 
     `email` is the person's verified one, or None. Budget: 1 statement.
     """
-    known = {"account": account_id, "email": email, "program": program_id, "since": since, "until": until}
-    return _PARTS_ROWS.all(_BY_DAY, known)
+    params = {"account": account_id, "email": email, "program": program_id, "since": since, "until": until}
+    return _PARTS_ROWS.all(_BY_DAY, params)
 
 
-def any_org_by_channel(
+def any_org_list_by_channel(
     *, account_id: UUID | None, email: str | None, program_id: UUID | None, since: datetime, until: datetime
 ) -> list[NumbersPart]:
     """Return the same by channel tag; the key of what has none is None. Budget: 1 statement."""
-    known = {"account": account_id, "email": email, "program": program_id, "since": since, "until": until}
-    return _PARTS_ROWS.all(_BY_CHANNEL, known)
+    params = {"account": account_id, "email": email, "program": program_id, "since": since, "until": until}
+    return _PARTS_ROWS.all(_BY_CHANNEL, params)
 
 
-def of_affiliate_by_day(
+def list_of_affiliate_by_day(
     *, organization_id: UUID, affiliate_id: UUID, since: datetime, until: datetime
 ) -> list[NumbersPart]:
     """Return what occurred of one affiliate's, like `any_org_by_day`. Budget: 1 statement."""
-    known = {"org": organization_id, "affiliate": affiliate_id, "since": since, "until": until}
-    return _PARTS_ROWS.all(_OF_AFFILIATE, known)
+    params = {"org": organization_id, "affiliate": affiliate_id, "since": since, "until": until}
+    return _PARTS_ROWS.all(_OF_AFFILIATE, params)

@@ -47,7 +47,7 @@ _COUNT = "select count(*) from partner_group where organization_id = %s and prog
 _HAS_NAME = "select from partner_group where organization_id = %s and program_id = %s and name = %s"
 
 
-def of_program(*, organization_id: UUID, program_id: UUID) -> list[CountedGroup]:
+def list_of_program(*, organization_id: UUID, program_id: UUID) -> list[CountedGroup]:
     """Return the groups of a program, oldest first."""
     return _COUNTED_ROWS.all(_OF_PROGRAM, (organization_id, program_id))
 

@@ -36,7 +36,7 @@ values (%s, %s, %s, %s, %s, %s)
 """
 
 
-def of_program(*, organization_id: UUID, program_id: UUID) -> list[ProgramTier]:
+def list_of_program(*, organization_id: UUID, program_id: UUID) -> list[ProgramTier]:
     """Return a program's performance tiers, lowest first."""
     return _TIERS.all(_OF_PROGRAM, (organization_id, program_id))
 

@@ -79,14 +79,14 @@ class Program:
     updated_at: datetime
 
     @property
-    def shown_review(self) -> "ShownReview | None":
+    def shown_review(self) -> "ProgramReview | None":
         """What its brand sees of the network's review; None where nobody asked for one."""
         if self.network_review is None:
             return None
-        return ShownReview(self.network_review, self.network_reason, self.network_decided_at)
+        return ProgramReview(self.network_review, self.network_reason, self.network_decided_at)
 
 
-class ShownReview(NamedTuple):
+class ProgramReview(NamedTuple):
     """Where the review of a program stands, why, and since when it is decided; None while it waits."""
 
     status: str
@@ -100,16 +100,16 @@ _OBJECTS = ("application_form", "landing_page_config")
 
 def insert(values: Mapping[str, Any]) -> Program | None:
     """Insert a program and return it; None when the organization has one, archived or not, with this slug."""
-    return _TABLE.insert_returning(_stored(values), conflict="organization_id, slug")
+    return _TABLE.insert_returning(_to_columns(values), conflict="organization_id, slug")
 
 
 def change(program: Program, changes: Mapping[str, Any]) -> Program:
     """Change columns of a locked program and return it as it is now."""
     different = {name: value for name, value in changes.items() if getattr(program, name) != value}
-    return _TABLE.update_locked(program, _stored(different))
+    return _TABLE.update_locked(program, _to_columns(different))
 
 
-def _stored(values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _to_columns(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return columns as the database takes them."""
     objects = {name: Json(values[name]) for name in _OBJECTS if values.get(name) is not None}
     return {**values, **objects}
@@ -150,7 +150,7 @@ def find_open(*, organization_id: UUID, program_id: UUID) -> Program | None:
     return _TABLE.first(_FIND_OPEN, (organization_id, program_id))
 
 
-def newest_open(*, organization_id: UUID) -> Program | None:
+def find_newest_open(*, organization_id: UUID) -> Program | None:
     """Return the organization's newest program that is active, not archived and not suspended."""
     return _TABLE.first(_NEWEST_OPEN, (organization_id,))
 
@@ -192,7 +192,7 @@ order by created_at desc, id desc limit %(limit)s
 """
 
 
-def matching(*, organization_id: UUID, slug: str | None, name: str | None, limit: int) -> list[Program]:
+def find_matching(*, organization_id: UUID, slug: str | None, name: str | None, limit: int) -> list[Program]:
     """Return up to `limit` programs that are not archived with this slug and this name, newest first.
 
     What is None is not asked for. Budget: 1 round trip.
@@ -228,7 +228,7 @@ where organization_id = %(org)s and program_id = %(program)s
 """
 
 
-def partner_rates(*, organization_id: UUID, program_id: UUID) -> list[PartnerRate]:
+def list_partner_rates(*, organization_id: UUID, program_id: UUID) -> list[PartnerRate]:
     """Return the different rates that affiliates, groups and tiers of a program have, or will by a pending invite."""
     return Rows(PartnerRate).all(_PARTNER_RATES, {"org": organization_id, "program": program_id})
 
@@ -249,13 +249,13 @@ select id from program where custom_domain = %s and custom_domain_verified and a
 """
 
 
-def any_org_domain_holder(domain: str) -> UUID | None:
+def any_org_find_by_domain(domain: str) -> UUID | None:
     """Return the living program of the whole service that has this domain verified."""
     row = db.row(_DOMAIN_HOLDER, (domain,))
     return row[0] if row else None
 
 
-def any_org_owner(program_id: UUID) -> UUID | None:
+def any_org_find_organization(program_id: UUID) -> UUID | None:
     """Return the organization of a program, for callers who have none; whether it is open is not asked here."""
     row = db.row("select organization_id from program where id = %s", (program_id,))
     return row[0] if row else None
@@ -273,7 +273,7 @@ def any_org_is_portal_host(*, host: str, handle: str | None) -> bool:
     return bool(db.run(_IS_PORTAL_HOST, {"host": host, "handle": handle}))
 
 
-def stage_affiliate_turns(*, organization_id: UUID, affiliate_ids: Collection[UUID]) -> None:
+def stage_affiliate_locks(*, organization_id: UUID, affiliate_ids: Collection[UUID]) -> None:
     """Let the sales of these affiliates settle one after the other, so that each sees the revenue before it."""
     db.stage(
         "select from affiliate where organization_id = %s and id = any(%s) order by id for no key update",

@@ -93,13 +93,13 @@ where c.organization_id = %s and c.affiliate_id = any(%s::uuid[]) and {condition
 """
 
 
-def outstanding(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> set[UUID]:
+def filter_outstanding(*, organization_id: UUID, affiliate_ids: Sequence[UUID]) -> set[UUID]:
     """Return which of these affiliates were paid before the restore what is not netted yet."""
     rows = db.run(_OUTSTANDING, (organization_id, list(affiliate_ids)))
     return {affiliate_id for (affiliate_id,) in rows}
 
 
-def any_org_organization_of(affiliate_id: UUID) -> UUID | None:
+def any_org_find_organization(affiliate_id: UUID) -> UUID | None:
     """Return whose affiliate this is."""
     row = db.row("select organization_id from affiliate where id = %s", (affiliate_id,))
     return row[0] if row else None

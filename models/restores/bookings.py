@@ -37,12 +37,12 @@ where l.organization_id = %s and l.payout_id = %s order by l.native_currency
 _sums = Rows(BookedSum)
 
 
-def sums(payout: Payout) -> list[BookedSum]:
+def list_sums(payout: Payout) -> list[BookedSum]:
     """Return what a locked payout that was booked has paid, by currency."""
     return _sums.all(_SUMS, (payout.organization_id, payout.id))
 
 
-_ENTRIES = entries.insertion(
+_ENTRIES = entries.insert_sql(
     kind="'clawback'", cents="l.native_amount_cents", cause="l.payout_id", at="%(at)s::timestamptz"
 )
 _UNBOOK = f"""
@@ -58,7 +58,7 @@ where l.organization_id = %(org)s and l.payout_id = %(payout)s
 _RELEASED = "update payout_line set released_at = %s where organization_id = %s and payout_id = %s"
 
 
-def stage_taken_back(payout: Payout, *, at: datetime) -> None:
+def stage_reversal(payout: Payout, *, at: datetime) -> None:
     """Stage that a locked payout, whose conversions are locked, has paid nothing of what `sums` says."""
     db.stage(_UNBOOK, {"org": payout.organization_id, "payout": payout.id, "at": at})
     db.stage(_RELEASED, (at, payout.organization_id, payout.id))

@@ -16,7 +16,7 @@ from payout p where p.id = %s
 _payouts = Rows(KnownPayout)
 
 
-def any_org_payout(payout_id: UUID | None) -> KnownPayout | None:
+def any_org_find_payout(payout_id: UUID | None) -> KnownPayout | None:
     """Return the payout with this id, whosever it is; None without one."""
     return None if payout_id is None else _payouts.first(_PAYOUT, (payout_id,))
 
@@ -31,7 +31,7 @@ order by p.method = %(method)s desc, p.amount_cents = %(cents)s desc, p.id limit
 """
 
 
-def payout_by_reference(transfer: RailTransfer, affiliate_ids: Sequence[UUID]) -> KnownPayout | None:
+def find_payout_by_reference(transfer: RailTransfer, affiliate_ids: Sequence[UUID]) -> KnownPayout | None:
     """Return the payout to one of these affiliates that was paid under a transfer's reference; None where none was."""
     params = {
         "org": transfer.organization_id,
@@ -70,12 +70,12 @@ from organization o where o.id = %(org)s
 _WHOSE_ACCOUNT = f"select distinct a.organization_id {_PAID_TO_ACCOUNT} order by 1"
 
 
-def any_org_organizations_paying(*, method: str, account: str) -> list[UUID]:
+def any_org_list_organizations_paying(*, method: str, account: str) -> list[UUID]:
     """Return the organizations that have affiliates who are paid to an account."""
     return [found for (found,) in db.run(_WHOSE_ACCOUNT, {"method": method, "account": account})]
 
 
-def any_org_facts(transfer: RailTransfer, payout: KnownPayout | None) -> MatchingFacts:
+def any_org_find_facts(transfer: RailTransfer, payout: KnownPayout | None) -> MatchingFacts:
     """Return what matching a transfer asks; `payout` is the one that it names.
 
     Budget: 1 statement, and another one where that payout is not here.
@@ -93,7 +93,7 @@ def any_org_facts(transfer: RailTransfer, payout: KnownPayout | None) -> Matchin
     has_affiliate, paid_to_account, milestone, has_unpaid = row or (False, [], None, False)
     if payout is None and transfer.organization_id is not None:
         whom = [transfer.affiliate_id] if transfer.affiliate_id else paid_to_account
-        payout = payout_by_reference(transfer, whom)
+        payout = find_payout_by_reference(transfer, whom)
     return MatchingFacts(
         payout=payout,
         has_organization=row is not None,

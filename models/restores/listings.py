@@ -51,7 +51,7 @@ order by l.method, l.since, l.listed_at desc
 _listings = Rows(RestoreListing)
 
 
-def of_this_server() -> list[RestoreListing]:
+def list_of_this_server() -> list[RestoreListing]:
     """Return what was compared on this server, one row per method: the one that reaches back furthest."""
     return _listings.all(_OF_SERVER)
 
@@ -59,7 +59,7 @@ def of_this_server() -> list[RestoreListing]:
 _NEWEST_ATTEMPT = "select max(created_at) from payout_attempt where books <> 'sandbox'"
 
 
-def any_org_newest_attempt_at() -> datetime | None:
+def any_org_find_newest_attempt_at() -> datetime | None:
     """Return when a rail was asked last as these books know it: what is forgotten was asked later."""
     row = db.row(_NEWEST_ATTEMPT)
     return row[0] if row else None
@@ -70,6 +70,6 @@ select distinct method from payout_attempt where books is not null and books <> 
 """
 
 
-def any_org_used_methods() -> list[str]:
+def any_org_list_used_methods() -> list[str]:
     """Return the methods by which rails of others were asked to pay."""
     return [method for (method,) in db.run(_USED)]

@@ -142,12 +142,12 @@ where organization_id = %s and milestone_id = %s and outcome = 'Waiting' order b
 _BY_REFERENCE = f"select {_COLUMNS} from restored_transfer where reference = %s order by method"
 
 
-def any_org_open(*, limit: int) -> list[RestoredTransfer]:
+def any_org_list_open(*, limit: int) -> list[RestoredTransfer]:
     """Return the transfers that wait for an operator, oldest first."""
     return _rows.all(_OPEN, (limit,))
 
 
-def any_org_waiting(*, limit: int) -> list[RestoredTransfer]:
+def any_org_list_waiting(*, limit: int) -> list[RestoredTransfer]:
     """Return the transfers that wait for their milestones, oldest first."""
     return _rows.all(_WAITING, (limit,))
 
@@ -157,6 +157,6 @@ def lock_waiting(*, organization_id: UUID, milestone_id: UUID) -> list[RestoredT
     return _rows.all(_WAITING_FOR, (organization_id, milestone_id))
 
 
-def any_org_by_reference(reference: str, *, is_locked: bool) -> list[RestoredTransfer]:
+def any_org_find_by_reference(reference: str, *, is_locked: bool) -> list[RestoredTransfer]:
     """Return the transfers that rails call so: one, unless two rails use the same name."""
     return _rows.all(f"{_BY_REFERENCE} for update" if is_locked else _BY_REFERENCE, (reference,))

@@ -43,7 +43,7 @@ _ROWS = Rows(WaitingCounts)
 _COUNTS = f"select {columns(WaitingCounts, **_COUNTED)}"
 
 
-def any_org_counts() -> WaitingCounts:
+def any_org_count_waiting() -> WaitingCounts:
     """Return how much of each waits now."""
     found = _ROWS.first(_COUNTS)
     assert found is not None  # it has one row

@@ -16,10 +16,10 @@ from models.conditions import EARNS_NOTHING
 from models.db import db
 from models.jobs import losses
 from models.table import columns
-from models.webhooks.given_up import BY_JOB
+from models.webhooks.failed_deliveries import FAIL_BY_JOB
 
 #: No more rows than this are counted for an operator.
-MOST_COUNTED = 1_000_000
+MAX_COUNTED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def _oldest_first(table: str, at: str, *, more: str = "") -> str:
     return f"(select ctid, {at} as at{more} from {table} where {{condition}} order by {at} limit %(limit)s {{lock}}) r"
 
 
-def _of_each(owners: str, table: str, at: str, by: str, *, more: str = "") -> str:
+def _oldest_of_each(owners: str, table: str, at: str, by: str, *, more: str = "") -> str:
     # One look into an index that is there for other reasons, for each of the few whom the rows belong to.
     return f"""{owners} o cross join lateral (
       select ctid, {at} as at{more} from {table}
@@ -57,7 +57,7 @@ _GONE = "delete from {} where ctid = any(array(select ctid from due)) returning"
 _GONE_OF_MONTHS = _GONE.replace(" returning", " and id = any(array(select id from due)) returning")
 
 
-def _dropped(name: str, table: str, at: str, *, there: str = "true") -> ExpiryKind:
+def _deleting_kind(name: str, table: str, at: str, *, there: str = "true") -> ExpiryKind:
     over, end = f"{at} < %(before)s", _GONE.format(table) + " 1"
     return ExpiryKind(name, _oldest_first(table, at), there=there, over=over, end=end)
 
@@ -159,14 +159,14 @@ KINDS: Mapping[str, ExpiryKind] = {
     for kind in (
         ExpiryKind(
             "clicks",
-            _of_each("program", "click", "occurred_at", "program_id", more=", id"),
+            _oldest_of_each("program", "click", "occurred_at", "program_id", more=", id"),
             there="true",
             over="occurred_at < %(before)s and outcome <> 'unscored'",
             end=_COUNT_CLICKS,
         ),
         ExpiryKind(
             "deliveries",
-            _of_each("webhook_endpoint", "delivery", "created_at", "endpoint_id", more=", id"),
+            _oldest_of_each("webhook_endpoint", "delivery", "created_at", "endpoint_id", more=", id"),
             there="status <> 'Pending'",
             over="created_at < %(before)s and settled_at < %(before)s",
             end=_DROP_DELIVERIES,
@@ -183,7 +183,7 @@ KINDS: Mapping[str, ExpiryKind] = {
             _DEAD,
             there="failed_at is not null",
             over=f"failed_at < %(before)s and name in {losses.ENDING_NAMES}",
-            end=f", gone as ({_GONE.format('job')} name, organization_id, args), {BY_JOB} select name from gone",
+            end=f", gone as ({_GONE.format('job')} name, organization_id, args), {FAIL_BY_JOB} select name from gone",
         ),
         ExpiryKind(
             "leads",
@@ -192,8 +192,8 @@ KINDS: Mapping[str, ExpiryKind] = {
             over=f"expires_at < %(before)s and {_NO_SALE_WAITS}",
             forget=_forget_leads,
         ),
-        _dropped("door_visits", "door_visit", "expires_at"),
-        _dropped("pixel_checkouts", "pixel_checkout", "told_at"),
+        _deleting_kind("door_visits", "door_visit", "expires_at"),
+        _deleting_kind("pixel_checkouts", "pixel_checkout", "told_at"),
         ExpiryKind(
             "audit_addresses",
             _oldest_first("audit_entry", "created_at", more=", id, ip as text"),
@@ -203,12 +203,12 @@ KINDS: Mapping[str, ExpiryKind] = {
         ),
         ExpiryKind(
             "fraud_events",
-            _of_each("program", "fraud_event", "occurred_at", "program_id"),
+            _oldest_of_each("program", "fraud_event", "occurred_at", "program_id"),
             there="true",
             over="occurred_at < %(before)s",
             end=_GONE.format("fraud_event") + " 1",
         ),
-        _dropped("rail_events", "rail_event", "received_at", there="outcome <> 'Contradicts'"),
+        _deleting_kind("rail_events", "rail_event", "received_at", there="outcome <> 'Contradicts'"),
         ExpiryKind(
             "gateway_payloads",
             _oldest_first("gateway_event", "received_at"),
@@ -216,8 +216,8 @@ KINDS: Mapping[str, ExpiryKind] = {
             over="received_at < %(before)s and status <> 'Received'",  # that one waits for its gateway
             end="update gateway_event set raw = null where ctid = any(array(select ctid from due)) returning 1",
         ),
-        _dropped("mail", "mail_message", "created_at", there="status <> 'Queued'"),
-        _dropped("invites", "affiliate_invite", "expires_at", there="state in ('Expired', 'Revoked')"),
+        _deleting_kind("mail", "mail_message", "created_at", there="status <> 'Queued'"),
+        _deleting_kind("invites", "affiliate_invite", "expires_at", there="state in ('Expired', 'Revoked')"),
         # A member with a key stays, and so does an organization's last Owner.
         ExpiryKind(
             "members",
@@ -227,7 +227,7 @@ KINDS: Mapping[str, ExpiryKind] = {
             end=_GONE.format("member") + " 1",
         ),
         # With all that was said in it.
-        _dropped("copilot", "copilot_conversation", "changed_at"),
+        _deleting_kind("copilot", "copilot_conversation", "changed_at"),
         ExpiryKind(
             "imports",
             _oldest_first("import_job", "created_at", more=", organization_id, id"),
@@ -240,7 +240,7 @@ KINDS: Mapping[str, ExpiryKind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ExpiryStanding:
+class ExpiryCounts:
     """How much of a kind there is (at most MOST_COUNTED is counted), since when, and how much of it is due."""
 
     rows: int
@@ -252,16 +252,16 @@ _COUNT = "select count(*) from (select from {rows} limit %(limit)s) r"
 _OLDEST = "select min(r.at) from {rows}"
 
 
-def any_org_standing(kind: ExpiryKind, *, before: datetime | None) -> ExpiryStanding:
+def any_org_count(kind: ExpiryKind, *, before: datetime | None) -> ExpiryCounts:
     """Return what there is of a kind, and what is due that is older than a moment (None: nothing ever is)."""
-    params = {"limit": MOST_COUNTED, "before": before} | _ENDING
-    with _patiently():
+    params = {"limit": MAX_COUNTED, "before": before} | _ENDING
+    with _long_timeout():
         (there,) = db.run(_COUNT.format(rows=_rows(kind)), params)[0]
         (oldest,) = db.run(_OLDEST.format(rows=_rows(kind)), params | {"limit": 1})[0]
         due = 0
         if before is not None:
             (due,) = db.run(_COUNT.format(rows=_rows(kind, over=True)), params)[0]
-    return ExpiryStanding(there, oldest, due)
+    return ExpiryCounts(there, oldest, due)
 
 
 _END = """
@@ -303,7 +303,7 @@ select kind, {columns(ExpiryRun)} from retention_run
 """
 
 
-def runs() -> dict[str, ExpiryRun]:
+def list_runs() -> dict[str, ExpiryRun]:
     """Return the last run of every kind that had one."""
     return {kind: ExpiryRun(*rest) for kind, *rest in db.run(_RUNS)}
 
@@ -324,7 +324,7 @@ update retention_run set ended = ended + %s, finished_at = %s where kind = %s re
 """
 
 
-def add(kind: str, *, ended: int, finished_at: datetime | None) -> int:
+def add_progress(kind: str, *, ended: int, finished_at: datetime | None) -> int:
     """Note that a run ended more rows, and whether it is done; returns how many it ended so far."""
     row = db.row(_ADD, (ended, finished_at, kind))
     return int(row[0]) if row else ended
@@ -343,7 +343,7 @@ def _stage_in_order() -> None:
 
 
 @contextmanager
-def _patiently() -> Iterator[None]:
+def _long_timeout() -> Iterator[None]:
     """Let what an operator asks for take its time."""
     db.stage("set local statement_timeout = '2min'")
     yield

@@ -21,14 +21,14 @@ def is_known() -> bool:
     return True
 
 
-def name() -> str:
+def read_server_name() -> str:
     """Return what tells this server, on its timeline, from every other. Budget: 1 statement."""
     row = db.row("select this_server()")
     assert row is not None
     return str(row[0])
 
 
-def know(*, by: str, restored_to: datetime) -> bool:
+def insert_known(*, by: str, restored_to: datetime) -> bool:
     """Write down that this server's books were made whole; False where they were known to be."""
     statement = """
 insert into known_server (name, known_by, restored_to) values (this_server(), %s, %s) on conflict do nothing returning 1
@@ -36,7 +36,7 @@ insert into known_server (name, known_by, restored_to) values (this_server(), %s
     return bool(db.run(statement, (by, restored_to)))
 
 
-def restored_to() -> datetime | None:
+def find_restored_to() -> datetime | None:
     """Return the newest time that this server's books were ever restored to; None where they never were."""
     row = db.row("select max(restored_to) from known_server")
     return row[0] if row else None

@@ -14,14 +14,14 @@ class ReplicaState:
     last_change_age_s: float
 
 
-def any_org_primary() -> int:
+def any_org_read_primary() -> int:
     """Return the primary's position: what was committed before this was asked lies before it. Budget: 1 statement."""
     row = db.row(thread_mode.PRIMARY_POSITION)
     assert row is not None
     return int(row[0])
 
 
-def any_org_replica() -> ReplicaState | None:
+def any_org_read_replica() -> ReplicaState | None:
     """Return how far the replica is that this thread reads at; None where that server is none. Budget: 1 statement."""
     row = db.row("""
 select pg_last_wal_replay_lsn() - '0/0'::pg_lsn,

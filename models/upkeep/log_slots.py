@@ -14,7 +14,7 @@ class LogSlot:
     kept_bytes: int | None
 
 
-def any_org_slots() -> list[LogSlot]:
+def any_org_list_slots() -> list[LogSlot]:
     """Return the slots of the whole server. Budget: 1 statement."""
     rows = db.run("""
 select slot_name::text, active,

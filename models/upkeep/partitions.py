@@ -44,7 +44,7 @@ class MonthPartition:
 
 
 _ROWS = Rows(MonthPartition)
-_SHOWN = columns(
+_COLUMNS = columns(
     MonthPartition,
     name="part::text",
     table="whole::text",
@@ -52,15 +52,15 @@ _SHOWN = columns(
     last_id="until",
     rows="nullif(reltuples, -1)::bigint",
 )
-_ALL = f"select {_SHOWN} from partition_bounds order by whole::text, is_month desc, until"
+_ALL = f"select {_COLUMNS} from partition_bounds order by whole::text, is_month desc, until"
 
 
-def listed() -> list[MonthPartition]:
+def list_partitions() -> list[MonthPartition]:
     """Return every partition, table by table, the oldest first. Budget: 1 statement."""
     return _ROWS.all(_ALL)
 
 
-def make(table: str, month: date) -> bool:
+def create(table: str, month: date) -> bool:
     """Make the partition of a month, within a year from now; False where that month has one."""
     row = db.row("select make_month(%s::regclass, %s)", (table, month))
     return row == (True,)

@@ -98,7 +98,7 @@ order by {key} limit {kind.at_once} {lock}
 """
 
 
-def any_org_slice(kind: SealedKind, *, after: tuple[Any, ...] | None, is_to_change: bool) -> list[SealedRow]:
+def any_org_read_slice(kind: SealedKind, *, after: tuple[Any, ...] | None, is_to_change: bool) -> list[SealedRow]:
     """Return the next rows of a kind in the order of their keys; none after the last one.
 
     Rows that are to be changed are locked until the transaction ends, those that somebody else holds left out.

@@ -44,18 +44,18 @@ where organization_id = %s and event_id = %s and delivery_id = %s order by numbe
 """
 
 
-def delivery(*, organization_id: UUID, endpoint_id: UUID, delivery_id: UUID) -> Delivery | None:
+def find_delivery(*, organization_id: UUID, endpoint_id: UUID, delivery_id: UUID) -> Delivery | None:
     """Return one delivery of an endpoint."""
     return _DELIVERIES.first(_DELIVERY, (organization_id, endpoint_id, delivery_id))
 
 
-def event(*, organization_id: UUID, event_id: UUID) -> DeliveredEvent:
+def find_event(*, organization_id: UUID, event_id: UUID) -> DeliveredEvent:
     """Return the event of a delivery; it is there as long as its delivery."""
     found = _EVENTS.first(_EVENT, (organization_id, event_id))
     assert found is not None
     return found
 
 
-def of_delivery(found: Delivery, *, organization_id: UUID) -> list[PastAttempt]:
+def list_of_delivery(delivery: Delivery, *, organization_id: UUID) -> list[PastAttempt]:
     """Return the attempts of a delivery that came to an end, the latest first."""
-    return _ATTEMPTS.all(_OF_DELIVERY, (organization_id, found.event_id, found.id))
+    return _ATTEMPTS.all(_OF_DELIVERY, (organization_id, delivery.event_id, delivery.id))

@@ -97,9 +97,9 @@ where organization_id = %s and url = %s and deleted_at is null and managed_by is
 """
 
 
-def is_url_taken(*, organization_id: UUID, url: str, besides: UUID | None = None) -> bool:
+def is_url_taken(*, organization_id: UUID, url: str, except_id: UUID | None = None) -> bool:
     """Say whether an endpoint of the organization's own, other than `besides`, has this URL."""
-    return bool(db.run(_TWINS, (organization_id, url, besides)))
+    return bool(db.run(_TWINS, (organization_id, url, except_id)))
 
 
 _FIND = f"""

@@ -9,22 +9,22 @@ from models.db import db
 from models.prepared_statements import PreparedStatement
 from models.table import Rows, columns
 
-_BEGUN = PreparedStatement("""
+_START = PreparedStatement("""
 update webhook_endpoint set failing_since = %s where organization_id = %s and id = %s and failing_since is null
 """)
-_OVER = PreparedStatement("""
+_END = PreparedStatement("""
 update webhook_endpoint set failing_since = null, failure_told_at = null where organization_id = %s and id = %s
 """)
 
 
-def stage_begun(*, organization_id: UUID, endpoint_id: UUID, at: datetime) -> None:
+def stage_start(*, organization_id: UUID, endpoint_id: UUID, at: datetime) -> None:
     """Stage that an endpoint has failed since now, unless it is known to have failed for longer."""
-    db.stage(_BEGUN, (at, organization_id, endpoint_id))
+    db.stage(_START, (at, organization_id, endpoint_id))
 
 
-def stage_over(*, organization_id: UUID, endpoint_id: UUID) -> None:
+def stage_end(*, organization_id: UUID, endpoint_id: UUID) -> None:
     """Stage that an endpoint was reached; the next outage is told anew."""
-    db.stage(_OVER, (organization_id, endpoint_id))
+    db.stage(_END, (organization_id, endpoint_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Outage:
 
 
 _OUTAGES = Rows(Outage)
-_SHOWN = columns(
+_COLUMNS = columns(
     Outage,
     "w",
     endpoint_id="w.id",
@@ -58,7 +58,7 @@ _SHOWN = columns(
 # The first failed attempt is of an event that may be an hour older: a receiver can ask for that much time. A success
 # that was under way when the outage was noted has not ended it in the row, so it is looked for here.
 _LONG = f"""
-select {_SHOWN}
+select {_COLUMNS}
 from webhook_endpoint w
 join organization o on o.id = w.organization_id
 left join lateral (
@@ -81,11 +81,11 @@ for update of w skip locked
 """
 
 
-def any_org_long(*, since: datetime, limit: int) -> list[Outage]:
+def any_org_lock_long(*, since: datetime, limit: int) -> list[Outage]:
     """Return up to `limit` outages that began by `since` and nobody was told of, locked, by organization."""
     return _OUTAGES.all(_LONG, (since, limit))
 
 
-def any_org_stage_told(endpoint_ids: Sequence[UUID], *, at: datetime) -> None:
+def any_org_stage_notified(endpoint_ids: Sequence[UUID], *, at: datetime) -> None:
     """Stage that the Owners were told of these outages."""
     db.stage("update webhook_endpoint set failure_told_at = %s where id = any(%s)", (at, list(endpoint_ids)))

@@ -52,7 +52,7 @@ def stage_event(*, organization_id: UUID, event_id: UUID, event_type: str, body:
     )
 
 
-_TELL_OF_MANY = """
+_DELIVER_MANY = """
 ), told as (
   insert into delivery (id, organization_id, event_id, endpoint_id, event_type, next_attempt_at, created_at)
   select gen_random_uuid(), w.organization_id, happened.id, w.id, %(type)s::text, %(at)s::timestamptz,
@@ -75,7 +75,7 @@ with happened as (
   returning id
 """
 _STAGE_EVENTS = PreparedStatement(
-    _WRITE_MANY.format(made="json_to_recordset(%(events)s) as e (id uuid, body text)") + _TELL_OF_MANY
+    _WRITE_MANY.format(made="json_to_recordset(%(events)s) as e (id uuid, body text)") + _DELIVER_MANY
 )
 
 
@@ -109,7 +109,7 @@ def stage_selected_events(
 ) -> None:
     """Stage events of one type that a query makes (columns `id` and `body`) as `stage_events` stages those given."""
     db.stage(
-        _WRITE_MANY.format(made=f"({query}) made") + _TELL_OF_MANY,
+        _WRITE_MANY.format(made=f"({query}) made") + _DELIVER_MANY,
         {
             **params,
             "org": organization_id,
@@ -161,13 +161,13 @@ class Delivery:
 
 
 #: Has an index of failed deliveries alone take part where only they are asked for. It holds for every row.
-FAILED_ALONE = "(%(status)s::text is distinct from 'Failed' or failed_since is not null)"
+FAILED_INDEX_CONDITION = "(%(status)s::text is distinct from 'Failed' or failed_since is not null)"
 
 _DELIVERIES = Rows(Delivery)
 _HISTORY = f"""
 select {columns(Delivery)} from delivery
 where organization_id = %(org)s and endpoint_id = %(endpoint)s
-  and (%(status)s::text is null or status = %(status)s) and {FAILED_ALONE}
+  and (%(status)s::text is null or status = %(status)s) and {FAILED_INDEX_CONDITION}
   and (%(type)s::text is null or event_type = %(type)s)
   and (%(since)s::timestamptz is null or created_at >= %(since)s)
   and (%(until)s::timestamptz is null or created_at < %(until)s)
@@ -178,7 +178,7 @@ limit %(limit)s
 
 
 @dataclass(frozen=True, slots=True)
-class WantedDeliveries:
+class DeliveryFilters:
     """Which deliveries: with this status, of this type, made from `since` until before `until`; None is any."""
 
     status: str | None = None
@@ -187,11 +187,11 @@ class WantedDeliveries:
     until: datetime | None = None
 
 
-def history(
+def list_deliveries(
     *,
     organization_id: UUID,
     endpoint_id: UUID,
-    wanted: WantedDeliveries,
+    filters: DeliveryFilters,
     after: tuple[datetime, UUID] | None,
     limit: int,
 ) -> list[Delivery]:
@@ -202,10 +202,10 @@ def history(
         {
             "org": organization_id,
             "endpoint": endpoint_id,
-            "status": wanted.status,
-            "type": wanted.event_type,
-            "since": wanted.since,
-            "until": wanted.until,
+            "status": filters.status,
+            "type": filters.event_type,
+            "since": filters.since,
+            "until": filters.until,
             "before": before,
             "before_id": before_id,
             "limit": limit,
@@ -229,6 +229,6 @@ where organization_id = %s and event_id = %s and id = %s
 """
 
 
-def stage_reopen(found: Delivery, *, organization_id: UUID, at: datetime) -> None:
+def stage_reopen(delivery: Delivery, *, organization_id: UUID, at: datetime) -> None:
     """Stage that a settled delivery is pending again, for the one attempt that somebody asked for."""
-    db.stage(_REOPEN, (at, organization_id, found.event_id, found.id))
+    db.stage(_REOPEN, (at, organization_id, delivery.event_id, delivery.id))

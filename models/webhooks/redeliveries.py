@@ -8,7 +8,7 @@ from domain import jobs
 from models.db import db
 from models.jobs import rows
 from models.table import Rows, columns
-from models.webhooks.outbox import FAILED_ALONE, Delivery
+from models.webhooks.outbox import FAILED_INDEX_CONDITION, Delivery
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class DeliveryWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
+class QueuedDelivery:
     """A delivery that will be tried again at `at`."""
 
     id: UUID
@@ -46,7 +46,8 @@ class Queued:
 
 
 _IN_WINDOW = f"""
-from delivery where organization_id = %(org)s and endpoint_id = %(endpoint)s and status = %(status)s and {FAILED_ALONE}
+from delivery where organization_id = %(org)s and endpoint_id = %(endpoint)s and status = %(status)s
+  and {FAILED_INDEX_CONDITION}
   and created_at >= %(since)s and created_at < %(until)s
 """
 
@@ -62,7 +63,7 @@ def count(window: DeliveryWindow) -> int:
 
 
 # What was asked for before is still on its way: this goes after it, so that calls in a row come no faster than one.
-_QUEUED = Rows(Queued)
+_QUEUED = Rows(QueuedDelivery)
 _REOPEN = f"""
 with chosen as (
   select id, event_id, created_at {_IN_WINDOW}
@@ -83,7 +84,7 @@ with chosen as (
   select %(org)s, %(queue)s, %(name)s, jsonb_build_object('delivery_id', id, 'event_id', event_id, 'once', 'window'),
     %(endpoint)s::text, %(max_attempts)s, %(lease_s)s, at from placed
 )
-select {columns(Queued)} from placed order by created_at, id
+select {columns(QueuedDelivery)} from placed order by created_at, id
 """
 
 
@@ -94,7 +95,7 @@ def reopen(
     limit: int,
     gap: timedelta,
     now: datetime,
-) -> list[Queued]:
+) -> list[QueuedDelivery]:
     """Make up to `limit` deliveries of the window Pending, oldest first, each with a job for one attempt, `gap` apart.
 
     `after` is the position (created_at, id) to go on from.
@@ -128,14 +129,14 @@ where organization_id = %(org)s and event_id = %(event)s and id = %(id)s and exi
 """
 
 
-def hasten(found: Delivery, *, organization_id: UUID, endpoint_id: UUID, now: datetime) -> bool:
+def hasten(delivery: Delivery, *, organization_id: UUID, endpoint_id: UUID, now: datetime) -> bool:
     """Make the next attempt of a pending delivery at once; False when none waits: one is due, or goes on."""
-    wanted = {
+    params = {
         "org": organization_id,
         "endpoint": endpoint_id,
-        "id": found.id,
-        "event": found.event_id,
+        "id": delivery.id,
+        "event": delivery.event_id,
         "now": now,
     }
     kind = {"queue": jobs.WEBHOOK_DELIVER.queue, "name": jobs.WEBHOOK_DELIVER.name}
-    return db.row(_HASTEN, wanted | kind) is not None
+    return db.row(_HASTEN, params | kind) is not None

@@ -69,9 +69,9 @@ def begin(*, organization_id: UUID, events: Mapping[UUID, UUID]) -> Mapping[UUID
     """
     if not events:
         return {}
-    wanted = {"org": organization_id, "ids": list(events), **_in_months(list(events.values()))}
-    begun = _ATTEMPTS.all(_BEGIN, wanted)
-    return {attempt.delivery_id: attempt for attempt in begun}
+    params = {"org": organization_id, "ids": list(events), **_event_params(list(events.values()))}
+    attempts = _ATTEMPTS.all(_BEGIN, params)
+    return {attempt.delivery_id: attempt for attempt in attempts}
 
 
 _CURRENT = Lookup("""
@@ -137,8 +137,8 @@ def stage_results(results: Sequence[AttemptResult], *, organization_id: UUID) ->
     The commit need not wait for the disk: losing it in a crash only sends the same deliveries once more.
     """
     db.stage("set local synchronous_commit = off")
-    told = {name: [getattr(each, name) for each in results] for name in AttemptResult.__dataclass_fields__}
-    db.stage(_RESULTS, {"org": organization_id, **told, **_in_months(told["event_id"])})
+    columns_by_name = {name: [getattr(each, name) for each in results] for name in AttemptResult.__dataclass_fields__}
+    db.stage(_RESULTS, {"org": organization_id, **columns_by_name, **_event_params(columns_by_name["event_id"])})
 
 
 _NOT_MADE = PreparedStatement("""
@@ -153,10 +153,10 @@ where d.organization_id = %(org)s and d.event_id = any(%(events)s::uuid[]) and d
 def stage_not_made(attempts: Sequence[Attempt], *, organization_id: UUID) -> None:
     """Stage that attempts were begun and nothing was sent: they are due again, under the same numbers."""
     ids, numbers = [each.delivery_id for each in attempts], [each.number for each in attempts]
-    events = _in_months([each.event_id for each in attempts])
+    events = _event_params([each.event_id for each in attempts])
     db.stage(_NOT_MADE, {"org": organization_id, "ids": ids, "numbers": numbers, **events})
 
 
-def _in_months(events: Sequence[UUID]) -> Mapping[str, object]:
+def _event_params(events: Sequence[UUID]) -> Mapping[str, object]:
     """Return events with the first and the last of them: the array finds rows, the two say which months are opened."""
     return {"events": list(events), "first": min(events), "last": max(events)}

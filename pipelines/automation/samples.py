@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID, uuid5
 
 from domain.webhooks import events
-from models.webhooks import latest
+from models.webhooks import recent_events
 from pipelines.webhooks import emit
 
 
@@ -16,7 +16,7 @@ def of_type(*, organization_id: UUID, type: str, limit: int, now: datetime) -> l
 
     An organization in which none has happened gets the built-in one, under the same id each time. One round trip.
     """
-    sent = latest.of_type(organization_id=organization_id, event_type=type, limit=limit)
+    sent = recent_events.list_of_type(organization_id=organization_id, event_type=type, limit=limit)
     if sent:
         return sent
     sample = emit.frozen(

@@ -54,6 +54,6 @@ def make(
 
 def _program(organization_id: UUID, program_id: UUID | None) -> Program | None:
     if program_id is None:
-        return programs.newest_open(organization_id=organization_id)
+        return programs.find_newest_open(organization_id=organization_id)
     found = programs.find(organization_id=organization_id, program_id=program_id)
     return found if found is not None and found.archived_at is None else None

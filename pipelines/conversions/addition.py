@@ -140,7 +140,7 @@ def _stage_ledger(row: Conversion, commission_cents: int, addition: Addition) ->
         booked.append(("adjust", -commission_cents if is_booked else commission_cents))
     entries.stage_all(
         [
-            entries.of(row, kind=kind, amount_cents=cents, cause_id=addition.id, created_at=addition.created_at)
+            entries.build(row, kind=kind, amount_cents=cents, cause_id=addition.id, created_at=addition.created_at)
             for kind, cents in booked
         ]
     )

@@ -108,7 +108,7 @@ def _facts(
         program_id=wanted["program_id"],
         affiliate_id=wanted["affiliate_id"],
         amount_cents=wanted["amount_cents"],
-        currency=wanted["currency"] or organizations.home_currency(organization_id),
+        currency=wanted["currency"] or organizations.read_home_currency(organization_id),
         customer_id=None,
         customer_name=None,
         customer_email=email,

@@ -70,7 +70,7 @@ def _type(value: str | None) -> CommissionType | None:
 def _standing(facts: SaleFacts) -> standing.TierStanding:
     if not facts.terms.has_tiers:
         return standing.TierStanding()
-    programs.stage_affiliate_turns(organization_id=facts.organization_id, affiliate_ids=[facts.affiliate_id])
+    programs.stage_affiliate_locks(organization_id=facts.organization_id, affiliate_ids=[facts.affiliate_id])
     return standing.of(
         organization_id=facts.organization_id, program_id=facts.program_id, affiliate_id=facts.affiliate_id
     )

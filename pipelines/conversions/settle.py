@@ -42,7 +42,7 @@ def several(*, organization_id: UUID, sale_ids: Sequence[UUID], now: datetime) -
     facts = sales.lock_unsettled(organization_id=organization_id, sale_ids=sale_ids)
     measured = {found.affiliate_id for found in facts if found.terms.has_tiers}
     if len(facts) > 1 and measured:
-        programs.stage_affiliate_turns(organization_id=organization_id, affiliate_ids=measured)
+        programs.stage_affiliate_locks(organization_id=organization_id, affiliate_ids=measured)
     for wave in _waves(facts):
         _settle(wave, now)
 

@@ -79,7 +79,7 @@ def _age(request: FundingRequest) -> timedelta | None:
     """
     if request.age is not None:
         return request.age
-    restored_to = known_servers.restored_to()
+    restored_to = known_servers.find_restored_to()
     deal = deals.find(organization_id=request.organization_id, deal_id=request.deal_id)
     is_from_before = restored_to is not None and deal is not None and deal.created_at <= restored_to
     return timedelta() if is_from_before else None

@@ -46,7 +46,7 @@ def rate(currency: str, *, now: datetime) -> DealRate:
     today = now.astimezone(UTC).date()
     if currency == plan.PAYOUT_CURRENCY:
         return DealRate(plan.ONE, today)
-    found = fx_rates.newest_since({currency}, since=today - timedelta(days=valuation.FRESH_DAYS)).get(currency)
+    found = fx_rates.find_newest_since({currency}, since=today - timedelta(days=valuation.FRESH_DAYS)).get(currency)
     if found is None:
         raise Refused(409, "fx_unavailable", f"There is no fresh rate of {currency}; deals in it have to wait for one.")
     return DealRate(*found)

@@ -65,7 +65,7 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
         return
     organization = organizations.find(deal.organization_id)
     assert organization is not None
-    payee = candidates.payees(organization_id=deal.organization_id, affiliate_ids=[deal.affiliate_id])[
+    payee = candidates.find_payees(organization_id=deal.organization_id, affiliate_ids=[deal.affiliate_id])[
         deal.affiliate_id
     ]
     _check(payee, is_tax_form_required=organization.tax_form_required)

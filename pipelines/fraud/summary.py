@@ -105,7 +105,7 @@ def _fee(cents: int | None, currency: str | None) -> Fee | None:
 def _in_home(unbilled: Iterable[tuple[int, Fee | None]], home: str) -> int | None:
     sums = [Fee(number * fee.cents, fee.currency) for number, fee in unbilled if number and fee is not None]
     foreign = {fee.currency for fee in sums} - {home}
-    per_usd = fx_rates.newest_of({*foreign, home}) if foreign else {}
+    per_usd = fx_rates.find_newest_rates({*foreign, home}) if foreign else {}
     converted = [
         fx.to_currency(amount_cents=fee.cents, from_currency=fee.currency, to_currency=home, per_usd=per_usd)
         for fee in sums

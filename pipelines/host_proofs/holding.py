@@ -15,7 +15,7 @@ from domain.host_proofs.records import DnsReading, LookOutcome, ProofKind, Sight
 from domain.host_proofs.standing import ProofRecord
 from domain.refused import Refused, not_found
 from models import advisory_locks
-from models.host_proofs import holders, looks
+from models.host_proofs import holders, proof_records
 from models.host_proofs.holders import HostHolder
 from pipelines.host_proofs import letters
 from pipelines.host_proofs.held import HeldHost, NotedLook
@@ -26,7 +26,7 @@ def show(*, organization_id: UUID, program_id: UUID | None) -> HeldHost:
 
     Raises Refused 404 not_found. Budget: 1 statement.
     """
-    seen = looks.show(organization_id=organization_id, program_id=program_id)
+    seen = proof_records.find_with_proof(organization_id=organization_id, program_id=program_id)
     if seen is None:
         raise not_found("program" if program_id else "organization", program_id)
     return HeldHost(seen.holder, _wanted(seen.holder), seen.record)
@@ -95,11 +95,11 @@ def taken(holder: HostHolder) -> Refused:
 
 
 def _written(holder: HostHolder, sighting: Sighting, *, now: datetime, is_asked: bool) -> NotedLook:
-    before = looks.find(holder) or ProofRecord(waiting_since=now)
+    before = proof_records.find(holder) or ProofRecord(waiting_since=now)
     if is_asked and not holder.is_verified:
         before = replace(before, waiting_since=now)  # who asks is at work on it, so it is looked at often from now on
     after = standing.after_look(before, sighting, is_verified=holder.is_verified, now=now)
-    looks.stage_put(holder, after)
+    proof_records.stage_record(holder, after)
     is_vouched_for = holder.is_verified and before.proved_by is None
     is_verified = is_vouched_for or after.proved_by is not None
     if is_verified != holder.is_verified:

@@ -2,7 +2,7 @@
 
 import settings
 from domain.organization import host_names
-from models.host_proofs import looks
+from models.host_proofs import proof_records
 from models.organization import organizations
 from models.organization.organizations import Organization
 
@@ -25,5 +25,5 @@ def set_tracking_domain(organization: Organization, name: str | None) -> Organiz
     """Give a locked organization another tracking domain, or none, and return it as it is now; it is proved anew."""
     if name == organization.tracking_domain:
         return organization
-    looks.stage_forget(organization_id=organization.id, holder_id=organization.id)
+    proof_records.stage_forget(organization_id=organization.id, holder_id=organization.id)
     return organizations.change(organization, {"tracking_domain": name, "tracking_domain_verified": False})

@@ -8,7 +8,7 @@ from adapters import name_servers
 from domain import jobs
 from domain.host_proofs.records import DnsReading
 from domain.refused import Refused
-from models.host_proofs import looks
+from models.host_proofs import proof_records
 from models.organization import audit
 from pipelines import work
 from pipelines.host_proofs import holding
@@ -30,7 +30,7 @@ class AskedName:
 
 def any_org_start(*, now: datetime) -> None:
     """Stage a look at every name whose turn it is, in portions: a full one asks for the next."""
-    due = looks.any_org_take_due(now=now, again=now + _AGAIN, limit=_AT_ONCE)
+    due = proof_records.any_org_lease_due(now=now, again=now + _AGAIN, limit=_AT_ONCE)
     for host in due:
         work.enqueue(jobs.DOMAIN_CHECK, organization_id=host.organization_id, holder_id=host.holder_id, name=host.name)
     if len(due) == _AT_ONCE:

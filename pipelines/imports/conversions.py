@@ -180,7 +180,7 @@ def _chosen(
     numbered = _of_affiliates(program, found, skipped)
     skipped |= {index: "excluded_paid" for index, row in found.items() if exclude_paid and row.is_paid}
     candidates = [one for one in numbered if one.index not in skipped]
-    known = conversions.known(
+    known = conversions.find_existing(
         organization_id=program.organization_id, external_event_ids=[one.identity for one in candidates]
     )
     taken: dict[str, _Taken] = {}
@@ -197,7 +197,7 @@ def _chosen(
 def _of_affiliates(
     program: programs.Program, found: Mapping[int, ConversionRow], skipped: dict[int, str]
 ) -> list[_Taken]:
-    named = conversions.affiliates_named(
+    named = conversions.find_affiliates(
         organization_id=program.organization_id,
         program_id=program.id,
         emails=[row.affiliate_email for row in found.values() if row.affiliate_email],

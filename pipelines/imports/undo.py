@@ -50,12 +50,12 @@ def preview(*, organization_id: UUID, import_id: UUID) -> UndoPreview:
     if job is None:
         raise not_found("import", import_id)
     if job.kind == "Conversions":
-        held = undo.held(organization_id=organization_id, job_id=import_id)
-        owed = undo.owed(organization_id=organization_id, job_id=import_id)
+        held = undo.count_blocked(organization_id=organization_id, job_id=import_id)
+        owed = undo.sum_owed(organization_id=organization_id, job_id=import_id)
         is_undone = job.status == imports.UNDONE
         return UndoPreview(job, 0 if is_undone else job.imported, 0, owed, held)
     there = undo.count_affiliates(organization_id=organization_id, job_id=import_id)
-    unused = len(undo.unused_affiliates(organization_id=organization_id, job_id=import_id))
+    unused = len(undo.list_unused_affiliates(organization_id=organization_id, job_id=import_id))
     return UndoPreview(job, unused, there - unused, (), dict.fromkeys(("refunded", "overridden", "paid"), 0))
 
 
@@ -98,7 +98,7 @@ def _take_conversions_back(organization_id: UUID, import_id: UUID, now: datetime
 def _take_affiliates_back(organization_id: UUID, import_id: UUID, now: datetime) -> tuple[int, int]:
     advisory_locks.stage_all_people_lock(organization_id)
     there = undo.count_affiliates(organization_id=organization_id, job_id=import_id)
-    unused = undo.unused_affiliates(organization_id=organization_id, job_id=import_id)
+    unused = undo.list_unused_affiliates(organization_id=organization_id, job_id=import_id)
     bulk_actions.delete(organization_id=organization_id, affiliate_ids=unused, at=now)
     tracking_links.stage_retire_all(organization_id=organization_id, affiliate_ids=unused, at=now)
     return len(unused), there - len(unused)

@@ -57,7 +57,7 @@ class LeadReceipt:
 
 def referral(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> LeadReferral | None:
     """Return an affiliate as one whom `record` credits, on the terms of the moment; None for one who is not there."""
-    return rows.referral(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
+    return rows.find_referral(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
 
 
 def record(
@@ -78,7 +78,7 @@ def record(
     Budget: 2 round trips (insert; writes and commit).
     """
     lead = _lead(organization_id, referral, signup, status)
-    if not rows.insert_unless_known(lead):
+    if not rows.insert_new(lead):
         return LeadReceipt(None)
     conversion = replace(
         _conversion(lead, referral, reward, status, now),

@@ -24,7 +24,7 @@ from domain.statuses import AffiliateStatus, ConversionStatus
 from models.clicks.public_links import Link
 from models.fraud import fraud_settings
 from models.fraud.fraud_settings import FraudSettings
-from models.leads import paid
+from models.leads import paid_leads
 from models.leads.rows import LeadReferral
 from pipelines.fraud import cases
 from pipelines.leads import lifecycle
@@ -78,7 +78,7 @@ def prepare(*, link: Link, lead: Mapping[str, Any], visit: Visit, now: datetime)
     """
     organization_id = link.organization_id
     referral = _creditable(organization_id, link.program_id, link.affiliate_id)
-    click = paid.last_click(
+    click = paid_leads.find_last_click(
         organization_id=organization_id,
         affiliate_id=link.affiliate_id,
         visitor_hash=bytes.fromhex(visit.visitor),
@@ -158,7 +158,7 @@ class _Facts:
 
 def _facts(organization_id: UUID, referral: LeadReferral, email: str, now: datetime) -> _Facts:
     inbox = emails.normalize(email)
-    count = paid.count(
+    count = paid_leads.count(
         organization_id=organization_id,
         program_id=referral.program_id,
         affiliate_id=referral.affiliate_id,
@@ -194,7 +194,7 @@ def _obstacle(
     return None if held.affordable(facts.reward.fee, 1) else "budget"
 
 
-def _judged(click: paid.LastClick | None) -> Verdict | None:
+def _judged(click: paid_leads.LastClick | None) -> Verdict | None:
     return Verdict(click.score, tuple(click.reasons)) if click and click.reasons is not None else None
 
 

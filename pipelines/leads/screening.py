@@ -11,7 +11,7 @@ from domain import emails, fraud
 from domain.fraud import PageLeadFacts, Verdict
 from domain.statuses import ConversionStatus
 from models.fraud import fraud_settings
-from models.leads import networks, paid
+from models.leads import networks, paid_leads
 from models.leads.rows import LeadReferral
 from pipelines.fraud import cases
 from pipelines.fraud.cases import HeldLead
@@ -58,7 +58,7 @@ def screen(*, organization_id: UUID, referral: LeadReferral, signup: NewLead, vi
     )
     if network_leads is None:
         return None
-    click = paid.last_click(
+    click = paid_leads.find_last_click(
         organization_id=organization_id,
         affiliate_id=referral.affiliate_id,
         visitor_hash=bytes.fromhex(visit.visitor),

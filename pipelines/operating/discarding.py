@@ -11,7 +11,7 @@ from models.jobs import admin_queries, discarded_jobs, losses
 from models.jobs.admin_queries import DeadFilters, JobRow
 from models.jobs.discarded_jobs import OpenLoss
 from models.jobs.losses import UnfinishedWork
-from models.webhooks import given_up
+from models.webhooks import failed_deliveries
 from pipelines.leads import captured
 from pipelines.operating import queue_desk
 
@@ -85,7 +85,7 @@ def any_org_discard(dead: Sequence[JobRow]) -> None:
     owners = {job.id: owner for job in dead if (owner := _any_org_owner(job)) is not None}
     discarded_jobs.any_org_discard([job.id for job in dead], owners=owners)
     deliveries = [job for job in dead if job.name == jobs.WEBHOOK_DELIVER.name and _id_of(job, "delivery_id")]
-    given_up.any_org_stage_by_jobs(
+    failed_deliveries.any_org_stage_failed_by_jobs(
         [{"name": job.name, "organization_id": job.organization_id, "args": dict(job.args)} for job in deliveries]
     )
     events = [_id_of(job, "event_id") for job in dead if job.name == jobs.GATEWAY_EVENT.name]

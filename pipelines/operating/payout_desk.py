@@ -6,8 +6,8 @@ from uuid import UUID
 
 from domain.payouts.states import ReviewStatus
 from domain.refused import not_found
-from models.payouts import attempts, desk, payouts
-from models.payouts.desk import DeskAttempt
+from models.payouts import admin_queries, attempts, payouts
+from models.payouts.admin_queries import AdminAttempt
 from models.payouts.payouts import Payout
 from pipelines.payouts import decisions
 
@@ -34,7 +34,7 @@ class SettledPayout:
 
 def any_org_review(*, run_id: UUID, is_approved: bool, now: datetime) -> ReviewedRun:
     """Let the payouts of a run go, or fail them. Raises Refused: 404 not_found, 409 invalid_status_transition."""
-    organization_id = desk.any_org_owner_of_run(run_id)
+    organization_id = admin_queries.any_org_find_organization_of_run(run_id)
     if organization_id is None:
         raise not_found("run", run_id)
     decided = decisions.decide_review(organization_id=organization_id, run_id=run_id, is_approved=is_approved, now=now)
@@ -42,13 +42,13 @@ def any_org_review(*, run_id: UUID, is_approved: bool, now: datetime) -> Reviewe
     return ReviewedRun(organization_id, run_id, status, len(decided))
 
 
-def any_org_asked(payout_id: UUID) -> tuple[Payout, list[DeskAttempt]]:
+def any_org_asked(payout_id: UUID) -> tuple[Payout, list[AdminAttempt]]:
     """Return a payout with every attempt at it, the first one first. Raises Refused 404 not_found."""
-    organization_id = payouts.any_org_organization_of(payout_id)
+    organization_id = payouts.any_org_find_organization(payout_id)
     payout = organization_id and payouts.find(organization_id=organization_id, payout_id=payout_id)
     if not payout:
         raise not_found("payout", payout_id)
-    return payout, desk.attempts(organization_id=payout.organization_id, payout_id=payout_id)
+    return payout, admin_queries.list_attempts(organization_id=payout.organization_id, payout_id=payout_id)
 
 
 def any_org_settle(*, payout_id: UUID, paid_as: str | None, failed_because: str | None, now: datetime) -> SettledPayout:
@@ -56,10 +56,10 @@ def any_org_settle(*, payout_id: UUID, paid_as: str | None, failed_because: str 
 
     Raises Refused: 404 not_found, 409 invalid_status_transition.
     """
-    organization_id = payouts.any_org_organization_of(payout_id)
+    organization_id = payouts.any_org_find_organization(payout_id)
     if organization_id is None:
         raise not_found("payout", payout_id)
     payout = decisions.lock(organization_id=organization_id, payout_id=payout_id)
-    attempt = attempts.of_payout(payout)
+    attempt = attempts.find_current(payout)
     status = decisions.settle_by_hand(payout, paid_as=paid_as, failed_because=failed_because, now=now)
     return SettledPayout(organization_id, payout_id, status, attempt.key if attempt else None)

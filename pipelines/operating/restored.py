@@ -11,7 +11,7 @@ import structlog
 from domain.payouts import transfers
 from domain.payouts.states import PayoutStatus, ReviewStatus
 from domain.refused import Refused
-from models.payouts import attempts, desk, payouts
+from models.payouts import admin_queries, attempts, payouts
 from models.payouts.payouts import Payout
 from models.restores import advances
 from models.upkeep import known_servers
@@ -71,7 +71,7 @@ def any_org_release(*, restored_to: datetime, is_compared: bool, by: str, now: d
     """
     if is_compared and not known_servers.is_known():
         _check_compared(restored_to)
-    if not known_servers.know(by=by, restored_to=restored_to):
+    if not known_servers.insert_known(by=by, restored_to=restored_to):
         raise Refused(409, "not_restored", "This server's books are known to be whole: nothing is held.")
     pending = _pending()
     netted = _let_go_to_net(pending, now)
@@ -103,7 +103,7 @@ def _check_compared(restored_to: datetime) -> None:
     raise Refused(409, "not_compared", message)
 
 
-def _let_go_to_net(pending: Sequence[desk.DeskPayout], now: datetime) -> set[UUID]:
+def _let_go_to_net(pending: Sequence[admin_queries.AdminPayout], now: datetime) -> set[UUID]:
     """Let go of Pending payouts to affiliates who have a forgotten payment to net; return which."""
     netted = set()
     for one in _of_advanced(pending):
@@ -123,25 +123,25 @@ def _never_send_again() -> None:
             attempts.stage_books(payout, _BOOKS_BEFORE)
 
 
-def _of_advanced(found: Sequence[desk.DeskPayout]) -> list[desk.DeskPayout]:
+def _of_advanced(found: Sequence[admin_queries.AdminPayout]) -> list[admin_queries.AdminPayout]:
     """Return those of the payouts whose affiliates have a forgotten payment to net, in the order of their ids."""
-    by_organization: defaultdict[UUID, list[desk.DeskPayout]] = defaultdict(list)
+    by_organization: defaultdict[UUID, list[admin_queries.AdminPayout]] = defaultdict(list)
     for one in sorted(found, key=lambda one: (one.organization_id, one.id)):
         by_organization[one.organization_id].append(one)
     advanced = []
     for organization_id, theirs in by_organization.items():
         whose = [one.affiliate_id for one in theirs]
-        outstanding = advances.outstanding(organization_id=organization_id, affiliate_ids=whose)
+        outstanding = advances.filter_outstanding(organization_id=organization_id, affiliate_ids=whose)
         advanced += [one for one in theirs if one.affiliate_id in outstanding]
     return advanced
 
 
-def _pending() -> list[desk.DeskPayout]:
+def _pending() -> list[admin_queries.AdminPayout]:
     return _in_status(PayoutStatus.Pending)
 
 
-def _in_status(status: PayoutStatus) -> list[desk.DeskPayout]:
-    return desk.any_org_payouts(organization_id=None, run_id=None, status=status, limit=_ALL)
+def _in_status(status: PayoutStatus) -> list[admin_queries.AdminPayout]:
+    return admin_queries.any_org_list_payouts(organization_id=None, run_id=None, status=status, limit=_ALL)
 
 
 def _could_be_sent(payout: Payout, now: datetime) -> bool:

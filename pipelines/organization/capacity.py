@@ -48,7 +48,7 @@ def shares(organization: Organization, now: datetime) -> PlanUse:
     """Return what an organization uses of its plan."""
     limits = plans.LIMITS[tier(organization, now)]
     month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    used = organizations.usage(organization_id=organization.id, paid_since=month)
+    used = organizations.count_usage(organization_id=organization.id, paid_since=month)
     return PlanUse(
         affiliates=LimitUse(used.affiliates, _most_affiliates(organization, now)),
         campaigns=LimitUse(used.campaigns, limits.campaigns),
@@ -85,5 +85,5 @@ def _at_home(paid_cents: Mapping[str, int], home: str) -> int:
 
 
 def _rates(*currencies: str) -> dict[str, Decimal]:
-    found = {currency: fx_rates.newest(currency) for currency in currencies if currency != "USD"}
+    found = {currency: fx_rates.find_newest(currency) for currency in currencies if currency != "USD"}
     return {currency: rate for currency, rate in found.items() if rate is not None}

@@ -53,7 +53,7 @@ def any_org_write(*, sealed: str, now: datetime) -> None:
     if organization_id is None:
         return
     counted_as = sessions.secret_hash(f"letter to {email}")
-    if not web_sessions.any_org_take_letter(counted_as, now=now, until=now + _COUNTED_FOR):
+    if not web_sessions.any_org_count_email(counted_as, now=now, until=now + _COUNTED_FOR):
         return
     link = SignInLink("account", None, None, email, bytes.fromhex(asked["asked_by"]))
     token, _ = sessions.any_org_issue_link(link, now=now, ttl_s=int(LASTS.total_seconds()))

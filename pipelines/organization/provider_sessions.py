@@ -93,7 +93,7 @@ def renewed(session: WebSession, *, now: datetime) -> WebSession | None:
     if session.refresh_sealed is None:
         return session if now - session.refreshed_at <= _LAST_WORD_HOLDS else None
     with db.any_org_work():
-        is_mine = web_sessions.any_org_take_refresh(id_hash=session.id_hash, now=now, until=now + _ASKING)
+        is_mine = web_sessions.any_org_claim_refresh(id_hash=session.id_hash, now=now, until=now + _ASKING)
     return _asked_anew(of, session, now=now) if is_mine else session
 
 

@@ -60,7 +60,7 @@ def any_org_open_link(
     that has another role.
     """
     asked_by = secret_hash(asked) if asked else None
-    link = web_sessions.any_org_use_up(secret_hash(token), asked_by=asked_by, is_sure=is_sure, now=now)
+    link = web_sessions.any_org_redeem_link(secret_hash(token), asked_by=asked_by, is_sure=is_sure, now=now)
     if link is None:
         return None
     made = new_cookie()
@@ -73,7 +73,7 @@ def any_org_begin(
     session: WebSession, *, made: str, member_id: UUID | None, cookie: str | None, now: datetime
 ) -> Begun:
     """Begin a session whose cookie was just `made`; what the browser's former `cookie` stood for ends."""
-    web_sessions.any_org_stage_drop_over(now)
+    web_sessions.any_org_stage_delete_expired(now)
     replaced = web_sessions.any_org_end(secret_hash(cookie)) if cookie else None
     web_sessions.any_org_insert({name: getattr(session, name) for name in WebSession.__dataclass_fields__})
     return Begun(made, session, member_id, replaced)

@@ -14,7 +14,7 @@ from domain.organization.access import Role
 from models import ids
 from models.affiliates import accounts
 from models.organization import members
-from models.organization.members import MemberStanding
+from models.organization.members import MemberWithPlan
 
 # Whether somebody still comes is known to the day.
 _SEEN_EVERY = timedelta(days=1)
@@ -37,7 +37,7 @@ class SignedIn:
 
 def member(
     *, organization_id: UUID, subject: str, email: str, is_email_verified: bool, role: Role, now: datetime
-) -> MemberStanding | None:
+) -> MemberWithPlan | None:
     """Return the member behind a dashboard token with what their organization may do; None without such a tenant."""
     found = _seen(organization_id, subject, now)
     if found is None or (found.role, found.email) == (role, email):
@@ -47,12 +47,12 @@ def member(
         # A member who was made by email is this person, provided that the email is really theirs.
         if not (is_email_verified and members.claim(**person)):
             members.insert({"id": ids.new_id(), **person, "created_at": now})
-        return members.standing(organization_id=organization_id, subject=subject)
+        return members.find_with_plan(organization_id=organization_id, subject=subject)
     members.stage_change(organization_id=organization_id, member_id=found.id, role=role, email=email)
     return found
 
 
-def program(*, organization_id: UUID, subject: str, email: str, role: Role, now: datetime) -> MemberStanding | None:
+def program(*, organization_id: UUID, subject: str, email: str, role: Role, now: datetime) -> MemberWithPlan | None:
     """Return the member who let a program in, with what their organization may do; None without such a tenant.
 
     What is known of them stays as their own sign-in said: a program may have been given a smaller role.
@@ -62,7 +62,7 @@ def program(*, organization_id: UUID, subject: str, email: str, role: Role, now:
         return found
     person = {"organization_id": organization_id, "email": email, "role": role, "subject": subject}
     members.insert({"id": ids.new_id(), **person, "created_at": now})
-    return members.standing(organization_id=organization_id, subject=subject)
+    return members.find_with_plan(organization_id=organization_id, subject=subject)
 
 
 def any_org_account(*, subject: str, email: str, is_email_verified: bool, now: datetime) -> SignedIn:
@@ -83,8 +83,8 @@ def any_org_account(*, subject: str, email: str, is_email_verified: bool, now: d
     return SignedIn(known.id, subject, email, True, known.slug)
 
 
-def _seen(organization_id: UUID, subject: str, now: datetime) -> MemberStanding | None:
-    found = members.standing(organization_id=organization_id, subject=subject)
+def _seen(organization_id: UUID, subject: str, now: datetime) -> MemberWithPlan | None:
+    found = members.find_with_plan(organization_id=organization_id, subject=subject)
     if found is not None and found.id and found.seen_at and now - found.seen_at > _SEEN_EVERY:
         members.stage_seen(organization_id=organization_id, member_id=found.id, at=now)
     return found

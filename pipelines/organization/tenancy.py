@@ -8,7 +8,7 @@ from uuid import UUID
 from domain.organization import plans
 from domain.refused import Refused
 from models import advisory_locks, ids
-from models.host_proofs import holders, looks
+from models.host_proofs import holders, proof_records
 from models.host_proofs.holders import HostHolder
 from models.organization import members, organizations
 from models.organization.organizations import Organization
@@ -97,7 +97,7 @@ def _is_host_taken(before: Organization, changes: Mapping[str, object]) -> bool:
         if holders.is_held_elsewhere(HostHolder(before.id, None, name)):
             return True
     if is_tracking_changed:
-        looks.stage_forget(organization_id=before.id, holder_id=before.id)
+        proof_records.stage_forget(organization_id=before.id, holder_id=before.id)
     return False
 
 

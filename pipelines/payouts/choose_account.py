@@ -13,11 +13,11 @@ from domain.payouts import destinations
 from domain.payouts.destinations import AccountSource, PayoutAccount, masked
 from domain.refused import not_found
 from models.payouts import accounts
-from models.payouts.accounts import Own
+from models.payouts.accounts import OwnAccount
 from pipelines import mail
 
 
-def of_person(account_id: UUID) -> Own:
+def of_person(account_id: UUID) -> OwnAccount:
     """Return what a person says themselves."""
     return accounts.find(account_id)
 
@@ -27,7 +27,7 @@ class AccountChange:
     """What became of a person's account. `concerned` are the affiliates (organization, id) that they are."""
 
     before: PayoutAccount | None
-    now: Own
+    now: OwnAccount
     concerned: list[tuple[UUID, UUID]]
 
 
@@ -37,8 +37,8 @@ def any_org_say(*, account_id: UUID, wanted: PayoutAccount | None, now: datetime
     if known.account == wanted:
         return AccountChange(wanted, known, [])
     accounts.stage_own(account_id, wanted, at=now)
-    concerned = accounts.any_org_affiliates(account_id)
-    return AccountChange(known.account, Own(wanted, now if wanted else None), concerned)
+    concerned = accounts.any_org_list_affiliates(account_id)
+    return AccountChange(known.account, OwnAccount(wanted, now if wanted else None), concerned)
 
 
 def tell_person(change: AccountChange, *, email: str, now: datetime) -> None:
@@ -78,7 +78,7 @@ def any_org_in_force(affiliate_id: UUID) -> InForce:
 
 def is_said(*, organization_id: UUID, affiliate_id: UUID) -> bool:
     """Say whether it is known where an affiliate is paid. Budget: 1 statement."""
-    named = accounts.named(organization_id=organization_id, affiliate_id=affiliate_id)
+    named = accounts.find_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id)
     return named is not None and _in_force(named).account is not None
 
 
@@ -96,19 +96,19 @@ def any_org_decide(*, affiliate_id: UUID, wanted: PayoutAccount | None) -> Opera
     Raises Refused 404 not_found.
     """
     known = _named(affiliate_id)
-    accounts.stage_operators(organization_id=known.organization_id, affiliate_id=affiliate_id, wanted=wanted)
-    changed = accounts.NamedAccounts(known.organization_id, known.own, wanted, known.wallet_email)
+    accounts.stage_operators(organization_id=known.organization_id, affiliate_id=affiliate_id, account=wanted)
+    changed = accounts.AffiliateAccounts(known.organization_id, known.own, wanted, known.wallet_email)
     return OperatorsChange(known.operators, _in_force(changed))
 
 
-def _named(affiliate_id: UUID) -> accounts.NamedAccounts:
-    found = accounts.any_org_lock_named(affiliate_id)
+def _named(affiliate_id: UUID) -> accounts.AffiliateAccounts:
+    found = accounts.any_org_lock_of_affiliate(affiliate_id)
     if found is None:
         raise not_found("affiliate", affiliate_id)
     return found
 
 
-def _in_force(named: accounts.NamedAccounts) -> InForce:
+def _in_force(named: accounts.AffiliateAccounts) -> InForce:
     found = destinations.in_force(own=named.own, operators=named.operators, wallet_email=named.wallet_email)
     account, source = found or (None, None)
     return InForce(named.organization_id, account, source)

@@ -51,7 +51,7 @@ def retry(payout: Payout, *, now: datetime) -> None:
     # What a milestone is paid was counted when its deal was charged.
     counted_cents = payout.amount_cents if payout.milestone_id is None else 0
     gates.check(funding.standing(organization, now=now), total_cents=counted_cents)
-    payee = candidates.payees(organization_id=payout.organization_id, affiliate_ids=[payout.affiliate_id])[
+    payee = candidates.find_payees(organization_id=payout.organization_id, affiliate_ids=[payout.affiliate_id])[
         payout.affiliate_id
     ]
     if not payee.is_approved:
@@ -119,7 +119,7 @@ def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str |
     Raises Refused 409 invalid_status_transition for every other that is not Processing.
     """
     where = {"organization_id": payout.organization_id, "payout_id": payout.id}
-    if payout.status != PayoutStatus.Processing and failed_because and rail_events.says_paid(**where):
+    if payout.status != PayoutStatus.Processing and failed_because and rail_events.has_paid_event(**where):
         rail_events.stage_settled(**where)
         return payout.status
     if payout.status != PayoutStatus.Processing:
@@ -141,7 +141,7 @@ def ban(*, organization_id: UUID, affiliate_id: UUID, now: datetime) -> int:
     advisory_locks.stage_shared_payout_run_lock(organization_id)
     advisory_locks.stage_payout_decision_lock(organization_id)
     released = 0
-    for payout_id in payouts.pending_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id):
+    for payout_id in payouts.list_pending_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id):
         payout = lock(organization_id=organization_id, payout_id=payout_id)
         if payout.status == PayoutStatus.Pending and payout.exported_at is None:
             transfer.fail(payout, code="affiliate_banned", reason="The affiliate was banned.", now=now)
@@ -157,7 +157,7 @@ def decide_review(*, organization_id: UUID, run_id: UUID, is_approved: bool, now
     """
     if not runs.close_review(organization_id=organization_id, run_id=run_id, is_approved=is_approved):
         raise Refused(409, "invalid_status_transition", "This run is not waiting for a review.")
-    found = payouts.pending_of_run(organization_id=organization_id, run_id=run_id)
+    found = payouts.list_pending_of_run(organization_id=organization_id, run_id=run_id)
     for payout_id in found:
         # Not its conversions: nothing about their lines changes, and nobody may lock those of several affiliates.
         payout = payouts.lock(organization_id=organization_id, payout_id=payout_id)
@@ -196,13 +196,13 @@ def _check_reviewed(payout: Payout) -> None:
 
 
 def _check_not_paid(payout: Payout) -> None:
-    if rail_events.says_paid(organization_id=payout.organization_id, payout_id=payout.id):
+    if rail_events.has_paid_event(organization_id=payout.organization_id, payout_id=payout.id):
         message = "The rail says that it paid this payout after all: mark it as paid, or ask your operator to look."
         raise Refused(409, "rail_says_paid", message)
 
 
 def _check_not_netted(payout: Payout) -> None:
-    if payout.milestone_id is None and advances.outstanding(
+    if payout.milestone_id is None and advances.filter_outstanding(
         organization_id=payout.organization_id, affiliate_ids=[payout.affiliate_id]
     ):
         message = (
@@ -213,7 +213,7 @@ def _check_not_netted(payout: Payout) -> None:
 
 
 def _announce_again(payout: Payout, method: str, now: datetime) -> None:
-    paying = lines.of_payout(organization_id=payout.organization_id, payout_id=payout.id)
+    paying = lines.list_of_payout(organization_id=payout.organization_id, payout_id=payout.id)
     emit.event(
         organization_id=payout.organization_id,
         type="payout.created",

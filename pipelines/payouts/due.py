@@ -17,7 +17,7 @@ from models.money import fx_rates
 from models.organization import organizations
 from models.organization.organizations import Organization
 from models.payouts import candidates
-from models.payouts.candidates import Eligible
+from models.payouts.candidates import EligibleSum
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class PayoutPreview:
     """What a run would pay now. Nothing is committed by asking. `eligible` is in the order of the candidates."""
 
     planned: Planned
-    eligible: Sequence[Eligible]
+    eligible: Sequence[EligibleSum]
     organization: Organization
 
 
@@ -44,12 +44,12 @@ def preview(
     organization = organizations.find(organization_id)
     if organization is None:
         raise LookupError(f"there is no organization {organization_id}")
-    found, first = candidates.currencies_and_first(organization_id)
+    found, first = candidates.find_currencies_and_first(organization_id)
     known = {*found, organization.home_currency}
     since = min(_day(first or now), _day(now)) - timedelta(days=valuation.FRESH_DAYS)
-    published = fx_rates.published(currencies=sorted(known), since=since)
+    published = fx_rates.list_published(currencies=sorted(known), since=since)
     rates = plan.run_rates(published, today=_day(now))
-    eligible = candidates.eligible(
+    eligible = candidates.list_eligible(
         organization_id=organization_id,
         filters=filters,
         factors=valuation.factors(home=organization.home_currency, currencies=found, published=published),
@@ -77,7 +77,7 @@ def claim(*, organization: Organization, filters: RunFilters, method: str | None
 
 
 def _payees(organization: Organization, dues: Sequence[Due]) -> dict[UUID, Payee]:
-    return candidates.payees(organization_id=organization.id, affiliate_ids=[due.affiliate_id for due in dues])
+    return candidates.find_payees(organization_id=organization.id, affiliate_ids=[due.affiliate_id for due in dues])
 
 
 def _minimums(payees: Mapping[UUID, Payee]) -> set[str]:
@@ -99,7 +99,7 @@ def _fresh_rates(of: Set[str], *, today: date) -> dict[str, RunRate]:
     """Return the rates to pay by; USD is 1 on any day. What was published too long ago is left out."""
     wanted = of - {plan.PAYOUT_CURRENCY}
     since = today - timedelta(days=valuation.FRESH_DAYS)
-    newest = fx_rates.newest_since(wanted, since=since) if wanted else {}
+    newest = fx_rates.find_newest_since(wanted, since=since) if wanted else {}
     published = [PublishedRate(currency, on, per_usd) for currency, (per_usd, on) in newest.items()]
     return plan.run_rates(published, today=today)
 

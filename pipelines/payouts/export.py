@@ -11,8 +11,8 @@ from uuid import UUID
 from domain.payouts.transfers import Method
 from domain.refused import not_found
 from models import advisory_locks
-from models.payouts import by_hand
-from models.payouts.by_hand import Listable
+from models.payouts import manual_payouts
+from models.payouts.manual_payouts import ManualPayout
 from pipelines import whole_books
 from pipelines.payouts import rails
 
@@ -21,7 +21,7 @@ from pipelines.payouts import rails
 class ExportedList:
     """The payouts of a list in the order of their ids, and how many of them are listed for the first time."""
 
-    payouts: Sequence[Listable]
+    payouts: Sequence[ManualPayout]
     added: int
 
 
@@ -33,14 +33,14 @@ def list_payouts(*, organization_id: UUID, run_id: UUID, takes_all: bool, now: d
     """
     advisory_locks.stage_shared_payout_run_lock(organization_id)
     whole_books.refuse_payouts()
-    if not by_hand.has_run(organization_id=organization_id, run_id=run_id):
+    if not manual_payouts.has_run(organization_id=organization_id, run_id=run_id):
         raise not_found("run", run_id)
-    found = by_hand.lock_listable(organization_id=organization_id, run_id=run_id, now=now)
+    found = manual_payouts.lock_payable(organization_id=organization_id, run_id=run_id, now=now)
     railed = set() if takes_all else _railed(organization_id, {payout.method for payout in found})
     listed = [payout for payout in found if payout.is_listed or payout.method not in railed]
     added = [payout.payout_id for payout in listed if not payout.is_listed]
     if added:
-        by_hand.stage_listed(organization_id=organization_id, payout_ids=added, at=now)
+        manual_payouts.stage_export(organization_id=organization_id, payout_ids=added, at=now)
     return ExportedList(listed, len(added))
 
 

@@ -83,7 +83,7 @@ def standing(organization: Organization, *, now: datetime) -> gates.PayoutStandi
         high_risk_threshold=organization.high_risk_threshold,
         funding_mode=organization.funding_mode,
         funding_frozen=organization.funding_frozen,
-        needs_review=organization.payouts_need_review or results.is_doubtful(organization.id),
+        needs_review=organization.payouts_need_review or results.has_findings(organization.id),
         hold_days=organization.payout_hold_days,
-        cap_used_cents=payouts.cap_used_cents(organization_id=organization.id, since=now - gates.WINDOW),
+        cap_used_cents=payouts.sum_cap_used_cents(organization_id=organization.id, since=now - gates.WINDOW),
     )

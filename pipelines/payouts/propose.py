@@ -17,7 +17,7 @@ from models import advisory_locks, ids
 from models.organization import audit, organizations
 from models.organization.organizations import Organization
 from models.payouts import proposals
-from models.payouts.proposals import CadenceDue, Proposal
+from models.payouts.proposals import PayoutCadence, Proposal
 from pipelines import work
 from pipelines.payouts import due, letters, run
 from pipelines.payouts.due import PayoutPreview
@@ -26,7 +26,7 @@ from pipelines.payouts.run import Receipt
 
 def any_org_look(*, now: datetime) -> int:
     """Stage a job for every organization whose cadence has come round; returns how many."""
-    came_round = [one for one in proposals.any_org_with_cadence() if _due_on(one, now) is not None]
+    came_round = [one for one in proposals.any_org_list_with_cadence() if _due_on(one, now) is not None]
     for one in came_round:
         work.enqueue(jobs.PAYOUT_PROPOSE, organization_id=one.organization_id)
     return len(came_round)
@@ -39,7 +39,7 @@ def make(*, organization_id: UUID, now: datetime) -> None:
     """
     advisory_locks.take_payout_run_lock(organization_id)
     organization = organizations.lock(organization_id)
-    found = proposals.with_cadence(organization_id)
+    found = proposals.find_cadence(organization_id)
     due_on = _due_on(found, now) if found else None
     if organization is None or due_on is None:
         return
@@ -66,7 +66,7 @@ def _go_on(organization: Organization, proposal: Proposal, now: datetime) -> Non
         letters.send_confirmed(organization, receipt, at=now)
 
 
-def _due_on(found: CadenceDue, now: datetime) -> date | None:
+def _due_on(found: PayoutCadence, now: datetime) -> date | None:
     today = cadence.local_day(found.timezone, now)
     came = cadence.latest(Cadence(found.cadence), since=found.since, today=today)
     is_done = came is None or (found.last_on is not None and found.last_on >= came)

@@ -31,7 +31,7 @@ def of(payout: Payout, *, now: datetime) -> base.Rail:
 
 def has(*, organization_id: UUID, method: Method) -> bool:
     """Say whether an organization has a rail for a method."""
-    mode = _sandbox_mode(method, organizations.sandbox_rail(organization_id))
+    mode = _sandbox_mode(method, organizations.read_sandbox_rail(organization_id))
     return mode is not None or registry.configured(method) is not None
 
 

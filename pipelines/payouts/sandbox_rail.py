@@ -13,7 +13,7 @@ from domain.payouts.transfers import REFERENCES, Accepted, Answer, Method, NotFo
 from domain.restores.transfers import RailTransfer
 from models import db
 from models.payouts import sandbox
-from models.payouts.sandbox import Booked
+from models.payouts.sandbox import BookedTransfer
 
 #: ok pays at once; fail rejects; ambiguous never answers a first request, and carries out every second one of them;
 #: slow accepts, and has paid when it is asked again after `SETTLES_AFTER`.
@@ -37,7 +37,7 @@ class SandboxRail:
     def send(self, transfer: Transfer) -> Answer:
         """Book the transfer, once. Raises KeyTaken."""
         state = first_state(self._mode, transfer.key)
-        booked = Booked(
+        booked = BookedTransfer(
             transfer.amount_cents,
             transfer.currency,
             transfer.destination.account,
@@ -47,7 +47,7 @@ class SandboxRail:
         )
         with db.unit_of_work(transfer.organization_id):
             if sandbox.book(
-                organization_id=transfer.organization_id, key=transfer.key, method=self.method, booked=booked
+                organization_id=transfer.organization_id, key=transfer.key, method=self.method, transfer=booked
             ):
                 return Unknown("the sandbox does not say") if self._mode == "ambiguous" else self._said(booked)
             known = _known(transfer)
@@ -70,7 +70,7 @@ class SandboxRail:
         """Return None: the sandbox tells nothing by itself."""
         return None
 
-    def _said(self, booked: Booked) -> Answer:
+    def _said(self, booked: BookedTransfer) -> Answer:
         match booked.state:
             case SandboxState.Lost:
                 return NotFound()
@@ -98,7 +98,7 @@ def is_carried_out(key: str) -> bool:
     return hashlib.sha256(key.encode()).digest()[0] % 2 == 0
 
 
-def _known(transfer: Transfer) -> Booked | None:
+def _known(transfer: Transfer) -> BookedTransfer | None:
     known = sandbox.find(organization_id=transfer.organization_id, key=transfer.key)
     wanted = (transfer.amount_cents, transfer.currency, transfer.destination.account)
     if known is not None and (known.amount_cents, known.currency, known.account) != wanted:

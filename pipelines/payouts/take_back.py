@@ -50,7 +50,7 @@ def give_back_if_named(conversion: Conversion, *, now: datetime) -> None:
     if not lines.has_any(**where):
         return
     paying = lines.lock_paying(**where)
-    kept = min(conversion.net_commission_cents, conversion.paid_cents + lines.open_cents(**where))
+    kept = min(conversion.net_commission_cents, conversion.paid_cents + lines.find_open_cents(**where))
     reversed_cents = sum(line.native_amount_cents for line in paying) - kept
     excess = sum(line.reversed_native_cents for line in paying) - reversed_cents
     for line in reversed(paying):

@@ -64,7 +64,7 @@ def any_org_take(rail: str, event: base.RailEvent, *, now: datetime) -> RailOutc
     )
     if not is_new:
         return None
-    owner = attempts.any_org_owner(event.key) if event.key else None
+    owner = attempts.any_org_find_owner(event.key) if event.key else None
     if owner is None or owner.method != METHODS[rail]:
         _log.warning("rail.parked", rail=rail, event_id=event.id, key=event.key)
         return RailOutcome.Parked

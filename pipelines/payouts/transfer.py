@@ -109,10 +109,10 @@ def give_back(prepared: Sequence[PreparedTransfer]) -> None:
     locked = payouts.lock_all(**where, payout_ids=[each.payout.id for each in prepared])
     still = [each for each in prepared if _waits(locked.get(each.payout.id), each.payout.attempt)]
     if first := [each.payout for each in still if each.age is None]:
-        attempts.stage_withdrawn(first)
+        attempts.stage_withdrawal(first)
     for each in still:
         if each.age is not None and each.is_new_to_books:
-            attempts.stage_no_books(each.payout, asked=each.asked)
+            attempts.stage_no_books(each.payout, request_count=each.asked)
 
 
 def is_to_be_asked(prepared: PreparedTransfer) -> bool:
@@ -120,11 +120,11 @@ def is_to_be_asked(prepared: PreparedTransfer) -> bool:
 
     Budget: 1 round trip.
     """
-    return attempts.is_untouched(prepared.payout, asked=prepared.asked, is_intent=prepared.age is None)
+    return attempts.is_unchanged(prepared.payout, request_count=prepared.asked, is_intent=prepared.age is None)
 
 
 def _asked_before(payout: Payout, now: datetime) -> PreparedTransfer:
-    attempt = attempts.of_payout(payout)
+    attempt = attempts.find_current(payout)
     if attempt is None:
         raise GiveUp(f"payout {payout.id} is Processing and no rail was asked")
     rail = _rail(payout, now)
@@ -145,7 +145,7 @@ def _asked_before(payout: Payout, now: datetime) -> PreparedTransfer:
 
 def _check_not_paid(payout: Payout, now: datetime) -> None:
     """Let a payout wait whose earlier attempt was paid after all, as its rail says."""
-    if payout.attempt > 1 and rail_events.says_paid(organization_id=payout.organization_id, payout_id=payout.id):
+    if payout.attempt > 1 and rail_events.has_paid_event(organization_id=payout.organization_id, payout_id=payout.id):
         _log.error("payout.doubtful", payout=str(payout.id))
         raise TryAgain(at=now + _DOUBTFUL, why="its rail says that an earlier attempt was paid; an operator decides")
 
@@ -214,7 +214,7 @@ def _again_at(
         return None
     if isinstance(answer, Misconfigured):
         if prepared.is_new_to_books:
-            attempts.stage_no_books(prepared.payout, asked=prepared.asked + 1)
+            attempts.stage_no_books(prepared.payout, request_count=prepared.asked + 1)
         return now + _MISCONFIGURED
     after_s = settings.current().rails.ask_again_s
     return now + timedelta(seconds=after_s[min(prepared.asked, len(after_s) - 1)])
@@ -254,7 +254,7 @@ def settle(payout: Payout, attempt: int, answer: Answer | Misconfigured, *, now:
         case Accepted(references):
             attempts.stage_answer([payout], state=AttemptState.accepted, detail=None, at=now)
             if references:
-                payouts.stage_change(payout, **payouts.columns_of(references))
+                payouts.stage_change(payout, **payouts.reference_columns(references))
             return True
         case Unknown(why) | Misconfigured(why):
             attempts.stage_answer([payout], state=AttemptState.unknown, detail=why, at=now)
@@ -328,7 +328,7 @@ def _pay_milestone(payout: Payout, milestone_id: UUID, now: datetime) -> None:
 
 def fail(payout: Payout, *, code: str, reason: str, now: datetime) -> None:
     """Stage that a locked payout has failed for good. Its lines stay with it, less what was reversed meanwhile."""
-    for line in lines.of_payout(organization_id=payout.organization_id, payout_id=payout.id):
+    for line in lines.list_of_payout(organization_id=payout.organization_id, payout_id=payout.id):
         if line.is_open and line.reversed_native_cents:
             change = reversal.settled_down(line.as_it_stands)
             lines.stage_change(organization_id=payout.organization_id, line=line, change=change, at=now)

@@ -59,7 +59,7 @@ def prepare(*, organization_id: UUID, lookup_id: UUID) -> PreparedLookup | None:
     pending = lookups.find(organization_id=organization_id, lookup_id=lookup_id)
     if pending is None:
         return None
-    asked = connections.crediting(organization_id=organization_id, at=pending.started_at)
+    asked = connections.list_crediting(organization_id=organization_id, at=pending.started_at)
     paid = payment_json.from_json(pending.paid)
     if not asked or paid.origin.email is None or not lookups.is_open(pending):
         lookups.stage_end(pending)
@@ -83,7 +83,7 @@ def record(prepared: PreparedLookup, said: Sequence[PlatformSaid], *, now: datet
     for one in said:
         if one.refusal is not None:
             check.note(one.connection, PlatformWord(refusal=one.refusal), now=now)
-    crediting = connections.crediting(organization_id=pending.organization_id, at=pending.started_at)
+    crediting = connections.list_crediting(organization_id=pending.organization_id, at=pending.started_at)
     still = {connection.id for connection in crediting}
     counts = [one for one in said if one.connection.id in still]
     again_at = _again_at(pending, counts, now)

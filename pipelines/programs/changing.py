@@ -12,7 +12,7 @@ from uuid import UUID
 from domain import listing
 from domain.programs import ceilings, changes
 from models import advisory_locks
-from models.host_proofs import looks
+from models.host_proofs import proof_records
 from models.programs import former_slugs, programs
 from pipelines.programs import home_rate, landing, lifecycle, networking
 
@@ -48,14 +48,14 @@ def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime)
         # Before the slug: a change that wants the slug given up here waits for it while it holds a program.
         programs.stage_no_primary(organization_id=program.organization_id)
     if "custom_domain" in settled:
-        looks.stage_forget(organization_id=program.organization_id, holder_id=program.id)
+        proof_records.stage_forget(organization_id=program.organization_id, holder_id=program.id)
     if "slug" in settled:
         _rename(program, settled["slug"], now)
     return programs.change(program, {**settled, "updated_at": now})
 
 
 def _check_kept_rates(program: programs.Program, model: str, standard: ceilings.Home) -> None:
-    rates = programs.partner_rates(organization_id=program.organization_id, program_id=program.id)
+    rates = programs.list_partner_rates(organization_id=program.organization_id, program_id=program.id)
     standards = {rate.currency: home_rate.in_currency(rate.currency) for rate in rates if rate.currency is not None}
     changes.check_kept_rates(
         model, [(rate.type, rate.value, standards[rate.currency] if rate.currency else standard) for rate in rates]
@@ -66,5 +66,5 @@ def _rename(program: programs.Program, slug: str, now: datetime) -> None:
     organization_id = program.organization_id
     if not programs.rename(organization_id=organization_id, program_id=program.id, slug=slug):
         raise lifecycle.slug_taken()
-    former_slugs.stage_taken(organization_id=organization_id, slug=slug)
-    former_slugs.stage_retired(organization_id=organization_id, program_id=program.id, slug=program.slug, at=now)
+    former_slugs.stage_forget(organization_id=organization_id, slug=slug)
+    former_slugs.stage_remember(organization_id=organization_id, program_id=program.id, slug=program.slug, at=now)

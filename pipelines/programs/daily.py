@@ -8,7 +8,7 @@ from domain.programs.days import DayRange
 from domain.refused import not_found
 from models.affiliates import affiliates
 from models.programs import daily, programs
-from models.programs.daily import DaysOf, DaySum
+from models.programs.daily import DayScope, DaySum
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class DayNumbers:
     commission_by_currency: Mapping[str, int]
 
 
-def numbers(whose: DaysOf, days: DayRange) -> list[DayNumbers]:
+def numbers(whose: DayScope, days: DayRange) -> list[DayNumbers]:
     """Return every one of the days, of one program or affiliate or of all. Raises Refused 404 not_found.
 
     Budget: 2 round trips (conversions, clicks), one more for a program and an affiliate each, and the commit, however
@@ -35,9 +35,9 @@ def numbers(whose: DaysOf, days: DayRange) -> list[DayNumbers]:
     if affiliate_id is not None and affiliates.find(organization_id=organization_id, affiliate_id=affiliate_id) is None:
         raise not_found("affiliate", affiliate_id)
     by_day: dict[date, list[DaySum]] = {}
-    for found in daily.sums(whose, days):
+    for found in daily.list_sums(whose, days):
         by_day.setdefault(found.day, []).append(found)
-    clicks = daily.clicks(whose, days)
+    clicks = daily.count_clicks(whose, days)
     return [_day(day, clicks.get(day, 0), by_day.get(day, ())) for day in days.each()]
 
 

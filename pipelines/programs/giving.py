@@ -62,7 +62,7 @@ def remove(*, organization_id: UUID, asset_id: UUID) -> None:
 
 def _check_room(organization_id: UUID, size_bytes: int) -> None:
     advisory_locks.stage_assets_lock(organization_id)
-    number, held_bytes = assets.held(organization_id)
+    number, held_bytes = assets.measure_usage(organization_id)
     if number >= MOST_ASSETS or held_bytes + size_bytes > MOST_BYTES:
         message = (
             f"An organization has at most {MOST_ASSETS} assets and {MOST_BYTES // 1024**2} MiB of them;"

@@ -44,7 +44,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -
     for slug in _candidates(wanted):
         created = programs.insert(values | {"slug": slug})
         if created is not None:
-            former_slugs.stage_taken(organization_id=organization_id, slug=slug)
+            former_slugs.stage_forget(organization_id=organization_id, slug=slug)
             return created
     raise slug_taken()
 

@@ -15,7 +15,7 @@ from domain.refused import not_found
 from models.affiliates import affiliates
 from models.organization import organizations
 from models.programs import metrics, numbers, programs
-from models.programs.metrics import MetricsOf
+from models.programs.metrics import MetricsScope
 from pipelines.programs import home_rate
 
 # No rate is older, and no day before it needs one.
@@ -40,7 +40,7 @@ class Board:
     entries: Sequence[BoardEntry]
 
 
-def measure(whose: MetricsOf, days: DayRange, group: MetricsGroup) -> MeasuredRange:
+def measure(whose: MetricsScope, days: DayRange, group: MetricsGroup) -> MeasuredRange:
     """Return the metrics of these days. Raises Refused 404 not_found.
 
     Budget: 4 round trips (home currency; currencies; rates; days), one more for a program and an affiliate each, and
@@ -48,7 +48,7 @@ def measure(whose: MetricsOf, days: DayRange, group: MetricsGroup) -> MeasuredRa
     """
     _look_for(whose)
     factors = _factors(whose.organization_id, days)
-    parts = metrics.parts(whose, days, group, factors)
+    parts = metrics.list_parts(whose, days, group, factors)
     return MeasuredRange(days, group, factors.home, gathered(parts, days, group))
 
 
@@ -57,14 +57,14 @@ def rank(*, organization_id: UUID, program_id: UUID | None, metric: BoardMetric,
 
     Budget: 4 round trips (home currency; currencies; rates; days), one more for a program, and the commit.
     """
-    whose = MetricsOf(organization_id, program_id)
+    whose = MetricsScope(organization_id, program_id)
     _look_for(whose)
     factors = _factors(organization_id, days)
-    entries = metrics.board(whose, days, metric, factors, limit=limit)
+    entries = metrics.list_board(whose, days, metric, factors, limit=limit)
     return Board(factors.home if metric.is_money else None, entries)
 
 
-def _look_for(whose: MetricsOf) -> None:
+def _look_for(whose: MetricsScope) -> None:
     organization_id, program_id, affiliate_id = whose.organization_id, whose.program_id, whose.affiliate_id
     if program_id is not None and programs.find(organization_id=organization_id, program_id=program_id) is None:
         raise not_found("program", program_id)
@@ -73,6 +73,6 @@ def _look_for(whose: MetricsOf) -> None:
 
 
 def _factors(organization_id: UUID, days: DayRange) -> valuation.Factors:
-    home = organizations.home_currency(organization_id)
-    currencies = numbers.currencies(organization_id)
+    home = organizations.read_home_currency(organization_id)
+    currencies = numbers.list_currencies(organization_id)
     return home_rate.factors(home=home, currencies=currencies, first=max(days.first, _BEFORE_ALL_RATES))

@@ -86,12 +86,12 @@ def any_org_find(program_id: UUID, *, account_id: UUID | None, email: str | None
 
 def any_org_queue(*, status: str, after: tuple[datetime, UUID] | None, limit: int) -> list[ReviewedProgram]:
     """Return programs whose review stands so, for an operator. Budget: 1 statement."""
-    return network.any_org_queue(status=status, sandbox=registry.is_stood_in_for(), after=after, limit=limit)
+    return network.any_org_list_queue(status=status, sandbox=registry.is_stood_in_for(), after=after, limit=limit)
 
 
 def any_org_reviewed(program_id: UUID) -> ReviewedProgram:
     """Return one program with its review. Raises Refused 404 not_found where nobody asked for one."""
-    found = network.any_org_reviewed(program_id, sandbox=registry.is_stood_in_for())
+    found = network.any_org_find_reviewed(program_id, sandbox=registry.is_stood_in_for())
     if found is None:
         raise Refused(404, "not_found", f"Nobody asked to list a program {program_id} in the network.")
     return found

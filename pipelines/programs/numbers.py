@@ -14,7 +14,7 @@ from domain.refused import not_found
 from models.money import fx_rates
 from models.organization import organizations
 from models.programs import numbers, programs
-from models.programs.owed.sums import ProgramSum, sums
+from models.programs.owed_totals.sums import ProgramSum, list_sums
 from pipelines.programs import home_rate
 
 _RECENT_DAYS = timedelta(days=30)
@@ -56,17 +56,17 @@ def stats(*, organization_id: UUID, now: datetime) -> list[Stats]:
     Budget: 4 round trips (programs; currencies; rates; what is owed) and the commit, however much there is.
     """
     since = now - _RECENT_DAYS
-    found = numbers.counts(organization_id=organization_id, since=since)
+    found = numbers.list_counts(organization_id=organization_id, since=since)
     if not found:
         return []
     firsts = [program.first_conversion_at for program in found if program.first_conversion_at is not None]
     factors = home_rate.factors(
         home=found[0].home_currency,
-        currencies=numbers.currencies(organization_id),
+        currencies=numbers.list_currencies(organization_id),
         first=min(firsts, default=now).date(),
     )
     by_program: dict[UUID, list[ProgramSum]] = {}
-    for part in sums(organization_id=organization_id, factors=factors, now=now):
+    for part in list_sums(organization_id=organization_id, factors=factors, now=now):
         by_program.setdefault(part.program_id, []).append(part)
     return [_stats(program, by_program.get(program.id, [])) for program in found]
 
@@ -92,13 +92,13 @@ def _money(owed: Iterable[ProgramSum], bucket: str) -> Money:
 def tracking_status(*, organization_id: UUID, program_id: UUID, now: datetime) -> numbers.Traffic:
     """Return whether a program's tracking works, and its numbers of the last 30 days. Raises Refused 404 not_found."""
     _find(organization_id, program_id)
-    return numbers.traffic(organization_id=organization_id, program_id=program_id, since=now - _RECENT_DAYS)
+    return numbers.find_traffic(organization_id=organization_id, program_id=program_id, since=now - _RECENT_DAYS)
 
 
 def recent_events(*, organization_id: UUID, program_id: UUID, limit: int) -> list[numbers.ProgramEvent]:
     """Return a program's last clicks and conversions, newest first. Raises Refused 404 not_found."""
     _find(organization_id, program_id)
-    return numbers.recent(organization_id=organization_id, program_id=program_id, limit=limit)
+    return numbers.list_recent(organization_id=organization_id, program_id=program_id, limit=limit)
 
 
 def budget_status(*, organization_id: UUID, program_id: UUID) -> Budget:
@@ -107,7 +107,7 @@ def budget_status(*, organization_id: UUID, program_id: UUID) -> Budget:
     A budget in a former home currency is valued by the newest rates.
     """
     program = _find(organization_id, program_id)
-    home = organizations.home_currency(organization_id)
+    home = organizations.read_home_currency(organization_id)
     budget_cents = _budget_cents(program, home)
     return Budget(
         budget_cents=budget_cents,
@@ -121,16 +121,16 @@ def _budget_cents(program: programs.Program, home: str) -> int | None:
     cents, currency = program.budget_cents, program.budget_currency
     if cents is None or currency is None or currency == home:
         return cents
-    per_usd = fx_rates.newest_of({currency, home})
+    per_usd = fx_rates.find_newest_rates({currency, home})
     return fx.to_currency(amount_cents=cents, from_currency=currency, to_currency=home, per_usd=per_usd)
 
 
 def _spent(organization_id: UUID, program_id: UUID, home: str) -> Money:
-    spending = numbers.spending(organization_id=organization_id, program_id=program_id)
+    spending = numbers.find_spending(organization_id=organization_id, program_id=program_id)
     if spending.first_at is None:
         return total([])
     factors = home_rate.factors(home=home, currencies=spending.currencies, first=spending.first_at.date())
-    return total(numbers.spend(organization_id=organization_id, program_id=program_id, factors=factors))
+    return total(numbers.list_spend(organization_id=organization_id, program_id=program_id, factors=factors))
 
 
 def _find(organization_id: UUID, program_id: UUID) -> programs.Program:

@@ -46,7 +46,7 @@ def fee_for(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID, kind
     any other the program's click reward or lead bounty. None where the program pays for no such thing.
     Budget: 1 round trip; three or four more where tiers may decide.
     """
-    found = budgets.terms(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
+    found = budgets.find_terms(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
     if found is None:
         return None
     return fee_by(found, organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id, kind=kind)
@@ -87,7 +87,7 @@ class _Newest(Mapping[str, Decimal]):
 
     def __getitem__(self, currency: str) -> Decimal:
         if currency not in self._known:
-            self._known[currency] = fx_rates.newest(currency)
+            self._known[currency] = fx_rates.find_newest(currency)
         found = self._known[currency]
         if found is None:
             raise KeyError(currency)

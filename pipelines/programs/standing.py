@@ -27,15 +27,15 @@ class TierStanding:
 
 def of(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> TierStanding:
     """Return where an affiliate stands among a program's tiers. Budget: 3 round trips, a fourth for foreign tiers."""
-    home_currency = organizations.home_currency(organization_id)
+    home_currency = organizations.read_home_currency(organization_id)
     days = revenue.list_by_day(organization_id=organization_id, affiliate_id=affiliate_id, home_currency=home_currency)
-    tiers = performance_tiers.of_program(organization_id=organization_id, program_id=program_id)
+    tiers = performance_tiers.list_of_program(organization_id=organization_id, program_id=program_id)
     foreign = {tier.currency for tier in tiers} - {home_currency}
     return TierStanding(
         tiers=tuple(_tier(tier) for tier in tiers),
         revenue_cents=sum((_in_home_currency(day, home_currency) for day in days), Fraction(0)),
         home_currency=home_currency,
-        per_usd=fx_rates.newest_of({home_currency, *foreign}) if foreign else {},
+        per_usd=fx_rates.find_newest_rates({home_currency, *foreign}) if foreign else {},
     )
 
 

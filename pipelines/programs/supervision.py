@@ -5,7 +5,7 @@ from uuid import UUID
 
 from domain.refused import Refused
 from models import advisory_locks
-from models.host_proofs import holders, looks
+from models.host_proofs import holders, proof_records
 from models.host_proofs.holders import HostHolder
 from models.programs import programs
 from pipelines.programs import lifecycle
@@ -13,7 +13,7 @@ from pipelines.programs import lifecycle
 
 def any_org_lock(program_id: UUID) -> programs.Program:
     """Return a program, locked until the transaction ends. Raises Refused 404 not_found."""
-    organization_id = programs.any_org_owner(program_id)
+    organization_id = programs.any_org_find_organization(program_id)
     if organization_id is None:
         raise Refused(404, "not_found", f"There is no program {program_id}; `flask program list` shows them.")
     return lifecycle.lock(organization_id=organization_id, program_id=program_id)
@@ -24,7 +24,7 @@ def any_org_lock_with_domain(program_id: UUID) -> programs.Program:
 
     Raises Refused: 404 not_found; 409 domain_changed when it got another one at this moment.
     """
-    organization_id = programs.any_org_owner(program_id)
+    organization_id = programs.any_org_find_organization(program_id)
     seen = programs.find(organization_id=organization_id, program_id=program_id) if organization_id else None
     if seen is not None and seen.custom_domain is not None:
         advisory_locks.stage_domain_lock(seen.custom_domain)
@@ -61,7 +61,7 @@ def any_org_verify_domain(*, program: programs.Program, now: datetime) -> progra
         raise Refused(409, "invalid_status_transition", f"Program {program.id} is archived.")
     if program.custom_domain_verified:
         return program
-    holder = programs.any_org_domain_holder(program.custom_domain)
+    holder = programs.any_org_find_by_domain(program.custom_domain)
     if holder is not None:
         message = f"{program.custom_domain} is verified for program {holder}; one program answers for a domain."
         raise Refused(409, "custom_domain_already_taken", message)
@@ -71,5 +71,5 @@ def any_org_verify_domain(*, program: programs.Program, now: datetime) -> progra
             f" left it less than 90 days ago. `flask org free-host {program.custom_domain}` frees a host that was left."
         )
         raise Refused(409, "custom_domain_already_taken", message)
-    looks.stage_forget(organization_id=program.organization_id, holder_id=program.id)
+    proof_records.stage_forget(organization_id=program.organization_id, holder_id=program.id)
     return programs.change(program, {"custom_domain_verified": True, "updated_at": now})

@@ -45,7 +45,7 @@ def any_org_assign(
 
     Raises Refused 409: payout_processing, milestone_paid.
     """
-    known = row.payout_id and payouts.any_org_organization_of(row.payout_id)
+    known = row.payout_id and payouts.any_org_find_organization(row.payout_id)
     if known and row.payout_id is not None:
         payout = decisions.lock(organization_id=known, payout_id=row.payout_id)
         if payout.status == PayoutStatus.Processing:
@@ -77,7 +77,7 @@ def _has_own_key(found: RailTransfer) -> bool:
 
 def any_org_organization_of(affiliate_id: UUID) -> UUID | None:
     """Return whose affiliate this is."""
-    return advances.any_org_organization_of(affiliate_id)
+    return advances.any_org_find_organization(affiliate_id)
 
 
 def _book(found: RailTransfer, *, is_own: bool, affiliate_id: UUID, sums: tuple[NativeSum, ...], now: datetime) -> UUID:
@@ -87,7 +87,7 @@ def _book(found: RailTransfer, *, is_own: bool, affiliate_id: UUID, sums: tuple[
     """
     assert found.organization_id is not None
     where = {"organization_id": found.organization_id}
-    payee = candidates.payees(**where, affiliate_ids=[affiliate_id])[affiliate_id]
+    payee = candidates.find_payees(**where, affiliate_ids=[affiliate_id])[affiliate_id]
     key = read_key(found.key) if is_own else None
     made_at = min(found.made_at, now)
     written = ForgottenPayout(
@@ -118,7 +118,7 @@ def _let_go_to_net(booked: Payout, *, now: datetime) -> None:
     if not known_servers.is_known():
         return
     where = {"organization_id": booked.organization_id}
-    for payout_id in payouts.pending_of_affiliate(**where, affiliate_id=booked.affiliate_id):
+    for payout_id in payouts.list_pending_of_affiliate(**where, affiliate_id=booked.affiliate_id):
         payout = decisions.lock(**where, payout_id=payout_id)
         if payout.status == PayoutStatus.Pending and payout.milestone_id is None and payout.exported_at is None:
             decisions.let_go_to_net(payout, now=now)

@@ -34,13 +34,13 @@ class Cleanness:
 def any_org_methods() -> list[str]:
     """Return the methods whose payments have to be compared: of every rail that is set up or was used, and by hand."""
     set_up = [method for method in Method if registry.configured(method) is not None]
-    return [*sorted({*set_up, *listings.any_org_used_methods()}), BY_HAND]
+    return [*sorted({*set_up, *listings.any_org_list_used_methods()}), BY_HAND]
 
 
 def any_org_cleanness(*, restored_to: datetime | None) -> Cleanness:
     """Return what is compared since a time; None: since whenever it was compared."""
-    done = listings.of_this_server()
+    done = listings.list_of_this_server()
     reaching = {one.method for one in done if restored_to is None or one.since <= restored_to}
     missing = [method for method in any_org_methods() if method not in reaching]
-    open_transfers = transfers.any_org_open(limit=_MAX_OPEN)
-    return Cleanness(done, missing, open_transfers, transfers.any_org_waiting(limit=_MAX_OPEN))
+    open_transfers = transfers.any_org_list_open(limit=_MAX_OPEN)
+    return Cleanness(done, missing, open_transfers, transfers.any_org_list_waiting(limit=_MAX_OPEN))

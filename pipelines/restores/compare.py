@@ -101,7 +101,7 @@ def any_org_assign(
 
 def _check_organization(row: RestoredTransfer, organization_id: UUID) -> None:
     """Raise Refused 409 where a transfer was sent for another organization than an affiliate's."""
-    payout = facts.any_org_payout(row.payout_id)
+    payout = facts.any_org_find_payout(row.payout_id)
     owners = [row.organization_id, payout.organization_id if payout else None]
     named = [owner for owner in owners if owner is not None]
     if named and organization_id not in named:
@@ -118,7 +118,7 @@ def any_org_accept(reference: str, *, why: str) -> RestoredTransfer:
 
 def any_org_open_row(reference: str, *, is_locked: bool = True) -> RestoredTransfer:
     """Return the open transfer that its rail calls so. Raises Refused: 404 not_found, 409 not_open."""
-    rows = transfers.any_org_by_reference(reference, is_locked=is_locked)
+    rows = transfers.any_org_find_by_reference(reference, is_locked=is_locked)
     if not rows:
         raise Refused(404, "not_found", f"No list had a transfer {reference}.")
     row = next((one for one in rows if one.outcome in _OPEN), None)
@@ -139,10 +139,10 @@ def advice(problem: str) -> str:
 
 
 def _matched(transfer: RailTransfer, since: datetime) -> tuple[RailTransfer, MatchingFacts, Match]:
-    payout = facts.any_org_payout(transfer.payout_id)
+    payout = facts.any_org_find_payout(transfer.payout_id)
     if transfer.organization_id is None:
         transfer = replace(transfer, organization_id=_organization(transfer, payout))
-    known = facts.any_org_facts(transfer, payout)
+    known = facts.any_org_find_facts(transfer, payout)
     return transfer, known, matching.match(transfer, known, since=since)
 
 
@@ -154,7 +154,7 @@ def _organization(transfer: RailTransfer, payout: KnownPayout | None) -> UUID | 
         return book.any_org_organization_of(transfer.affiliate_id)
     if transfer.account is None:
         return None
-    paying = facts.any_org_organizations_paying(method=transfer.method, account=transfer.account)
+    paying = facts.any_org_list_organizations_paying(method=transfer.method, account=transfer.account)
     return paying[0] if len(paying) == 1 else None
 
 

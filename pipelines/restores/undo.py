@@ -29,11 +29,11 @@ def any_org_undo(reference: str, *, why: str, now: datetime) -> RestoredTransfer
     row = _booked_row(reference, is_locked=True)
     if row.booked_payout_id != payout.id or payout.status != PayoutStatus.Paid:
         raise Refused(409, "not_booked", f"{reference} was changed by another command just now; look again.")
-    sums = bookings.sums(payout)
+    sums = bookings.list_sums(payout)
     if any(one.is_netted for one in sums):
         raise Refused(409, "netted", _netted(row, payout, sums))
     came_back = row.state == TransferState.returned
-    bookings.stage_taken_back(payout, at=now)
+    bookings.stage_reversal(payout, at=now)
     _stage_failed(payout, Problem.came_back if came_back else Problem.booking_undone, why=why, now=now)
     outcome = TransferOutcome.MovedNothing if came_back else TransferOutcome.Undecided
     problem = None if came_back else Problem.booking_undone
@@ -42,7 +42,7 @@ def any_org_undo(reference: str, *, why: str, now: datetime) -> RestoredTransfer
 
 
 def _booked_row(reference: str, *, is_locked: bool = False) -> RestoredTransfer:
-    rows = transfers.any_org_by_reference(reference, is_locked=is_locked)
+    rows = transfers.any_org_find_by_reference(reference, is_locked=is_locked)
     if not rows:
         raise Refused(404, "not_found", f"No list had a transfer {reference}.")
     row = next((one for one in rows if one.booked_payout_id is not None), None)

@@ -38,7 +38,7 @@ class Filed:
 
 def any_org_owner(program_id: UUID) -> UUID:
     """Return the organization of a campaign; raises Refused 404 not_found."""
-    organization_id = programs.any_org_owner(program_id)
+    organization_id = programs.any_org_find_organization(program_id)
     if organization_id is None:
         raise _not_open()
     return organization_id

@@ -164,10 +164,10 @@ def _keep_outages(ended: Sequence[tuple[PreparedDelivery, DeliveryOutcome]]) -> 
         where = {"organization_id": attempt.organization_id, "endpoint_id": attempt.endpoint_id}
         has_failed = delivery.outcome(outcome.status) != "delivered"
         if has_failed and known is None:
-            outages.stage_begun(**where, at=outcome.ended_at)
+            outages.stage_start(**where, at=outcome.ended_at)
             since[attempt.endpoint_id] = outcome.ended_at
         elif known is not None and not has_failed:
-            outages.stage_over(**where)
+            outages.stage_end(**where)
             since[attempt.endpoint_id] = None
 
 

@@ -19,11 +19,11 @@ _AT_ONCE = 200
 
 def any_org_tell(*, now: datetime) -> None:
     """Write to the Owners of endpoints that have failed for a day, one letter per organization. Idempotent."""
-    found = outages.any_org_long(since=now - TOLD_AFTER, limit=_AT_ONCE)
+    found = outages.any_org_lock_long(since=now - TOLD_AFTER, limit=_AT_ONCE)
     for _, of_one in groupby(found, key=lambda outage: outage.organization_id):
         _write(list(of_one), now)
     if found:
-        outages.any_org_stage_told([outage.endpoint_id for outage in found], at=now)
+        outages.any_org_stage_notified([outage.endpoint_id for outage in found], at=now)
     if len(found) == _AT_ONCE:
         work.enqueue(jobs.WEBHOOKS_FAILING, organization_id=None)
 

@@ -183,7 +183,7 @@ def _check_is_own(endpoint: WebhookEndpoint) -> None:
 
 
 def _check_url_is_free(organization_id: UUID, url: str, *, besides: UUID | None = None) -> None:
-    if endpoints.is_url_taken(organization_id=organization_id, url=url, besides=besides):
+    if endpoints.is_url_taken(organization_id=organization_id, url=url, except_id=besides):
         raise Refused(400, "endpoint_already_exists", "An endpoint of the organization has this URL.", field="url")
 
 

@@ -11,7 +11,7 @@ from domain.programs.metrics import BoardMetric, MetricsGroup
 from models import db
 from models.deals import lists as deal_lists
 from models.payouts import lists as payout_lists
-from models.programs.metrics import MetricsOf
+from models.programs.metrics import MetricsScope
 from pipelines.fraud import summary
 from pipelines.payouts import due, funding, transfer
 from pipelines.programs import measuring, numbers
@@ -65,13 +65,13 @@ def _metrics(brand):
         for group in MetricsGroup:
             yield in_one_transaction(
                 brand,
-                lambda group=group: measuring.measure(MetricsOf(brand.id, None), _year(clock.now().date()), group),
+                lambda group=group: measuring.measure(MetricsScope(brand.id, None), _year(clock.now().date()), group),
             )
 
 
 def _metrics_of_one(brand):
     for _ in _busy_programs(brand):
-        scope = MetricsOf(brand.id, brand.programs[0], brand.affiliate(f"one-{len(brand.programs)}"))
+        scope = MetricsScope(brand.id, brand.programs[0], brand.affiliate(f"one-{len(brand.programs)}"))
         yield in_one_transaction(
             brand, lambda scope=scope: measuring.measure(scope, _year(clock.now().date()), MetricsGroup.day)
         )

@@ -52,11 +52,11 @@ _DAMAGE = {
     "update delivery set status = 'Pending'": "a delivery that is pending has a job",
     "delete from conversion_event where event_type = 'refund'": "a row's history has one beginning",
     "update affiliate_revenue set net_cents = net_cents + 1": "an affiliate's revenue is what their sales kept",
-    "update day_change set revenue_cents = revenue_cents + 1": "the days of an affiliate come to",
-    "delete from day_change": "the days of a program come to",
+    "update day_change set revenue_cents = revenue_cents + 1": "an affiliate's daily totals are",
+    "delete from day_change": "a program's daily totals are",
     "delete from day_change; delete from day_to_reckon;"
     " insert into owed_day (organization_id, program_id, day, currency, cents)"
-    " select organization_id, id, now()::date, 'USD', 1 from program": "what a day is kept to owe",
+    " select organization_id, id, now()::date, 'USD', 1 from program": "the owed total of a day",
     "update program_customer set payments = 1": "a customer has paid as often",
     "insert into job (organization_id, queue, name, fair_key, max_attempts) select id, '', '', '', 1 from organization":
         "no job is left",

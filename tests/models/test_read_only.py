@@ -68,14 +68,14 @@ def test_read_at_a_server_that_is_no_replica_raises_and_keeps_the_primary_connec
 def test_recorded_commit_has_position_and_tenant_without_a_round_trip(brand):
     trips: list[bytes] = []
     with db.any_org_work():
-        before = log_positions.any_org_primary()
+        before = log_positions.any_org_read_primary()
     with thread_mode.recording_commits() as written:
         db.db.trip_hooks.append(trips.append)
         with db.unit_of_work(brand.id):
             db.db.run("update organization set name = 'Another' where id = %s returning 1", (brand.id,))
         db.db.trip_hooks.clear()
     with db.any_org_work():
-        after = log_positions.any_org_primary()
+        after = log_positions.any_org_read_primary()
 
     assert before < written.position <= after
     assert written.tenants == {brand.id}

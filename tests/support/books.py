@@ -28,7 +28,9 @@ class _Planned(PreparedStatement):
 
 
 def _together(asked: Mapping[str, str]) -> _Planned:
-    each = [_EXCEPTIONS.format(rule=rule, sql=rules.scoped(sql, _SOMEBODY)) for rule, sql in asked.items()]
+    each = [
+        _EXCEPTIONS.format(rule=rule, sql=rules.scope_to_organization(sql, _SOMEBODY)) for rule, sql in asked.items()
+    ]
     return _Planned("\nunion all\n".join(each).replace(f"'{_SOMEBODY}'", "$1"))
 
 

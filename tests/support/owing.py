@@ -10,7 +10,7 @@ from domain.money import fx
 from domain.programs.numbers import Money
 from models import db
 from models.ledger import day_rules, rules
-from models.programs import kept_days
+from models.programs import daily_totals
 from pipelines import reckoning
 from pipelines.programs import numbers
 from tests.support.rows.brands import Brand
@@ -29,7 +29,7 @@ _RATES = "select currency, published_on, per_usd from fx_rate order by published
 def fold(brand: Brand) -> None:
     """Fold every change into its day, as the tick does, and reckon nothing."""
     with db.any_org_work():
-        while kept_days.any_org_fold(limit=1_000) == 1_000:
+        while daily_totals.any_org_fold(limit=1_000) == 1_000:
             pass
     assert brand.rows("select 1 from day_change") == []
 
@@ -43,7 +43,7 @@ def reckon(brand: Brand) -> None:
 def broken(brand: Brand) -> list[str]:
     """Return what a check of the ledger says of kept days that are not as they should be."""
     with db.unit_of_work(brand.id):
-        found = [db.db.run(rules.scoped(sql, brand.id)) for sql in day_rules.DAYS.values()]
+        found = [db.db.run(rules.scope_to_organization(sql, brand.id)) for sql in day_rules.DAYS.values()]
     return [exception for rows in found for (exception,) in rows]
 
 

@@ -20,12 +20,12 @@ class ReplicaFigures:
             return
         try:
             with db.any_org_work():
-                primary = log_positions.any_org_primary()
+                primary = log_positions.any_org_read_primary()
         except db.UNAVAILABLE:
             return
         try:
             with db.read_only(0), db.any_org_work():
-                state = log_positions.any_org_replica()
+                state = log_positions.any_org_read_replica()
         except (*db.UNAVAILABLE, db.UNDEFINED):
             state = None
         yield GaugeMetricFamily(
@@ -53,7 +53,7 @@ class LogFigures:
         """Return what the page says."""
         try:
             with db.any_org_work():
-                found = log_slots.any_org_slots()
+                found = log_slots.any_org_list_slots()
         except db.UNAVAILABLE:
             return
         is_read = GaugeMetricFamily(

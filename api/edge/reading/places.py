@@ -110,7 +110,7 @@ class Reads:
         now = time.monotonic()
         if not self._primary or self._primary[-1][0] < now - _ASK_PRIMARY_EVERY_S:
             with db.any_org_work():
-                self._primary.append((now, log_positions.any_org_primary()))
+                self._primary.append((now, log_positions.any_org_read_primary()))
         while self._primary[0][0] <= now - self._most_lag_s:
             self._primary.popleft()
 

@@ -11,7 +11,7 @@ from api.edge.operations import one, operation, page
 from api.operator.guarding import READ, WRITE
 from domain.refused import not_found
 from models import db
-from models.programs import desk
+from models.programs import admin_queries
 from models.programs.programs import Program
 from pipelines.programs import supervision
 from schemas.operator.programs import SupervisedProgramRecord, SupervisedProgramsQuery
@@ -30,7 +30,7 @@ def list_supervised_programs() -> Mapping[str, object]:
     asked = paging.wanted(query)
     filters = {name: query[name] for name in ("q", "organization_id", "status")}
     with db.any_org_work():
-        rows = desk.any_org_page(**filters, after=asked.after, limit=asked.limit)
+        rows = admin_queries.any_org_page(**filters, after=asked.after, limit=asked.limit)
     return paging.envelope(asked, rows, lambda some: _RECORD.dump(some, many=True))
 
 
@@ -77,7 +77,7 @@ def _supervised(program_id: str, action: str, act: Callable[..., Program]) -> Re
 
 
 def _shown(program_id: UUID) -> Mapping[str, object]:
-    found = desk.any_org_find(program_id)
+    found = admin_queries.any_org_find(program_id)
     if found is None:
         raise not_found("program", program_id)
     shown: Mapping[str, object] = _RECORD.dump(found)

@@ -117,7 +117,7 @@ def test_without_a_database_the_defaults_are_given_for_a_minute(app, brand, monk
     def away(*_):
         raise db.UNAVAILABLE[0]
 
-    monkeypatch.setattr(loader.organizations, "any_org_params_of", away)
+    monkeypatch.setattr(loader.organizations, "any_org_find_params_by_program", away)
     answer = _load(app, f"?programId={program_id}")
 
     assert (answer.status_code, _order(answer)) == (200, list(attribution_params.DEFAULTS))

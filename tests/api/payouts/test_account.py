@@ -36,7 +36,7 @@ def _joined(brand, email):
 
 def _payee(brand, affiliate_id):
     with db.unit_of_work(brand.id):
-        (found,) = candidates.payees(organization_id=brand.id, affiliate_ids=[affiliate_id]).values()
+        (found,) = candidates.find_payees(organization_id=brand.id, affiliate_ids=[affiliate_id]).values()
     return found.method, found.destination
 
 

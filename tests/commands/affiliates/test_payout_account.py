@@ -31,7 +31,7 @@ def _shown(flask, *arguments):
 def _payee(brand):
     ((affiliate_id,),) = brand.rows("select id from affiliate")
     with db.unit_of_work(brand.id):
-        (found,) = candidates.payees(organization_id=brand.id, affiliate_ids=[affiliate_id]).values()
+        (found,) = candidates.find_payees(organization_id=brand.id, affiliate_ids=[affiliate_id]).values()
     return found.method, found.destination
 
 

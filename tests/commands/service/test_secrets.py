@@ -115,7 +115,7 @@ def _values() -> list[tuple[str, bytes, str]]:
         return [
             (kind.name, row.sealed, row.belongs_to)
             for kind in sealed_rows.KINDS
-            for row in sealed_rows.any_org_slice(kind, after=None, is_to_change=False)
+            for row in sealed_rows.any_org_read_slice(kind, after=None, is_to_change=False)
         ]
 
 

@@ -132,7 +132,7 @@ class Deals(RuleBasedStateMachine):
     @invariant()
     def everything_adds_up(self) -> None:
         with db.unit_of_work(self.dealing.brand.id):
-            assert rules.broken(self.dealing.brand.id, limit=3) == []
+            assert rules.find_exceptions(self.dealing.brand.id, limit=3) == []
         for deal_id, kinds, status in self._escrow():
             came, take, out, back = (kinds.get(kind, 0) for kind in ("escrow_in", "take", "escrow_out", "escrow_back"))
             assert came + take + out + back >= 0

@@ -14,7 +14,7 @@ from models.money import fx_sums
 
 DAY = date(2026, 3, 2)
 _LARGEST = 2**62
-_VALUED = f"coalesce({fx_sums.narrow()}, {fx_sums.wide()})"
+_VALUED = f"coalesce({fx_sums.narrow_sql()}, {fx_sums.wide_sql()})"
 
 
 def _write_line(payroll, payout_id, conversion_id):

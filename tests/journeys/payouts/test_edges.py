@@ -23,7 +23,7 @@ def payroll(app):
     payroll = Payroll.create(app)
     yield payroll
     with db.unit_of_work(payroll.brand.id):
-        assert rules.broken(payroll.brand.id, limit=5) == []
+        assert rules.find_exceptions(payroll.brand.id, limit=5) == []
 
 
 def test_banned_by_a_change_of_status_lets_go_of_what_was_not_sent(payroll):

@@ -194,7 +194,7 @@ class Payouts(RuleBasedStateMachine):
     @invariant()
     def everything_adds_up(self) -> None:
         with db.unit_of_work(self.payroll.brand.id):
-            assert rules.broken(self.payroll.brand.id, limit=3) == []
+            assert rules.find_exceptions(self.payroll.brand.id, limit=3) == []
         self._rail_paid_what_is_paid()
         earned = dict(self.payroll.brand.rows(_EARNED))
         assert {sale.id: sale.earned_cents for sale in self.sales} == {sale.id: earned[sale.id] for sale in self.sales}

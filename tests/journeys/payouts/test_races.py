@@ -63,7 +63,7 @@ def _settled(payroll):
     payroll.brand.set(sandboxRail="ok")
     drain("sales", "refunds", "payouts")
     with db.unit_of_work(payroll.brand.id):
-        assert rules.broken(payroll.brand.id, limit=5) == []
+        assert rules.find_exceptions(payroll.brand.id, limit=5) == []
     paid = sum(cents for status, cents in payroll.payouts() if status == "Paid")
     (booked,) = payroll.brand.rows(
         "select coalesce(sum(amount_cents), 0)::int from sandbox_transfer where state = 'Paid'"

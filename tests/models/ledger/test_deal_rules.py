@@ -37,7 +37,7 @@ _DAMAGE = {
     "update payout set milestone_id = null": "a payout of a milestone is what its release says",
     "update payout set affiliate_id = gen_random_uuid()": "a payout of a milestone is what its release says",
     "update deal_request set state = 'unknown', created_at = now() - interval '2 hours'":
-        "somebody asks about a charge or a refund",
+        "a charge or refund on its way",
 }  # fmt: skip
 
 
@@ -74,14 +74,14 @@ def _broken(owner_url, dealing, damage):
         cursor.execute(damage)
         found = []
         for rule, sql in deal_rules.DEALS.items():
-            cursor.execute(rules.scoped(sql, dealing.brand.id))
+            cursor.execute(rules.scope_to_organization(sql, dealing.brand.id))
             found += [(rule, exception) for (exception,) in cursor.fetchall()]
         return found
 
 
 def test_nothing_is_found_where_nothing_is_broken(dealing):
     with db.unit_of_work(dealing.brand.id):
-        assert rules.broken(dealing.brand.id, limit=5) == []
+        assert rules.find_exceptions(dealing.brand.id, limit=5) == []
 
 
 @pytest.mark.parametrize("damage", _DAMAGE)

@@ -33,7 +33,7 @@ _UNNAMED = {
 
 def _broken(brand):
     with db.unit_of_work(brand.id):
-        return rules.broken(brand.id, limit=5)
+        return rules.find_exceptions(brand.id, limit=5)
 
 
 def _losses(flask, brand):

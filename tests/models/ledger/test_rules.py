@@ -19,7 +19,7 @@ _DAMAGE = {
     "update payout set amount_cents = amount_cents + 1 where status = 'Paid'": "a payout is the sum of its lines",
     "insert into payout_line select gen_random_uuid(), organization_id, payout_id, conversion_id, 0, native_currency,"
     " fx_rate, fx_rate_date, 0, 0, 0, null, true, null from payout_line where is_open":
-        "no conversion stands in two open lines",
+        "no conversion is in two open lines",
     "update payout_line set is_open = true where released_at is null":
         "a line is open only while its payout may still pay it",
     "update payout_line set is_open = false": "a payout that is not Paid and not voided keeps its lines open",
@@ -40,8 +40,9 @@ _DAMAGE = {
     "update payout_line set native_currency = 'EUR'": "a line pays its payout's affiliate",
     "delete from conversion": "a line pays its payout's affiliate",
     f"update payout set submitted_at = {_OLD} where status = 'Processing'":
-        "somebody asks about a payout that is on its way",
-    f"update payout set created_at = {_OLD} where status = 'Pending'": "somebody sends a payout that may be sent",
+        "a Processing payout has a job that asks its rail",
+    f"update payout set created_at = {_OLD} where status = 'Pending'":
+        "a payout that may be sent has a job that sends it",
 }  # fmt: skip
 
 
@@ -94,14 +95,14 @@ def _broken(owner_url, payroll, damage=None):
             cursor.execute(damage)
         found = []
         for rule, sql in rules.RULES.items():
-            cursor.execute(rules.scoped(sql, payroll.brand.id))
+            cursor.execute(rules.scope_to_organization(sql, payroll.brand.id))
             found += [(rule, exception) for (exception,) in cursor.fetchall()]
         return found
 
 
 def test_nothing_is_found_where_nothing_is_broken(payroll):
     with db.unit_of_work(payroll.brand.id):
-        assert rules.broken(payroll.brand.id, limit=5) == []
+        assert rules.find_exceptions(payroll.brand.id, limit=5) == []
 
 
 @pytest.mark.parametrize("damage", _DAMAGE)

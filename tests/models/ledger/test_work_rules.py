@@ -4,7 +4,8 @@ import pytest
 
 from domain import jobs
 from models import db
-from models.ledger import rules, work_rules
+from models.jobs import losses
+from models.ledger import rules
 from tests.support.recruits import Recruits
 
 
@@ -15,7 +16,7 @@ def pair(brand):
 
 def _broken(brand):
     with db.unit_of_work(brand.id):
-        return rules.broken(brand.id, limit=5)
+        return rules.find_exceptions(brand.id, limit=5)
 
 
 def _lose(pair, name):
@@ -29,7 +30,7 @@ def test_lost_settlement_names_the_sale(pair, brand, rival):
 
     ((rule, exception),) = _broken(brand)
 
-    assert rule == work_rules.UNSETTLED_SALE
+    assert rule == losses.UNSETTLED_SALE
     assert exception.startswith("sale order-a: 5000 USD accepted at ")
     assert _broken(rival) == []
 
@@ -50,7 +51,7 @@ def test_lost_cascade_names_the_sale(pair, brand, drain):
 
     ((rule, exception),) = _broken(brand)
 
-    assert rule == work_rules.UNCASCADED_REFUND
+    assert rule == losses.UNCASCADED_REFUND
     assert exception.startswith("sale order-a: refund of 4000 USD ")
 
 
@@ -90,8 +91,8 @@ def test_discarded_money_is_named_until_the_sale_is_sent_again(pair, brand, drai
 
 
 def test_every_rule_about_work_is_broken_by_one_of_these():
-    assert set(work_rules.WORK) == {
-        work_rules.UNSETTLED_SALE,
-        work_rules.DISCARDED_WORK,
-        work_rules.UNCASCADED_REFUND,
+    assert set(rules.WORK) == {
+        losses.UNSETTLED_SALE,
+        losses.DISCARDED_WORK,
+        losses.UNCASCADED_REFUND,
     }

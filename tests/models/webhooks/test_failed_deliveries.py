@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from models import db
-from models.webhooks import desk, outbox, redeliveries
-from models.webhooks.outbox import WantedDeliveries
+from models.webhooks import admin_queries, outbox, redeliveries
+from models.webhooks.outbox import DeliveryFilters
 from models.webhooks.redeliveries import DeliveryWindow
 from tests.support.databases import alter, owner, run
 from tests.support.endpoints import Endpoint
@@ -58,8 +58,10 @@ def _indexes(brand, plan):
 
 
 def _history(brand, endpoint, status):
-    wanted = WantedDeliveries(status=status)
-    return outbox.history(organization_id=brand.id, endpoint_id=endpoint.id, wanted=wanted, after=None, limit=50)
+    wanted = DeliveryFilters(status=status)
+    return outbox.list_deliveries(
+        organization_id=brand.id, endpoint_id=endpoint.id, filters=wanted, after=None, limit=50
+    )
 
 
 @pytest.mark.usefixtures("alone")
@@ -88,7 +90,7 @@ def test_a_window_of_failed_ones_is_found_by_it_too(brand, endpoint):
 @pytest.mark.usefixtures("alone")
 def test_an_operator_is_shown_them_by_it_too(brand, endpoint):
     asked = {"organization_id": brand.id, "endpoint_id": endpoint.id, "status": "Failed", "since": None, "limit": 50}
-    shown, plan = _plan(brand, lambda: desk.any_org_deliveries(**asked))
+    shown, plan = _plan(brand, lambda: admin_queries.any_org_list_deliveries(**asked))
 
     assert [one.id for one in shown] == [one.id for one in _plan(brand, lambda: _history(brand, endpoint, "Failed"))[0]]
     assert _indexes(brand, plan) == {"delivery_failed"}, plan

@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 
 from models import db
-from models.webhooks import desk, outbox
-from models.webhooks.outbox import Delivery, WantedDeliveries
+from models.webhooks import admin_queries, outbox
+from models.webhooks.outbox import Delivery, DeliveryFilters
 from tests.support.databases import alter
 from tests.support.endpoints import Endpoint
 
@@ -48,8 +48,8 @@ def _pages(brand, endpoint, wanted):
     found: list[Delivery] = []
     after: tuple[datetime, UUID] | None = None
     with db.unit_of_work(brand.id):
-        while page := outbox.history(
-            organization_id=brand.id, endpoint_id=endpoint.id, wanted=wanted, after=after, limit=_PAGE
+        while page := outbox.list_deliveries(
+            organization_id=brand.id, endpoint_id=endpoint.id, filters=wanted, after=after, limit=_PAGE
         ):
             found += page
             after = (page[-1].created_at, page[-1].id)
@@ -76,7 +76,7 @@ def test_each_combination_of_filters_shows_what_a_plain_look_finds(brand, endpoi
     every.sort(key=lambda row: (row[3], row[0]), reverse=True)
     differing, shown = [], 0
     for status, event_type, (since, until) in itertools.product((None, *_STATUSES), (None, *_TYPES), _MOMENTS):
-        wanted = WantedDeliveries(status, event_type, _at(since), _at(until))
+        wanted = DeliveryFilters(status, event_type, _at(since), _at(until))
         expected = _plainly(every, wanted)
         shown += bool(expected)
         if _pages(brand, endpoint, wanted) != expected:
@@ -87,19 +87,19 @@ def test_each_combination_of_filters_shows_what_a_plain_look_finds(brand, endpoi
 
 
 def test_a_status_that_changed_is_found_where_it_is_now(brand, endpoint):
-    wanted = WantedDeliveries("Failed", "payout.paid")
+    wanted = DeliveryFilters("Failed", "payout.paid")
     failed = _pages(brand, endpoint, wanted)
     alter(brand, "update delivery set status = 'Delivered' where id = %s", failed[0])
 
     assert _pages(brand, endpoint, wanted) == failed[1:]
-    assert failed[0] in _pages(brand, endpoint, WantedDeliveries("Delivered", "payout.paid"))
+    assert failed[0] in _pages(brand, endpoint, DeliveryFilters("Delivered", "payout.paid"))
 
 
 @pytest.mark.parametrize("status", [None, *_STATUSES])
 def test_an_operator_is_shown_the_same(brand, endpoint, status):
     with db.any_org_work():
-        shown = desk.any_org_deliveries(
+        shown = admin_queries.any_org_list_deliveries(
             organization_id=brand.id, endpoint_id=endpoint.id, status=status, since=_at(20), limit=1_000
         )
 
-    assert [one.id for one in shown] == _pages(brand, endpoint, WantedDeliveries(status, since=_at(20)))
+    assert [one.id for one in shown] == _pages(brand, endpoint, DeliveryFilters(status, since=_at(20)))

@@ -136,5 +136,5 @@ def broken(rows: Rows, *, organization_id: UUID | None = None, is_finished: bool
     return [
         f"{rule}: {exception}"
         for rule, sql in asked.items()
-        for (exception,) in rows(f"{rules.scoped(sql, organization_id)} limit 5")
+        for (exception,) in rows(f"{rules.scope_to_organization(sql, organization_id)} limit 5")
     ]

@@ -78,7 +78,7 @@ def test_months_that_are_over_are_dropped_in_the_order_in_which_they_refer_to_ea
     with databases.alone() as url:
         databases.run(url, "".join(map(_EARLIER_ENDED.format, TABLES)))
         with db.any_org_work():
-            assert all(months.make(table, month) for table in TABLES for month in (old, held))
+            assert all(months.create(table, month) for table in TABLES for month in (old, held))
         brand = Brand.create(app)
         endpoint = brand.endpoint("https://localhost/hook")["id"]
         kept, lost = _event_at(brand, ago(days=300)), _event_at(brand, ago(days=365))

@@ -63,10 +63,10 @@ def test_the_ledger_adds_up_when_the_event_is_gone_that_said_that_nothing_was_ow
     rule = "the ledger earned what the conversion says"
 
     with db.any_org_work():
-        before = {name for name, _ in rules.broken(brand.id, limit=5)}
+        before = {name for name, _ in rules.find_exceptions(brand.id, limit=5)}
     end("events")
     with db.any_org_work():
-        after = {name for name, _ in rules.broken(brand.id, limit=5)}
+        after = {name for name, _ in rules.find_exceptions(brand.id, limit=5)}
 
     assert count(brand, "event") == 0
     assert rule not in before

@@ -90,8 +90,8 @@ def test_a_month_that_is_over_is_dropped_once_it_is_empty(app, monkeypatch):
             " for values from (minvalue) to (first_id_at(now() - interval '2 years'))",
         )
         with db.any_org_work():
-            assert months.make("click", ago(days=365).date().replace(day=1))
-            assert months.make("click", ago(days=300).date().replace(day=1))
+            assert months.create("click", ago(days=365).date().replace(day=1))
+            assert months.create("click", ago(days=300).date().replace(day=1))
         held = f"click_{ago(days=300):%Y_%m}"
         databases.run(url, f"alter table {held} disable trigger all; alter table {held} disable row level security")
         databases.run(

@@ -37,7 +37,7 @@ def test_a_run_goes_on_slice_by_slice_as_jobs_until_it_is_done(brand, ben, in_te
     assert waiting == len(retention.kinds())
     assert ran == waiting + 3
     with db.any_org_work():
-        run = expiry.runs()["clicks"]
+        run = expiry.list_runs()["clicks"]
     assert (run.ended, run.finished_at is not None) == (35, True)
     assert count(brand, "click") == 0
 

@@ -15,7 +15,7 @@ def payroll(app):
     payroll.affiliate("ben")
     yield payroll
     with db.unit_of_work(payroll.brand.id):
-        assert rules.broken(payroll.brand.id, limit=5) == []
+        assert rules.find_exceptions(payroll.brand.id, limit=5) == []
 
 
 @pytest.fixture

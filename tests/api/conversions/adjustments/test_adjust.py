@@ -27,7 +27,7 @@ def recruits(brand):
     recruits = Recruits.create(brand)
     yield recruits
     with db.unit_of_work(brand.id):
-        assert rules.broken(brand.id, limit=5) == []
+        assert rules.find_exceptions(brand.id, limit=5) == []
 
 
 @pytest.mark.parametrize("cents", [0, 1, 1_999, 2_000, 50_000])

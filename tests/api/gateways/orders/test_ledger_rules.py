@@ -39,6 +39,6 @@ def _find_broken_rules(shop, damage):
     found = []
     with suppress(_UndoneError), db.unit_of_work(shop.brand.id):
         db.db.run(damage)
-        found = [rule for rule, _ in rules.broken(shop.brand.id, limit=9)]
+        found = [rule for rule, _ in rules.find_exceptions(shop.brand.id, limit=9)]
         raise _UndoneError
     return found

@@ -31,7 +31,9 @@ _SHOWN = ("sales", "leads", "refunds", "revenueCents", "refundedCents", "commiss
 
 def _broken(brand):
     with db.unit_of_work(brand.id):
-        return [found for sql in day_rules.DAYS.values() for found in db.db.run(rules.scoped(sql, brand.id))]
+        return [
+            found for sql in day_rules.DAYS.values() for found in db.db.run(rules.scope_to_organization(sql, brand.id))
+        ]
 
 
 def _totals(brand, group):

@@ -11,20 +11,20 @@ from uuid import UUID
 from domain.money.valuation import Factors
 from models import advisory_locks
 from models.db import db
-from models.programs.owed import due
+from models.programs.owed_totals import due_sql
 from models.table import Rows
 
 _BEFORE_ALL = UUID(int=0)
 
 
-class CountedIn(NamedTuple):
+class HomeCurrency(NamedTuple):
     """In which currency an organization counts, and when its first conversion occurred (None: it has none)."""
 
     currency: str
     first_at: datetime | None
 
 
-_HOME_ROWS = Rows(CountedIn)
+_HOME_ROWS = Rows(HomeCurrency)
 _HOME = """
 select o.home_currency, (
   select min(f.at) from program p cross join lateral (
@@ -34,7 +34,7 @@ from organization o where o.id = %s
 """
 
 
-def home(organization_id: UUID) -> CountedIn:
+def find_home_currency(organization_id: UUID) -> HomeCurrency:
     """Return in which currency the organization counts, and since when."""
     found = _HOME_ROWS.first(_HOME, (organization_id,))
     assert found is not None
@@ -42,10 +42,10 @@ def home(organization_id: UUID) -> CountedIn:
 
 
 _PAST = f"""
-with {due.RATES}, past as (
-  select distinct due.day, due.program_id from owed_day due {due.RATED}
+with {due_sql.RATES}, past as (
+  select distinct due.day, due.program_id from owed_day due {due_sql.RATED}
   where due.organization_id = %(org)s
-    and (due.times, due.over) is distinct from ({due.fraction("due.currency")})
+    and (due.times, due.over) is distinct from ({due_sql.fraction_sql("due.currency")})
 ), gone as (
   delete from owed_day o using past
   where o.organization_id = %(org)s and o.day = past.day and o.program_id = past.program_id
@@ -53,8 +53,8 @@ with {due.RATES}, past as (
 insert into day_to_reckon (organization_id, day, program_id)
 select %(org)s, day, program_id from past on conflict do nothing
 """
-_RECKON = f"""
-with {due.RATES}, taken as (
+_RECOMPUTE = f"""
+with {due_sql.RATES}, taken as (
   delete from day_to_reckon t using (
     select day, program_id from day_to_reckon where organization_id = %(org)s order by day, program_id limit %(limit)s
   ) following
@@ -63,24 +63,24 @@ with {due.RATES}, taken as (
 ), kept as (
   insert into owed_day (organization_id, program_id, day, currency, hold_day, cents, times, over, home_cents)
   select %(org)s, due.program_id, due.day, due.currency, (due.held_until at time zone 'UTC')::date, sum(due.cents),
-    {due.fraction("due.currency")}, sum({due.HOME})
-  from {due.of_days("taken")} {due.RATED}
+    {due_sql.fraction_sql("due.currency")}, sum({due_sql.HOME})
+  from {due_sql.days_sql("taken")} {due_sql.RATED}
   group by due.program_id, due.day, due.currency, 5, r.wide_times, r.wide_over
 )
 select count(*) from taken
 """
 
 
-def reckon(organization_id: UUID, *, factors: Factors, limit: int) -> int:
+def recompute(organization_id: UUID, *, factors: Factors, limit: int) -> int:
     """Reckon up to `limit` of the organization's days that are to be; return how many. Days with another rate are.
 
     Nothing is folded meanwhile; sales go on. What changes a day after this looked at it has a change of its own.
     """
     advisory_locks.stage_owed_totals_lock(organization_id)
     db.stage("set local statement_timeout = '10min'")
-    params = {"org": organization_id, "limit": limit, **due.params(factors)}
+    params = {"org": organization_id, "limit": limit, **due_sql.rate_params(factors)}
     db.stage(_PAST, params)
-    row = db.row(_RECKON, params)
+    row = db.row(_RECOMPUTE, params)
     assert row is not None
     return int(row[0])
 
@@ -98,7 +98,7 @@ def stage_forget(organization_id: UUID) -> None:
     db.stage(_FORGET, {"org": organization_id})
 
 
-_NEXT_TO_RECKON = """
+_NEXT_TO_RECOMPUTE = """
 select distinct organization_id from day_to_reckon where organization_id > %(after)s
 order by organization_id limit %(limit)s
 """
@@ -109,7 +109,7 @@ order by o.id limit %(limit)s
 """
 
 
-def any_org_next(*, since: date | None, after: UUID = _BEFORE_ALL, limit: int) -> list[UUID]:
+def any_org_list_next(*, since: date | None, after: UUID = _BEFORE_ALL, limit: int) -> list[UUID]:
     """Return the next organizations with days to reckon, by id; with `since`, those that owe anything since then."""
-    sql = _NEXT_TO_RECKON if since is None else _NEXT_SINCE
+    sql = _NEXT_TO_RECOMPUTE if since is None else _NEXT_SINCE
     return [organization_id for (organization_id,) in db.run(sql, {"after": after, "since": since, "limit": limit})]

@@ -37,7 +37,7 @@ limit %(limit)s
 """
 
 
-def any_org_connections(
+def any_org_list_connections(
     *,
     organization_id: UUID | None = None,
     connection_id: UUID | None = None,
@@ -45,5 +45,5 @@ def any_org_connections(
     limit: int = 1,
 ) -> list[PlatformRow]:
     """Return connections, Broken ones first, narrowed by what is given."""
-    asked = {"org": organization_id, "id": connection_id, "troubled": only_troubled, "limit": limit}
-    return _ROWS.all(_CONNECTIONS, asked)
+    params = {"org": organization_id, "id": connection_id, "troubled": only_troubled, "limit": limit}
+    return _ROWS.all(_CONNECTIONS, params)

@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from models.table import Rows, columns
-from models.webhooks.outbox import FAILED_ALONE
+from models.webhooks.outbox import FAILED_INDEX_CONDITION
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ limit %(limit)s
 """
 
 
-def any_org_endpoints(
+def any_org_list_endpoints(
     *, organization_id: UUID | None = None, endpoint_id: UUID | None = None, only_failing: bool = False, limit: int = 1
 ) -> list[EndpointRow]:
     """Return endpoints, those that have failed longest first, narrowed by what is given."""
-    asked = {"org": organization_id, "id": endpoint_id, "failing": only_failing, "limit": limit}
-    return _ENDPOINT_ROWS.all(_ENDPOINTS, asked)
+    params = {"org": organization_id, "id": endpoint_id, "failing": only_failing, "limit": limit}
+    return _ENDPOINT_ROWS.all(_ENDPOINTS, params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ _DELIVERIES = f"""
 select {columns(DeliveryRow, "d")} from webhook_endpoint w cross join lateral (
   select * from delivery d where d.organization_id = w.organization_id and d.endpoint_id = w.id
     and (%(since)s::timestamptz is null or d.created_at >= %(since)s)
-    and (%(status)s::text is null or d.status = %(status)s) and {FAILED_ALONE}
+    and (%(status)s::text is null or d.status = %(status)s) and {FAILED_INDEX_CONDITION}
   order by d.created_at desc, d.id desc limit %(limit)s
 ) d
 where (%(org)s::uuid is null or w.organization_id = %(org)s) and (%(endpoint)s::uuid is null or w.id = %(endpoint)s)
@@ -89,9 +89,9 @@ limit %(limit)s
 """
 
 
-def any_org_deliveries(
+def any_org_list_deliveries(
     *, organization_id: UUID | None, endpoint_id: UUID | None, status: str | None, since: datetime | None, limit: int
 ) -> list[DeliveryRow]:
     """Return deliveries, newest first, narrowed by what is given; those of deleted endpoints too."""
-    asked = {"org": organization_id, "endpoint": endpoint_id, "status": status, "since": since, "limit": limit}
-    return _DELIVERY_ROWS.all(_DELIVERIES, asked)
+    params = {"org": organization_id, "endpoint": endpoint_id, "status": status, "since": since, "limit": limit}
+    return _DELIVERY_ROWS.all(_DELIVERIES, params)

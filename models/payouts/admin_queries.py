@@ -9,7 +9,7 @@ from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class DeskRun:
+class AdminRun:
     """A run with what its payouts come to now, in US cents. `confirmed_by` None: an automatic cadence."""
 
     id: UUID
@@ -25,7 +25,7 @@ class DeskRun:
 
 
 @dataclass(frozen=True, slots=True)
-class DeskPayout:
+class AdminPayout:
     """A payout in a list. US cents."""
 
     id: UUID
@@ -41,7 +41,7 @@ class DeskPayout:
 
 
 @dataclass(frozen=True, slots=True)
-class DeskAttempt:
+class AdminAttempt:
     """One attempt: what the rail was asked and what it said. `age` is by the database's clock."""
 
     number: int
@@ -61,40 +61,40 @@ _RUN = {
     "pending": "count(p.id) filter (where p.status = 'Pending')",
 }
 _RUNS = f"""
-select {columns(DeskRun, "r", **_RUN)}
+select {columns(AdminRun, "r", **_RUN)}
 from payout_run r
 join organization o on o.id = r.organization_id
 left join payout p on p.organization_id = r.organization_id and p.run_id = r.id
 where (%(org)s::uuid is null or r.organization_id = %(org)s) and (not %(waiting)s or r.review_status = 'Pending')
 group by r.organization_id, r.id, o.name order by r.created_at desc, r.id desc limit %(limit)s
 """
-_runs = Rows(DeskRun)
+_runs = Rows(AdminRun)
 
 
-def any_org_runs(*, organization_id: UUID | None, only_waiting: bool, limit: int) -> list[DeskRun]:
+def any_org_list_runs(*, organization_id: UUID | None, only_waiting: bool, limit: int) -> list[AdminRun]:
     """Return runs, newest first; `only_waiting`: those that an operator is to review."""
     with allowing_table_scans():
         return _runs.all(_RUNS, {"org": organization_id, "waiting": only_waiting, "limit": limit})
 
 
 _PAYOUTS = f"""
-select {columns(DeskPayout)} from payout
+select {columns(AdminPayout)} from payout
 where (%(org)s::uuid is null or organization_id = %(org)s) and (%(run)s::uuid is null or run_id = %(run)s)
   and (%(status)s::text is null or status = %(status)s)
 order by created_at desc, id desc limit %(limit)s
 """
-_payouts = Rows(DeskPayout)
+_payouts = Rows(AdminPayout)
 
 
-def any_org_payouts(
+def any_org_list_payouts(
     *, organization_id: UUID | None, run_id: UUID | None, status: str | None, limit: int
-) -> list[DeskPayout]:
+) -> list[AdminPayout]:
     """Return payouts, newest first; None leaves a column alone."""
     with allowing_table_scans():
         return _payouts.all(_PAYOUTS, {"org": organization_id, "run": run_id, "status": status, "limit": limit})
 
 
-def any_org_owner_of_run(run_id: UUID) -> UUID | None:
+def any_org_find_organization_of_run(run_id: UUID) -> UUID | None:
     """Return whose run this is."""
     row = db.row("select organization_id from payout_run where id = %s", (run_id,))
     return row[0] if row else None
@@ -151,19 +151,19 @@ order by asked_at, id limit %s
 _doubtful = Rows(DoubtfulPayout)
 
 
-def any_org_doubtful(*, limit: int) -> list[DoubtfulPayout]:
+def any_org_list_doubtful(*, limit: int) -> list[DoubtfulPayout]:
     """Return payouts whose rail has not answered for a while or contradicts us, those asked longest ago first."""
     with allowing_table_scans():
         return _doubtful.all(_DOUBTFUL, (limit,))
 
 
 _ATTEMPTS = f"""
-select {columns(DeskAttempt, age="now() - created_at")} from payout_attempt
+select {columns(AdminAttempt, age="now() - created_at")} from payout_attempt
 where organization_id = %s and payout_id = %s order by number
 """
-_attempts = Rows(DeskAttempt)
+_attempts = Rows(AdminAttempt)
 
 
-def attempts(*, organization_id: UUID, payout_id: UUID) -> list[DeskAttempt]:
+def list_attempts(*, organization_id: UUID, payout_id: UUID) -> list[AdminAttempt]:
     """Return what rails were asked for a payout, the first attempt first."""
     return _attempts.all(_ATTEMPTS, (organization_id, payout_id))

@@ -10,6 +10,6 @@ order by created_at desc, id desc limit %s
 """
 
 
-def of_type(*, organization_id: UUID, event_type: str, limit: int) -> list[str]:
+def list_of_type(*, organization_id: UUID, event_type: str, limit: int) -> list[str]:
     """Return the bodies of up to `limit` events of a type, newest first; what a Test sent is none. One round trip."""
     return [body for (body,) in db.run(_OF_TYPE, (organization_id, event_type, limit))]

@@ -27,17 +27,17 @@ RATES = f"rate as materialized (select * from {fx_sums.TABLE})"
 RATED = "left join rate r on r.currency = due.currency and r.day = due.day"
 #: What `cents` of a row `due` are in the home currency by its `r`, rounded alone; null without a rate.
 HOME = f"""case when due.currency = %(fx_home)s then due.cents
-    else coalesce({fx_sums.narrow(cents="due.cents")}, {fx_sums.wide(cents="due.cents")}) end"""
+    else coalesce({fx_sums.narrow_sql(cents="due.cents")}, {fx_sums.wide_sql(cents="due.cents")}) end"""
 
 
-def fraction(currency: str) -> str:
+def fraction_sql(currency: str) -> str:
     """Return SQL of what a currency is multiplied with and divided by according to its `r`, two columns."""
     return ", ".join(
         f"case when {currency} = %(fx_home)s then 1 else {part} end" for part in ("r.wide_times", "r.wide_over")
     )
 
 
-def of_days(days: str) -> str:
+def days_sql(days: str) -> str:
     """Return SQL of rows `due` of the conversions that occurred on a program's days.
 
     `days` is a relation of `program_id` and `day`. Each is looked up by the index of its program, wherever else one may
@@ -54,6 +54,6 @@ def of_days(days: str) -> str:
   ) due"""
 
 
-def params(factors: Factors) -> dict[str, object]:
+def rate_params(factors: Factors) -> dict[str, object]:
     """Return the parameters of `RATES`, `HOME` and `fraction`."""
     return fx_sums.table_params(factors)

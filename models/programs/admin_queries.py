@@ -8,7 +8,7 @@ from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class DeskProgram:
+class AdminProgram:
     """A program in a list, with how many affiliates may earn in it. `status` is of `domain.statuses.ProgramStatus`."""
 
     id: UUID
@@ -28,7 +28,7 @@ _STATUS = """case when p.archived_at is not null then 'Archived' when p.suspende
 _AFFILIATES = """(select count(*) from affiliate a where a.organization_id = p.organization_id
   and a.program_id = p.id and a.deleted_at is null and not a.is_test and a.status = 'Approved')"""
 _SELECT = f"""
-select {columns(DeskProgram, "p", organization="o.name", status=_STATUS, affiliates=_AFFILIATES)}
+select {columns(AdminProgram, "p", organization="o.name", status=_STATUS, affiliates=_AFFILIATES)}
 from program p join organization o on o.id = p.organization_id
 """
 _FIND = f"{_SELECT} where p.id = %s"
@@ -41,7 +41,7 @@ where (%(org)s::uuid is null or p.organization_id = %(org)s)
   and (%(at)s::timestamptz is null or (p.created_at, p.id) < (%(at)s, %(id)s::uuid))
 order by p.created_at desc, p.id desc limit %(limit)s
 """
-_ROWS = Rows(DeskProgram)
+_ROWS = Rows(AdminProgram)
 
 
 def any_org_page(
@@ -51,16 +51,16 @@ def any_org_page(
     status: str | None,
     after: tuple[datetime, UUID] | None,
     limit: int,
-) -> list[DeskProgram]:
+) -> list[AdminProgram]:
     """Return programs, newest first, from a position in that order on; None leaves a filter out.
 
     `q` is a part of a name, or a slug or id.
     """
     at, id = after or (None, None)
-    asked = {"q": q, "org": organization_id, "status": status, "at": at, "id": id, "limit": limit}
-    return _ROWS.all(_PAGE, asked)
+    params = {"q": q, "org": organization_id, "status": status, "at": at, "id": id, "limit": limit}
+    return _ROWS.all(_PAGE, params)
 
 
-def any_org_find(program_id: UUID) -> DeskProgram | None:
+def any_org_find(program_id: UUID) -> AdminProgram | None:
     """Return one program, or None."""
     return _ROWS.first(_FIND, (program_id,))

@@ -10,7 +10,7 @@ from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class Listable:
+class ManualPayout:
     """A payout that no rail was asked for, with whom it is for. US cents.
 
     `is_listed`: it was listed before, so no rail will be asked.
@@ -44,7 +44,7 @@ _OTHERS = {
     "is_listed": "p.exported_at is not null",
 }
 _LOCK = f"""
-select {columns(Listable, "p", **_OTHERS)}
+select {columns(ManualPayout, "p", **_OTHERS)}
 from payout p
 join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id
 join affiliate a on a.organization_id = p.organization_id and a.id = p.affiliate_id
@@ -52,20 +52,20 @@ where p.organization_id = %s and p.run_id = %s and p.status = 'Pending' and p.am
   and coalesce(r.review_status, 'Approved') = 'Approved' and (r.hold_until is null or r.hold_until <= %s)
 order by p.id for update of p
 """
-_listable = Rows(Listable)
+_manual_payouts = Rows(ManualPayout)
 
 
-def lock_listable(*, organization_id: UUID, run_id: UUID, now: datetime) -> list[Listable]:
+def lock_payable(*, organization_id: UUID, run_id: UUID, now: datetime) -> list[ManualPayout]:
     """Return the payouts of a run that wait for nothing but to be paid, locked, in the order of their ids.
 
     Those of a run that is held, or that an operator is to look at, are not among them.
     """
-    return _listable.all(_LOCK, (organization_id, run_id, now))
+    return _manual_payouts.all(_LOCK, (organization_id, run_id, now))
 
 
 _LIST = "update payout set exported_at = %s where organization_id = %s and id = any(%s::uuid[])"
 
 
-def stage_listed(*, organization_id: UUID, payout_ids: Sequence[UUID], at: datetime) -> None:
+def stage_export(*, organization_id: UUID, payout_ids: Sequence[UUID], at: datetime) -> None:
     """Stage that locked payouts are listed from now on."""
     db.stage(_LIST, (at, organization_id, list(payout_ids)))

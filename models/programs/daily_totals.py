@@ -9,7 +9,7 @@ from uuid import UUID
 from models import advisory_locks
 from models.conditions import EARNS_NOTHING
 from models.db import allowing_table_scans, db
-from models.programs.owed import reckoned
+from models.programs.owed_totals import daily
 
 _COUNTS = (
     "clicks",
@@ -94,4 +94,4 @@ def stage_recount(organization_id: UUID) -> None:
     db.stage("set local statement_timeout = '10min'")
     with allowing_table_scans():
         db.stage(_RECOUNT, {"org": organization_id})
-        reckoned.stage_forget(organization_id)
+        daily.stage_forget(organization_id)

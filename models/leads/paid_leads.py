@@ -1,4 +1,4 @@
-"""What decides about a paid lead: whether the person is known, how many came today, and the click before."""
+"""The data that decides about a paid lead: a known person, the count of today's leads, and the last click."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class KnownLeads:
-    """Whether a program has a paid lead of this person, how many the affiliate brought, how many are welcome a day."""
+class PaidLeadCounts:
+    """Whether a program has a paid lead of this person, how many the affiliate has today, and the daily limit."""
 
     is_known: bool
     today: int
     per_day: int
 
 
-_COUNTS = Rows(KnownLeads)
+_COUNTS = Rows(PaidLeadCounts)
 _COUNT = FreshSelect("""
 select exists (select from lead where organization_id = %(org)s and program_id = %(program)s
     and email_normalized = any(%(inboxes)s) and method = 'lead_form' and is_test = %(test)s),
@@ -38,13 +38,13 @@ def count(
     forgotten: Sequence[str],
     is_test: bool,
     since: datetime,
-) -> KnownLeads:
-    """Return what is known of a person and of an affiliate's paid leads since a moment, final under the budget's lock.
+) -> PaidLeadCounts:
+    """Return the counts of a person's and an affiliate's paid leads since a time, final under the budget's lock.
 
-    What was invalidated and what has expired counts too: nobody is paid for twice. `forgotten` is what may
-    stand for the person in a lead whose address is not kept any more.
+    Invalidated and expired leads count too: no person is paid for twice. `forgotten` are the values that replace the
+    person's email in a lead whose address was erased.
     """
-    asked = {
+    params = {
         "org": organization_id,
         "program": program_id,
         "affiliate": affiliate_id,
@@ -52,14 +52,14 @@ def count(
         "test": is_test,
         "since": since,
     }
-    found = _COUNTS.first(_COUNT, asked)
-    assert found is not None  # it is the organization of this unit of work
-    return found
+    counts = _COUNTS.first(_COUNT, params)
+    assert counts is not None  # it is the organization of this unit of work
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
 class LastClick:
-    """The last click of a visitor; no reasons (None) while nobody has judged it."""
+    """The last click of a visitor; `reasons` None until it is scored."""
 
     score: int
     reasons: list[str] | None
@@ -74,6 +74,8 @@ order by occurred_at desc, id desc limit 1
 """)
 
 
-def last_click(*, organization_id: UUID, affiliate_id: UUID, visitor_hash: bytes, since: datetime) -> LastClick | None:
-    """Return the last click of a visitor on an affiliate's links since a moment."""
+def find_last_click(
+    *, organization_id: UUID, affiliate_id: UUID, visitor_hash: bytes, since: datetime
+) -> LastClick | None:
+    """Return the last click of a visitor on an affiliate's links since a time."""
     return _LAST_CLICKS.first(_LAST_CLICK, (organization_id, visitor_hash, affiliate_id, since))

@@ -1,4 +1,4 @@
-"""What was seen of the proofs of host names, and whose turn it is to be looked at."""
+"""Records of the proofs of host names, and which names are due for a check."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -7,42 +7,42 @@ from uuid import UUID
 
 from domain.host_proofs.standing import ProofRecord
 from models.db import db
-from models.host_proofs.holders import OF_ORGANIZATION, OF_PROGRAM, HostHolder
+from models.host_proofs.holders import ORGANIZATION_COLUMNS, PROGRAM_COLUMNS, HostHolder
 from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class SeenHost:
-    """A holder, and what was seen of the proof of the name that it has now; None before the first look."""
+class HostWithProof:
+    """A holder with the record of its current name's proof; None before the first check."""
 
     holder: HostHolder
     record: ProofRecord | None
 
 
-_SEEN = Rows(SeenHost)
-_SEEN_RECORD = columns(ProofRecord, "h")
+_HOSTS = Rows(HostWithProof)
+_RECORD_OF_HOST = columns(ProofRecord, "h")
 _PROGRAM = f"""
-select {columns(SeenHost, holder=OF_PROGRAM, record=_SEEN_RECORD)}
+select {columns(HostWithProof, holder=PROGRAM_COLUMNS, record=_RECORD_OF_HOST)}
 from program p
 left join host_proof h on h.organization_id = p.organization_id and h.holder_id = p.id and h.name = p.custom_domain
 where p.organization_id = %s and p.id = %s
 """
 _ORGANIZATION = f"""
-select {columns(SeenHost, holder=OF_ORGANIZATION, record=_SEEN_RECORD)}
+select {columns(HostWithProof, holder=ORGANIZATION_COLUMNS, record=_RECORD_OF_HOST)}
 from organization o
 left join host_proof h on h.organization_id = o.id and h.holder_id = o.id and h.name = o.tracking_domain
 where o.id = %s
 """
 
 
-def show(*, organization_id: UUID, program_id: UUID | None) -> SeenHost | None:
-    """Return a program's custom domain, or (without one) an organization's tracking domain, and what was seen of it.
+def find_with_proof(*, organization_id: UUID, program_id: UUID | None) -> HostWithProof | None:
+    """Return a program's custom domain, or (without a program) an organization's tracking domain, with its proof.
 
     Budget: 1 statement.
     """
     if program_id is None:
-        return _SEEN.first(_ORGANIZATION, (organization_id,))
-    return _SEEN.first(_PROGRAM, (organization_id, program_id))
+        return _HOSTS.first(_ORGANIZATION, (organization_id,))
+    return _HOSTS.first(_PROGRAM, (organization_id, program_id))
 
 
 _RECORDS = Rows(ProofRecord)
@@ -50,13 +50,13 @@ _RECORD = columns(ProofRecord)
 _FIND = f"select {_RECORD} from host_proof where organization_id = %s and holder_id = %s and name = %s"
 
 
-def find(of: HostHolder) -> ProofRecord | None:
-    """Return what was seen of the proof of the name that a holder has now; None before the first look."""
-    return _RECORDS.first(_FIND, (of.organization_id, of.holder_id, of.name))
+def find(holder: HostHolder) -> ProofRecord | None:
+    """Return the record of the proof of a holder's current name; None before the first check."""
+    return _RECORDS.first(_FIND, (holder.organization_id, holder.holder_id, holder.name))
 
 
 _NAMES = tuple(ProofRecord.__dataclass_fields__)
-_PUT = f"""
+_STAGE_RECORD = f"""
 insert into host_proof (organization_id, holder_id, name, {_RECORD})
 values (%(org)s, %(holder)s, %(host)s, {", ".join(f"%({name})s" for name in _NAMES)})
 on conflict (organization_id, holder_id) do update set
@@ -64,30 +64,33 @@ on conflict (organization_id, holder_id) do update set
 """
 
 
-def stage_put(of: HostHolder, record: ProofRecord) -> None:
-    """Stage what was seen of a holder's name."""
-    db.stage(_PUT, {"org": of.organization_id, "holder": of.holder_id, "host": of.name, **asdict(record)})
+def stage_record(holder: HostHolder, record: ProofRecord) -> None:
+    """Stage the record of a holder's proof."""
+    db.stage(
+        _STAGE_RECORD,
+        {"org": holder.organization_id, "holder": holder.holder_id, "host": holder.name, **asdict(record)},
+    )
 
 
 def stage_forget(*, organization_id: UUID, holder_id: UUID) -> None:
-    """Stage that nothing is known of a holder's name: it has another one now, or somebody vouches for it."""
+    """Stage the deletion of a holder's record: its name changed, or the operator vouches for it."""
     db.stage("delete from host_proof where organization_id = %s and holder_id = %s", (organization_id, holder_id))
 
 
 class DueHost(NamedTuple):
-    """A name whose turn it is."""
+    """A name that is due for a check."""
 
     organization_id: UUID
     holder_id: UUID
     name: str
 
 
-# What is verified without a record of its proof is somebody's word, and is left alone.
+# A name that is verified without a record was vouched for by the operator, and is not checked.
 _IS_DUE = """
 case when {verified} then h.name = {name} and h.proved_by is not null and h.due_at <= %(now)s
   else h.name is distinct from {name} or h.due_at <= %(now)s end
 """
-_TAKE_DUE = f"""
+_LEASE_DUE = f"""
 with due as materialized (
   select p.organization_id, p.id as holder_id, p.custom_domain as name
   from program p left join host_proof h on h.organization_id = p.organization_id and h.holder_id = p.id
@@ -109,6 +112,6 @@ returning organization_id, holder_id, name
 """
 
 
-def any_org_take_due(*, now: datetime, again: datetime, limit: int) -> list[DueHost]:
-    """Return up to `limit` names whose turn it is; each is due `again` unless a look says otherwise before."""
-    return Rows(DueHost).all(_TAKE_DUE, {"now": now, "again": again, "limit": limit})
+def any_org_lease_due(*, now: datetime, again: datetime, limit: int) -> list[DueHost]:
+    """Return up to `limit` due names; each is next due at `again`, unless a check sets another time before."""
+    return Rows(DueHost).all(_LEASE_DUE, {"now": now, "again": again, "limit": limit})

@@ -1,1 +1,0 @@
-"""What programs still owe: kept by day, and summed."""

@@ -1,0 +1,1 @@
+"""What programs still owe: stored by day, and summed."""
