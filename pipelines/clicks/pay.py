@@ -20,7 +20,7 @@ from domain.webhooks import events
 from models import ids
 from models.clicks import batches
 from models.conversions.conversions import Conversion
-from pipelines import earn
+from pipelines import earnings
 from pipelines.fraud import cases
 from pipelines.fraud.cases import BlockedClick
 from pipelines.programs import rewards
@@ -129,7 +129,7 @@ def _made(
         attribution_method=METHOD,
         sub_id=first.sub_id,
     )
-    earn.write(conversion, now=now)
+    earnings.write(conversion, now=now)
     return conversion.id
 
 

@@ -22,7 +22,7 @@ from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected,
 from models.deals import deals, escrow, requests
 from models.deals.requests import FundingRequest
 from models.upkeep import known_servers
-from pipelines import whole_books
+from pipelines import restore_guard
 from pipelines.deals import fund, sources
 from pipelines.work import GiveUp, TryAgain
 
@@ -55,7 +55,7 @@ def prepare(*, organization_id: UUID, request_id: UUID, now: datetime) -> Prepar
     request = lock(organization_id=organization_id, request_id=request_id)
     if request is None or request.state in _OVER:
         return None
-    whole_books.check(now)
+    restore_guard.check(now)
     try:
         source = sources.of(request, now=now)
     except sources.SourceMissing as missing:

@@ -25,7 +25,7 @@ from models.deals.milestones import Milestone
 from models.deals.releases import Release
 from models.organization import organizations
 from models.payouts import candidates
-from pipelines import whole_books, work
+from pipelines import restore_guard, work
 from pipelines.deals import money, submit
 from pipelines.payouts import funding, rails
 from pipelines.restores import paid_milestones
@@ -60,7 +60,7 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
 
     What a forgotten payout has paid of it before a restore is that payout, and no new one is made.
     """
-    whole_books.refuse_payouts()
+    restore_guard.check_payouts_allowed()
     if paid_milestones.pay_by_waiting(deal, milestone, cents=cents, now=now):
         return
     organization = organizations.find(deal.organization_id)

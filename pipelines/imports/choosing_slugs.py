@@ -10,7 +10,7 @@ from domain.imports import former_slugs
 from domain.imports.former_slugs import FormerSlug
 from domain.imports.warnings import RowWarning
 from models.affiliates import tracking_links
-from pipelines.affiliates import joining
+from pipelines.affiliates import enrollment
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class _Chooser:
 
     def _replacement(self, email: str, text: str) -> str:
         free = (one for one in self._candidates[text] if self._is_free(one, email))
-        chosen = next(free, None) or joining.random_slug()
+        chosen = next(free, None) or enrollment.random_slug()
         self._take(email, chosen)
         return chosen
 
@@ -103,6 +103,6 @@ def _fresh(organization_id: UUID, count: int, *, besides: set[str]) -> list[str]
     # Drawn for all at once; of 31 to the power of 8 hardly one is taken, and then they are drawn again.
     drawn: set[str] = set()
     while len(drawn) < count:
-        more = {joining.random_slug() for _ in range(count - len(drawn))} - besides
+        more = {enrollment.random_slug() for _ in range(count - len(drawn))} - besides
         drawn |= more - tracking_links.owners(organization_id=organization_id, slugs=list(more)).keys()
     return list(drawn)

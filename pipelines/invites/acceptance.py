@@ -17,7 +17,7 @@ from models.affiliates.affiliates import Affiliate
 from models.invites import NamedInvite
 from models.organization import organizations
 from models.programs import programs
-from pipelines.affiliates import joining
+from pipelines.affiliates import enrollment
 from pipelines.invites import inviting
 from pipelines.invites.letter import Occasion
 
@@ -124,7 +124,7 @@ def _joined(invite: NamedInvite, program: programs.Program, now: datetime) -> tu
     if known is not None:
         return known.id, _slug_of(known, invite)
     kept_slug = _free(invite)
-    joined = joining.join(_columns(invite), alias=kept_slug, now=now)
+    joined = enrollment.join(_columns(invite), alias=kept_slug, now=now)
     return joined.affiliate.id, kept_slug
 
 

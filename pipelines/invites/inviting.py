@@ -19,7 +19,7 @@ from models import advisory_locks, invites
 from models.affiliates import affiliates, sets
 from models.invites import NamedInvite
 from models.programs import programs
-from pipelines.affiliates import joining
+from pipelines.affiliates import enrollment
 from pipelines.invites import sending
 from pipelines.invites.sending import Inviter, SentInvite
 from pipelines.programs import home_rate
@@ -44,7 +44,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter
     if wanted["custom_commission_type"] is not None:
         affiliates.stage_steady_program(organization_id=organization_id, program_id=wanted["program_id"])
     program = _program(organization_id, wanted["program_id"])
-    invitation = {**wanted, "custom_commission_currency": joining.checked_rate(program, wanted)}
+    invitation = {**wanted, "custom_commission_currency": enrollment.check_rate(program, wanted)}
     email, slug = wanted["email"], wanted["slug"]
     if slug and slugs.is_reserved(slug):
         raise slugs.reserved_refusal(slug, field="slug")

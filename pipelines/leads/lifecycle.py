@@ -19,7 +19,7 @@ from models import ids
 from models.conversions.conversions import Conversion
 from models.leads import networks, rows
 from models.leads.rows import LeadReferral, LeadRow
-from pipelines import earn, work
+from pipelines import earnings, work
 
 SOURCE = "lead"
 _AT_ONCE = 5_000
@@ -85,7 +85,7 @@ def record(
         coupon_code=signup.coupon_code,
         affiliate_coupon_id=signup.affiliate_coupon_id,
     )
-    earn.write(conversion, now=now)
+    earnings.write(conversion, now=now)
     return LeadReceipt(lead.id)
 
 

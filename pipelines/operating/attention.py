@@ -11,6 +11,6 @@ def any_org_waiting(*, now: datetime) -> dict[str, int]:
     """Return how much of each thing waits, by its name. Budget: 3 statements."""
     return {
         **asdict(attention.any_org_counts()),
-        "late_ticks": sum(line.is_late for line in schedule.lines()),
-        "stale_rates": sum(age.is_stale for age in fx_intake.any_org_ages(now=now)),
+        "late_ticks": sum(line.is_late for line in schedule.list_lines()),
+        "stale_rates": sum(age.is_stale for age in fx_intake.any_org_list_ages(now=now)),
     }

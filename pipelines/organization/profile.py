@@ -42,7 +42,7 @@ def change(organization: Organization, wanted: Mapping[str, object], *, now: dat
         changes["automatic_payout_since"] = cadence.counted_from(name, timezone=timezone, now=now)
     changed = organizations.change(organization, changes)
     if "payout_grace_days" in changes:
-        renewal.renew(organization.id)
+        renewal.renew_holds(organization.id)
     return changed
 
 

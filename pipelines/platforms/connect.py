@@ -35,14 +35,14 @@ def prove(*, platform: str, sent: Mapping[str, str]) -> ProvedPlatform:
     Raises Refused: 400 invalid_request; 422 platform_credentials_refused; 503 platform_unreachable.
     """
     adapter = registry.named(platform)
-    given = credentials.typed(adapter.label, adapter.fields, sent, is_whole=True)
+    given = credentials.validate(adapter.label, adapter.fields, sent, is_whole=True)
     return ProvedPlatform(adapter, given, _tried(adapter, given))
 
 
 def changed(connection: PlatformConnection, sent: Mapping[str, str]) -> ProvedPlatform:
     """Try some credentials in place of those that a connection has. Calls the platform. Raises Refused as `prove`."""
     adapter = registry.named(connection.platform)
-    given = credentials.typed(adapter.label, adapter.fields, sent, is_whole=False)
+    given = credentials.validate(adapter.label, adapter.fields, sent, is_whole=False)
     whole = {**account(connection).credentials, **given}
     return ProvedPlatform(adapter, given, _tried(adapter, whole))
 
@@ -60,7 +60,7 @@ def store(
             "status": PlatformStatus.Active.value,
             "credits_since": now,
             "slug_field": slug_field,
-            "credentials_sealed": credentials.sealed(proved.credentials, connection_id),
+            "credentials_sealed": credentials.seal(proved.credentials, connection_id),
             "connected_at": now,
             "last_checked_at": now,
             "last_error": proved.warning,
@@ -112,7 +112,7 @@ def change(
     if proved is not None:
         whole = {**account(connection).credentials, **proved.credentials}
         changes |= {
-            "credentials_sealed": credentials.sealed(whole, connection.id),
+            "credentials_sealed": credentials.seal(whole, connection.id),
             "status": PlatformStatus.Active.value,
             "last_checked_at": now,
             "last_error": proved.warning,
@@ -122,7 +122,7 @@ def change(
 
 def account(connection: PlatformConnection, *, within_s: float = PATIENT_S) -> PlatformAccount:
     """Return a connection as its adapter needs it, with how long an act may take."""
-    return PlatformAccount(credentials.opened(connection.credentials_sealed, connection.id), within_s)
+    return PlatformAccount(credentials.unseal(connection.credentials_sealed, connection.id), within_s)
 
 
 def fields(connection: PlatformConnection) -> tuple[str, ...]:

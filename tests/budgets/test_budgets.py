@@ -16,7 +16,7 @@ from models import db
 from models.conversions import sales
 from models.jobs import rows
 from models.programs import performance_tiers
-from pipelines.conversions import accept, override, refund, settle
+from pipelines.conversions import acceptance, override, refund, settlement
 from pipelines.conversions.override import OwedShare
 from schemas.conversions.sale import SaleBody
 from tests.support.draining import drain as drain_all
@@ -63,13 +63,13 @@ def _budget(function: Callable[..., object]) -> str:
 def _accept(brand, event, **fields):
     posted = SaleBody().load({"externalEventId": event, "affiliateSlug": "ben", "amountCents": 10_000} | fields)
     with db.unit_of_work(brand.id, is_single=True):
-        recorded = accept.sale(organization_id=brand.id, posted=posted, is_test=False, now=clock.now())
+        recorded = acceptance.accept_sale(organization_id=brand.id, body=posted, is_test=False, now=clock.now())
     return recorded.conversion_id
 
 
 def _settle(brand, conversion_id):
     with db.unit_of_work(brand.id):
-        settle.sale(organization_id=brand.id, sale_id=conversion_id, now=clock.now())
+        settlement.settle_sale(organization_id=brand.id, sale_id=conversion_id, now=clock.now())
 
 
 def _write_override(pair, conversion_id):
@@ -83,12 +83,14 @@ def _write_override(pair, conversion_id):
 
 def _refund(brand, event, cents):
     with db.unit_of_work(brand.id):
-        refund.apply(organization_id=brand.id, external_event_id=event, requested_cents=cents, now=clock.now())
+        refund.refund_by_external_id(
+            organization_id=brand.id, external_event_id=event, requested_cents=cents, now=clock.now()
+        )
 
 
 def _cascade(brand, conversion_id):
     with db.unit_of_work(brand.id):
-        refund.cascade(organization_id=brand.id, conversion_id=conversion_id, now=clock.now())
+        refund.refund_override(organization_id=brand.id, conversion_id=conversion_id, now=clock.now())
 
 
 @pytest.fixture
@@ -104,7 +106,7 @@ def test_accepting_a_sale(shop):
     with _counting() as counted:
         _accept(shop, "order-a", customerId="cus_1", customerEmail="a@x.test", subId="tag")
 
-    assert _budget(accept.sale).startswith("1 round trip with the commit")
+    assert _budget(acceptance.accept_sale).startswith("1 round trip with the commit")
     assert counted.numbers == (1, 3), counted
 
 
@@ -114,7 +116,7 @@ def test_accepting_a_sale_as_a_part_of_something(shop):
     _accept(shop, "warm")
 
     with _counting() as counted, contextlib.suppress(ZeroDivisionError), db.unit_of_work(shop.id):
-        accept.sale(organization_id=shop.id, posted=posted, is_test=False, now=clock.now())
+        acceptance.accept_sale(organization_id=shop.id, body=posted, is_test=False, now=clock.now())
         raise ZeroDivisionError
 
     assert counted.numbers == (2, 3), counted
@@ -139,7 +141,7 @@ def test_settling_a_sale(shop, buyer):
     with _counting() as counted:
         _settle(shop, conversion_id)
 
-    assert "2 round trips (facts; writes and commit)" in _budget(settle.sale)
+    assert "2 round trips (facts; writes and commit)" in _budget(settlement.settle_sale)
     # Payments at gateways of the same buyer are looked for by one more.
     assert counted.numbers == (2, 11 if buyer else 10), counted
 
@@ -192,7 +194,7 @@ def test_settling_a_sale_in_a_campaign_with_tiers_costs_four_more(shop):
     with _counting() as counted:
         _settle(shop, conversion_id)
 
-    assert "three more in a campaign with performance tiers" in _budget(settle.sale)
+    assert "three more in a campaign with performance tiers" in _budget(settlement.settle_sale)
     assert len(counted.trips) == 5, counted
 
 
@@ -206,7 +208,7 @@ def test_settling_a_sale_under_tiers_of_a_former_home_currency_costs_a_fourth(sh
     with _counting() as counted:
         _settle(shop, conversion_id)
 
-    assert _budget(settle.sale).endswith("and a fourth while tiers are in a former home currency")
+    assert _budget(settlement.settle_sale).endswith("and a fourth while tiers are in a former home currency")
     assert len(counted.trips) == 6, counted
 
 
@@ -226,14 +228,14 @@ def test_several_sales_cost_what_one_costs(brand):
     numbers = []
     for some in (ids[:1], ids[1:2], ids[2:]):  # the first prepares what it says
         with _counting() as counted, db.unit_of_work(brand.id):
-            settle.several(organization_id=brand.id, sale_ids=some, now=clock.now())
+            settlement.settle_sales(organization_id=brand.id, sale_ids=some, now=clock.now())
         numbers.append(counted.numbers)
         with _counting() as counted, db.unit_of_work(brand.id):
             owed = [OwedShare(conversion_id, pair.ann, Decimal(10)) for conversion_id in some]
             override.write(organization_id=brand.id, owed=owed, now=clock.now())
         numbers.append(counted.numbers)
 
-    assert _budget(settle.several).startswith("that of one, however many they are")
+    assert _budget(settlement.settle_sales).startswith("that of one, however many they are")
     assert _budget(override.write).startswith(
         "2 round trips (lock parents; insert) and the writes with the commit, how"
     )
@@ -284,7 +286,9 @@ def test_refunding_a_sale(brand, has_override, numbers):
     with _counting() as counted:
         _refund(brand, "order-a", 100)
 
-    assert _budget(refund.apply).startswith("5 round trips (find; is it settled; lock; who follows it; commit)")
+    assert _budget(refund.refund_by_external_id).startswith(
+        "5 round trips (find; is it settled; lock; who follows it; commit)"
+    )
     assert counted.numbers == numbers, counted
     assert [trip.count(b"insert into refund") + trip.count(b"update conversion") for trip in counted.trips][3] >= 1
 
@@ -302,7 +306,7 @@ def test_cascading_a_refund(brand):
         _cascade(brand, ids[1])
 
     stated = "4 round trips (lock parent; lock override; refunds; payouts) and the writes with the commit"
-    assert _budget(refund.cascade) == stated
+    assert _budget(refund.refund_override) == stated
     assert counted.numbers == (4 + 1, 13), counted
 
 

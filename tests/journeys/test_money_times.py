@@ -69,7 +69,9 @@ def test_sales_refunds_and_payouts_carry_the_databases_time(app: Any, monkeypatc
     with _an_hour_ahead(monkeypatch) as ahead:
         drain("sales")
         with db.unit_of_work(payroll.brand.id):
-            refund.apply(organization_id=payroll.brand.id, external_event_id="order-1", requested_cents=100, now=ahead)
+            refund.refund_by_external_id(
+                organization_id=payroll.brand.id, external_event_id="order-1", requested_cents=100, now=ahead
+            )
         payroll.run()
         payroll.pay()
 

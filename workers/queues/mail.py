@@ -26,7 +26,7 @@ def _send(prepared: mail.PreparedMail) -> mail.MailOutcome:
     except MailUnreachable as error:
         # The failed job is rolled back; the reason is recorded in a transaction of its own, for operators.
         with db.unit_of_work(prepared.message.organization_id):
-            mail.record_trouble(prepared, error)
+            mail.record_error(prepared, error)
         raise
 
 

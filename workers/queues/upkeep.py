@@ -8,7 +8,7 @@ from domain import jobs
 from domain.host_proofs.records import DnsReading
 from domain.money.fx_files import RateFile
 from models.jobs.rows import Claimed
-from pipelines import fx_intake, ledger_check, partitions, reckoning, retention, upkeep
+from pipelines import fx_intake, ledger_check, owed_days, partitions, retention, upkeep
 from pipelines.conversions import release, renewal
 from pipelines.gateways import check, reconcile
 from pipelines.host_proofs import ticking
@@ -22,7 +22,7 @@ from workers.actor import database_job, register_calling_job
 @database_job(jobs.FORGET)
 def forget(job: Claimed) -> None:
     """Delete expired rows."""
-    upkeep.forget()
+    upkeep.delete_expired()
 
 
 @database_job(jobs.WEBHOOKS_FAILING)
@@ -57,7 +57,7 @@ def expire_invites(job: Claimed) -> None:
 @database_job(jobs.HOLDS_RENEW)
 def renew_holds(job: Claimed) -> None:
     """Recompute the holds of an organization's next Pending conversions."""
-    renewal.renew(job.tenant, after=UUID(job.args["after"]))
+    renewal.renew_holds(job.tenant, after=UUID(job.args["after"]))
 
 
 @database_job(jobs.HOLD_RELEASE)
@@ -87,13 +87,13 @@ def start_retention(job: Claimed) -> None:
 @database_job(jobs.RETENTION_SLICE)
 def end_slice(job: Claimed) -> None:
     """Delete the next expired rows of a kind."""
-    retention.any_org_go_on(job.args["kind"], now=clock.now())
+    retention.any_org_continue(job.args["kind"], now=clock.now())
 
 
 @database_job(jobs.PARTITIONS)
 def keep_partitions(job: Claimed) -> None:
     """Create the partitions of coming months, and drop those that retention has emptied."""
-    partitions.any_org_keep(now=clock.now())
+    partitions.any_org_maintain(now=clock.now())
 
 
 @database_job(jobs.GATEWAYS_RECONCILE)
@@ -136,14 +136,14 @@ def fold_days(job: Claimed) -> None:
 def start_day_totals(job: Claimed) -> None:
     """Enqueue the daily owed totals of the next organizations."""
     since = job.args["since"]
-    after = UUID(job.args.get("after", str(reckoning.FIRST)))
-    reckoning.any_org_start(since=date.fromisoformat(since) if since else None, after=after)
+    after = UUID(job.args.get("after", str(owed_days.FIRST)))
+    owed_days.any_org_start(since=date.fromisoformat(since) if since else None, after=after)
 
 
 @database_job(jobs.DAYS_RECKON_ONE)
 def compute_day_totals(job: Claimed) -> None:
     """Recompute an organization's daily owed totals for the days that changed."""
-    reckoning.reckon(job.tenant)
+    owed_days.compute(job.tenant)
 
 
 def _prepare_rates(job: Claimed) -> str | None:
@@ -155,7 +155,7 @@ def _fetch_rates(url: str) -> RateFile:
 
 
 def _record_rates(url: str, rates: RateFile) -> None:
-    fx_intake.take_in(rates)
+    fx_intake.store_from_feed(rates)
 
 
 register_calling_job(jobs.FX_REFRESH, prepare=_prepare_rates, call=_fetch_rates, record=_record_rates)

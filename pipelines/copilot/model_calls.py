@@ -19,8 +19,8 @@ from domain.copilot.replies import ModelReply, NotAReply
 from domain.copilot.states import MOST_ROUNDS, ConversationState, CopilotFailure, EntryKind
 from models.copilot import conversations, days, entries
 from models.copilot.conversations import CopilotConversation
-from pipelines.copilot import talk
-from pipelines.copilot.talk import Words
+from pipelines.copilot import transcript
+from pipelines.copilot.transcript import NewEntry
 
 _log = structlog.get_logger(__name__)
 
@@ -39,34 +39,35 @@ class PreparedPrompt:
 
 def prepare(*, organization_id: UUID, conversation_id: UUID, turn: int, now: datetime) -> PreparedPrompt | None:
     """Return what to send, counted against the day; None when nobody waits, and for more than it has left."""
-    held = _awaited(organization_id, conversation_id, turn)
-    chosen = settings.current().copilot
-    if held is None:
+    conversation = _lock_if_thinking(organization_id, conversation_id, turn)
+    options = settings.current().copilot
+    if conversation is None:
         return None
-    if chosen.model is None:  # it was switched off since
-        talk.fail(held, CopilotFailure.Away, now=now)
+    if options.model is None:  # it was switched off since
+        transcript.fail(conversation, CopilotFailure.Away, now=now)
         return None
-    said = [
-        SaidBefore(one.kind, one.text, one.calls, one.call_id) for one in entries.of(organization_id, conversation_id)
+    messages = [
+        SaidBefore(entry.kind, entry.text, entry.calls, entry.call_id)
+        for entry in entries.of(organization_id, conversation_id)
     ]
     body = prompts.body(
-        model=chosen.model,
-        tools=conversations.tools(held),
-        said=said,
-        role=held.role,
+        model=options.model,
+        tools=conversations.tools(conversation),
+        said=messages,
+        role=conversation.role,
         now=now,
-        round_number=held.rounds,
+        round_number=conversation.rounds,
     )
     tokens, day = prompts.estimate(body), now.date()
     has_left = days.charge(
         organization_id=organization_id,
         day=day,
         tokens=tokens,
-        most_tokens=chosen.daily_tokens,
-        most_requests=chosen.daily_requests,
+        most_tokens=options.daily_tokens,
+        most_requests=options.daily_requests,
     )
     if not has_left:
-        talk.fail(held, CopilotFailure.Budget, now=now)
+        transcript.fail(conversation, CopilotFailure.Budget, now=now)
         return None
     return PreparedPrompt(organization_id, conversation_id, turn, body, tokens, day)
 
@@ -83,41 +84,45 @@ def call(prepared: PreparedPrompt) -> ModelReply | CopilotFailure:
     except NotAReply as error:
         _log.warning("copilot.unreadable", why=str(error))
         return CopilotFailure.Unreadable
-    counted = reply.tokens if reply.tokens is not None else prepared.tokens + prompts.estimate(answer)
-    return ModelReply(reply.text, reply.wishes, reply.left_out, counted)
+    tokens = reply.tokens if reply.tokens is not None else prepared.tokens + prompts.estimate(answer)
+    return ModelReply(reply.text, reply.wishes, reply.left_out, tokens)
 
 
 def record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure, *, now: datetime) -> None:
     """Write down a reply; the person's next request does what it wants. Late ones are counted and dropped."""
     if isinstance(answer, ModelReply) and answer.tokens is not None:
-        by = answer.tokens - prepared.tokens
-        days.stage_correct(organization_id=prepared.organization_id, day=prepared.day, by=by)
-    held = _awaited(prepared.organization_id, prepared.conversation_id, prepared.turn)
-    if held is None:
+        difference = answer.tokens - prepared.tokens
+        days.stage_correct(organization_id=prepared.organization_id, day=prepared.day, by=difference)
+    conversation = _lock_if_thinking(prepared.organization_id, prepared.conversation_id, prepared.turn)
+    if conversation is None:
         return
     if isinstance(answer, CopilotFailure):
-        talk.fail(held, answer, now=now)
+        transcript.fail(conversation, answer, now=now)
     elif not answer.wishes:
-        words = [Words(EntryKind.Reply, answer.text)]
-        talk.add(held, words, {"state": ConversationState.Answered}, now=now)
-    elif held.rounds >= MOST_ROUNDS:
-        talk.fail(held, CopilotFailure.Rounds, now=now)
+        new_entries = [NewEntry(EntryKind.Reply, answer.text)]
+        transcript.add(conversation, new_entries, {"state": ConversationState.Answered}, now=now)
+    elif conversation.rounds >= MOST_ROUNDS:
+        transcript.fail(conversation, CopilotFailure.Rounds, now=now)
     else:
-        talk.add(held, [_reply(held, answer)], {"state": ConversationState.Working}, now=now)
+        transcript.add(
+            conversation, [_reply_entry(conversation, answer)], {"state": ConversationState.Working}, now=now
+        )
 
 
-def _reply(held: CopilotConversation, answer: ModelReply) -> Words:
+def _reply_entry(conversation: CopilotConversation, answer: ModelReply) -> NewEntry:
     """Return a reply with its calls under ids of ours."""
     calls: list[dict[str, Any]] = [
-        {"id": f"call_{held.turn}_{number}", "tool": wish.tool, "arguments": wish.arguments}
+        {"id": f"call_{conversation.turn}_{number}", "tool": wish.tool, "arguments": wish.arguments}
         for number, wish in enumerate(answer.wishes, 1)
     ]
     if answer.left_out:
         calls[-1]["left_out"] = answer.left_out
-    return Words(EntryKind.Reply, answer.text, calls)
+    return NewEntry(EntryKind.Reply, answer.text, calls)
 
 
-def _awaited(organization_id: UUID, conversation_id: UUID, turn: int) -> CopilotConversation | None:
-    held = conversations.lock_any(organization_id=organization_id, conversation_id=conversation_id)
-    is_awaited = held is not None and held.state == ConversationState.Thinking and held.turn == turn
-    return held if is_awaited else None
+def _lock_if_thinking(organization_id: UUID, conversation_id: UUID, turn: int) -> CopilotConversation | None:
+    conversation = conversations.lock_any(organization_id=organization_id, conversation_id=conversation_id)
+    is_thinking = (
+        conversation is not None and conversation.state == ConversationState.Thinking and conversation.turn == turn
+    )
+    return conversation if is_thinking else None

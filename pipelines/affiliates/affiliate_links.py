@@ -13,7 +13,7 @@ from models import ids
 from models.affiliates import affiliates, tracking_links
 from models.affiliates.tracking_links import ShownLink
 from models.programs import programs
-from pipelines.affiliates import joining
+from pipelines.affiliates import enrollment
 
 
 def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now: datetime) -> ShownLink:
@@ -26,23 +26,23 @@ def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now:
     assert program is not None  # it has this affiliate
     _check_room(affiliate, links.most(program.default_commission_model))
     if alias is not None:
-        joining.check_alias(organization_id=organization_id, alias=alias, email=affiliate.email)
+        enrollment.reserve_alias(organization_id=organization_id, alias=alias, email=affiliate.email)
     values: dict[str, Any] = {
         "id": ids.new_id(),
         "organization_id": organization_id,
         "program_id": affiliate.program_id,
         "affiliate_id": affiliate.id,
-        "slug": alias or joining.free_slug(organization_id=organization_id, email=affiliate.email),
+        "slug": alias or enrollment.reserve_random_slug(organization_id=organization_id, email=affiliate.email),
         "custom_alias": alias,
         "is_default": False,
         "format": format,
         "created_at": now,
     }
     if not tracking_links.insert(values):
-        raise joining.alias_taken()
-    made = tracking_links.find(organization_id=organization_id, affiliate_id=affiliate.id, link_id=values["id"])
-    assert made is not None  # inserted in this transaction
-    return made
+        raise enrollment.alias_refusal()
+    link = tracking_links.find(organization_id=organization_id, affiliate_id=affiliate.id, link_id=values["id"])
+    assert link is not None  # inserted in this transaction
+    return link
 
 
 def remove(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID, now: datetime) -> ShownLink:
@@ -60,8 +60,8 @@ def remove(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID, now: dat
     return link
 
 
-def _check_room(affiliate: affiliates.Affiliate, most: int) -> None:
-    held = tracking_links.count(organization_id=affiliate.organization_id, affiliate_id=affiliate.id)
-    if held >= most:
-        message = f"An affiliate of this program has at most {most} link{'' if most == 1 else 's'}."
+def _check_room(affiliate: affiliates.Affiliate, max_links: int) -> None:
+    count = tracking_links.count(organization_id=affiliate.organization_id, affiliate_id=affiliate.id)
+    if count >= max_links:
+        message = f"An affiliate of this program has at most {max_links} link{'' if max_links == 1 else 's'}."
         raise Refused(409, "link_limit_reached", message)

@@ -12,7 +12,7 @@ from models.programs import programs
 from pipelines import mail
 
 
-def tell_approved(*, organization_id: UUID, emails: Sequence[str], now: datetime) -> None:
+def notify_approved(*, organization_id: UUID, emails: Sequence[str], now: datetime) -> None:
     """Stage the email to those whom the brand has just approved."""
     brand = organizations.find(organization_id) if emails else None
     if brand is not None:

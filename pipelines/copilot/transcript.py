@@ -14,7 +14,7 @@ from pipelines import work
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class NewEntry:
     """Something to write down: `calls` of a reply, `call_id` of a result."""
 
     kind: EntryKind
@@ -23,40 +23,49 @@ class Words:
     call_id: str | None = None
 
 
-def stage_words(conversation: CopilotConversation, first: int, words: Sequence[Words], *, now: datetime) -> None:
+def stage_entries(
+    conversation: CopilotConversation, first_number: int, new_entries: Sequence[NewEntry], *, now: datetime
+) -> None:
     """Stage what was said, as the entries from number `first` on."""
-    for number, one in enumerate(words, first):
-        entry = CopilotEntry(number, one.kind, one.text, one.calls, one.call_id, now)
+    for number, new_entry in enumerate(new_entries, first_number):
+        entry = CopilotEntry(number, new_entry.kind, new_entry.text, new_entry.calls, new_entry.call_id, now)
         entries.stage(conversation, entry)
 
 
 def add(
-    conversation: CopilotConversation, words: Sequence[Words], changes: Mapping[str, Any], *, now: datetime
+    conversation: CopilotConversation, new_entries: Sequence[NewEntry], changes: Mapping[str, Any], *, now: datetime
 ) -> CopilotConversation:
     """Write down what was said in a locked conversation and where it stands now; returns it as it is then."""
-    stage_words(conversation, conversation.entries + 1, words, now=now)
-    told = {"failure": None, "begun_at": None, "entries": conversation.entries + len(words), "changed_at": now}
-    return conversations.change(conversation, {**told, **changes})
+    stage_entries(conversation, conversation.entries + 1, new_entries, now=now)
+    defaults = {
+        "failure": None,
+        "begun_at": None,
+        "entries": conversation.entries + len(new_entries),
+        "changed_at": now,
+    }
+    return conversations.change(conversation, {**defaults, **changes})
 
 
-def stage_asking(conversation: CopilotConversation, turn: int) -> None:
+def stage_model_call(conversation: CopilotConversation, turn: int) -> None:
     """Stage the job that asks the model for this turn, and for no later one."""
     organization_id = conversation.organization_id
     work.enqueue(jobs.COPILOT_ASK, organization_id=organization_id, conversation_id=conversation.id, turn=turn)
 
 
-def go_on(conversation: CopilotConversation, words: Sequence[Words], *, now: datetime) -> CopilotConversation:
+def ask_model(
+    conversation: CopilotConversation, new_entries: Sequence[NewEntry], *, now: datetime
+) -> CopilotConversation:
     """Write down what was said and ask the model, unless it was asked often enough for this question."""
     if conversation.rounds >= MOST_ROUNDS:
-        return fail(conversation, CopilotFailure.Rounds, words, now=now)
+        return fail(conversation, CopilotFailure.Rounds, new_entries, now=now)
     turn = conversation.turn + 1
-    stage_asking(conversation, turn)
+    stage_model_call(conversation, turn)
     changes = {"state": ConversationState.Thinking, "turn": turn, "rounds": conversation.rounds + 1}
-    return add(conversation, words, changes, now=now)
+    return add(conversation, new_entries, changes, now=now)
 
 
 def fail(
-    conversation: CopilotConversation, failure: CopilotFailure, words: Sequence[Words] = (), *, now: datetime
+    conversation: CopilotConversation, failure: CopilotFailure, new_entries: Sequence[NewEntry] = (), *, now: datetime
 ) -> CopilotConversation:
     """Write down why there is no answer; what was asked stays."""
-    return add(conversation, words, {"state": ConversationState.Failed, "failure": failure}, now=now)
+    return add(conversation, new_entries, {"state": ConversationState.Failed, "failure": failure}, now=now)

@@ -22,14 +22,14 @@ from models.conversions.sales import SaleFacts
 from models.gateways import payments
 from models.organization import organizations
 from models.programs import programs
-from pipelines import earn
-from pipelines.conversions import price, settle
+from pipelines import earnings
+from pipelines.conversions import price, settlement
 from pipelines.conversions.price import Price
 
 SOURCE = METHOD = "manual"
 
 
-def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, now: datetime) -> Conversion:
+def create(*, organization_id: UUID, body: Mapping[str, Any], is_test: bool, now: datetime) -> Conversion:
     """Write a conversion with its ledger entry and event, and stage its override. Each call writes another one.
 
     `wanted` is `schemas.conversions.manual.ManualConversionBody` loaded.
@@ -38,16 +38,16 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
     occurred_at_out_of_range, no_active_program, affiliate_not_in_program, test_affiliate_not_allowed,
     not_a_sale_campaign.
     """
-    occurred_at = wanted["occurred_at"] or now
+    occurred_at = body["occurred_at"] or now
     if not manual_sales.is_possible(occurred_at, now=now):
         message = "occurredAt must not be in the future, nor more than five years ago."
         raise Refused(400, "occurred_at_out_of_range", message, field="occurredAt")
-    _check_program(organization_id, wanted["program_id"])
-    terms = _terms(organization_id, wanted)
-    facts = _facts(organization_id, wanted, terms, occurred_at, is_test)
-    kind = statuses.ConversionType.Bonus if wanted["kind"] == "bonus" else statuses.ConversionType.OneTime
-    sold = settle.conversion_of(facts, _price(wanted, facts), type=kind.value, source=SOURCE)
-    email = wanted["customer_email"]
+    _check_program(organization_id, body["program_id"])
+    terms = _terms(organization_id, body)
+    facts = _facts(organization_id, body, terms, occurred_at, is_test)
+    kind = statuses.ConversionType.Bonus if body["kind"] == "bonus" else statuses.ConversionType.OneTime
+    sold = settlement.build_conversion(facts, _price(body, facts), type=kind.value, source=SOURCE)
+    email = body["customer_email"]
     conversion = dataclasses.replace(
         sold,
         attribution_method=METHOD,
@@ -62,7 +62,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], is_test: bool, n
             program_id=conversion.program_id,
             paid_at=occurred_at,
         )
-    earn.write(conversion, share=terms.recruiter_share, now=now)
+    earnings.write(conversion, share=terms.recruiter_share, now=now)
     if is_sale:  # behind what is counted, as by a gateway's payment: two that meet wait for each other
         buyer = payments.Payer(email_normalized=conversion.email_normalized)
         payments.stage_reopening([(buyer, occurred_at)], organization_id=organization_id, is_test=is_test)
@@ -79,9 +79,9 @@ def _check_program(organization_id: UUID, program_id: UUID) -> None:
         raise Refused(400, "no_active_program", "The campaign is archived.", field="programId")
 
 
-def _terms(organization_id: UUID, wanted: Mapping[str, Any]) -> SaleTerms:
+def _terms(organization_id: UUID, body: Mapping[str, Any]) -> SaleTerms:
     partner = partners.find(
-        organization_id=organization_id, program_id=wanted["program_id"], affiliate_id=wanted["affiliate_id"]
+        organization_id=organization_id, program_id=body["program_id"], affiliate_id=body["affiliate_id"]
     )
     if partner is None:
         raise Refused(
@@ -96,19 +96,19 @@ def _terms(organization_id: UUID, wanted: Mapping[str, Any]) -> SaleTerms:
 
 
 def _facts(
-    organization_id: UUID, wanted: Mapping[str, Any], terms: SaleTerms, occurred_at: datetime, is_test: bool
+    organization_id: UUID, body: Mapping[str, Any], terms: SaleTerms, occurred_at: datetime, is_test: bool
 ) -> SaleFacts:
     """Return the sale as if it stood alone: its customer's first, paid when it occurred."""
     conversion_id = ids.new_id()
-    email = wanted["customer_email"]
+    email = body["customer_email"]
     return SaleFacts(
         sale_id=conversion_id,
         organization_id=organization_id,
         external_event_id=f"{SOURCE}:{conversion_id}",
-        program_id=wanted["program_id"],
-        affiliate_id=wanted["affiliate_id"],
-        amount_cents=wanted["amount_cents"],
-        currency=wanted["currency"] or organizations.home_currency(organization_id),
+        program_id=body["program_id"],
+        affiliate_id=body["affiliate_id"],
+        amount_cents=body["amount_cents"],
+        currency=body["currency"] or organizations.home_currency(organization_id),
         customer_id=None,
         customer_name=None,
         customer_email=email,
@@ -122,10 +122,10 @@ def _facts(
     )
 
 
-def _price(wanted: Mapping[str, Any], facts: SaleFacts) -> Price:
-    if wanted["commission_cents"] is not None:
-        return Price(None, wanted["commission_cents"])
+def _price(body: Mapping[str, Any], facts: SaleFacts) -> Price:
+    if body["commission_cents"] is not None:
+        return Price(None, body["commission_cents"])
     if not statuses.pays_on_sale(facts.terms.commission_model) and facts.terms.sale_leg_type is None:
         message = "The campaign pays for clicks or leads; say commissionCents to pay for a sale."
         raise Refused(400, "not_a_sale_campaign", message, field="programId")
-    return price.of(facts)
+    return price.price_sale(facts)

@@ -13,7 +13,7 @@ from models.upkeep import sealed_rows
 from models.upkeep.sealed_rows import SealedKind, SealedRow
 
 #: How many unreadable values are named.
-MOST_NAMED = 5
+MAX_LISTED = 5
 
 
 @dataclass(slots=True)
@@ -34,14 +34,14 @@ class UnreadableValues(Exception):
     """Some values open with none of our keys, and nothing was written."""
 
     def __init__(self, counts: list[SealCount]) -> None:
-        found = "; ".join(
+        unreadable = "; ".join(
             f"{count.neither} among the {count.kind} ({', '.join(count.unreadable)}"
             f"{', …' if count.neither > len(count.unreadable) else ''})"
             for count in counts
             if count.neither
         )
         super().__init__(
-            f"Neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens {found}. Nothing was written. "
+            f"Neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens {unreadable}. Nothing was written. "
             "List the key that sealed them in SECRET_KEY_PREVIOUS; what no key opens any more is left with "
             "--leave-unreadable."
         )
@@ -49,10 +49,10 @@ class UnreadableValues(Exception):
 
 def status() -> list[SealCount]:
     """Return how everything is sealed, kind by kind. Opens transactions of its own, one per slice."""
-    return [_counted(kind) for kind in sealed_rows.KINDS]
+    return [_count(kind) for kind in sealed_rows.KINDS]
 
 
-def reseal(*, leave_unreadable: bool, tell: Callable[[str, int], None]) -> dict[str, int]:
+def reseal(*, leave_unreadable: bool, on_progress: Callable[[str, int], None]) -> dict[str, int]:
     """Seal what former keys sealed with the one in force; return how many values of each kind that were.
 
     Opens transactions of its own, one per slice. `tell` hears after each slice how many of a kind it has been so far.
@@ -62,10 +62,10 @@ def reseal(*, leave_unreadable: bool, tell: Callable[[str, int], None]) -> dict[
     counts = status()
     if not leave_unreadable and any(count.neither for count in counts):
         raise UnreadableValues(counts)
-    return {kind.name: _resealed(kind, tell) for kind in sealed_rows.KINDS}
+    return {kind.name: _reseal_kind(kind, on_progress) for kind in sealed_rows.KINDS}
 
 
-def _counted(kind: SealedKind) -> SealCount:
+def _count(kind: SealedKind) -> SealCount:
     count = SealCount(kind.name)
     for rows in _slices(kind):
         for row in rows:
@@ -76,26 +76,26 @@ def _counted(kind: SealedKind) -> SealCount:
                     count.former += 1
             except sealing.CannotOpen:
                 count.neither += 1
-                if len(count.unreadable) < MOST_NAMED:
-                    count.unreadable += (" ".join(map(_named, row.key)),)
+                if len(count.unreadable) < MAX_LISTED:
+                    count.unreadable += (" ".join(map(_text_from_key_part, row.key)),)
     return count
 
 
-def _resealed(kind: SealedKind, tell: Callable[[str, int], None]) -> int:
+def _reseal_kind(kind: SealedKind, on_progress: Callable[[str, int], None]) -> int:
     number, after = 0, None
     while True:
         with db.any_org_work():
             # A row has values of several kinds, and another transaction may be resealing one of them.
             advisory_locks.any_org_stage_reseal_lock()
             rows = sealed_rows.any_org_slice(kind, after=after, is_to_change=True)
-            number += sum(_is_resealed(kind, row) for row in rows)
+            number += sum(_reseal_row(kind, row) for row in rows)
         if not rows:
             return number
         after = rows[-1].key
-        tell(kind.name, number)
+        on_progress(kind.name, number)
 
 
-def _is_resealed(kind: SealedKind, row: SealedRow) -> bool:
+def _reseal_row(kind: SealedKind, row: SealedRow) -> bool:
     try:
         sealed = sealing.resealed(row.sealed, belongs_to=row.belongs_to)
     except sealing.CannotOpen:
@@ -106,7 +106,7 @@ def _is_resealed(kind: SealedKind, row: SealedRow) -> bool:
     return True
 
 
-def _named(part: object) -> str:
+def _text_from_key_part(part: object) -> str:
     return bytes(part).hex() if isinstance(part, memoryview) else str(part)
 
 

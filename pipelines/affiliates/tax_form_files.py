@@ -14,11 +14,11 @@ from models import ids, stored_files
 from models.affiliates import affiliates, tax_forms
 from models.affiliates.tax_forms import TaxForm
 
-MOST_BYTES = 5 * 1024 * 1024
+MAX_BYTES = 5 * 1024 * 1024
 
 # A file is what its first bytes say, not what it is called.
 _MAGIC = {b"%PDF-": "application/pdf", b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
-_ENDINGS = {"application/pdf": "pdf", "image/png": "png", "image/jpeg": "jpg"}
+_EXTENSIONS = {"application/pdf": "pdf", "image/png": "png", "image/jpeg": "jpg"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class OpenedForm:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptForm:
+class StoredForm:
     """A form that was put on file, and whose affiliate it is."""
 
     form: TaxForm
@@ -51,15 +51,15 @@ def any_org_open(file_id: UUID) -> OpenedForm:
         raise Refused(404)
     # Not through the cache of sealed secrets: a form is opened rarely and is not to stay in memory.
     content = base64.b64decode(sealing.unseal.__wrapped__(file.content, belongs_to=str(file_id)))
-    return OpenedForm(content, file.content_type, f"tax-form.{_ENDINGS[file.content_type]}")
+    return OpenedForm(content, file.content_type, f"tax-form.{_EXTENSIONS[file.content_type]}")
 
 
-def any_org_keep(*, affiliate_id: UUID, type: str, content: bytes, now: datetime) -> KeptForm:
+def any_org_store(*, affiliate_id: UUID, type: str, content: bytes, now: datetime) -> StoredForm:
     """Put a form on file in the place of the one before.
 
     Raises Refused: 404 not_found; 413 payload_too_large; 400 unsupported_file.
     """
-    organization_id = _owner(affiliate_id)
+    organization_id = _find_owner(affiliate_id)
     content_type = _content_type(content)
     file_id = ids.new_id()
     sealed = sealing.seal(base64.b64encode(content).decode(), belongs_to=str(file_id))
@@ -76,14 +76,14 @@ def any_org_keep(*, affiliate_id: UUID, type: str, content: bytes, now: datetime
     return _replace(organization_id, affiliate_id, type=type, file_id=file_id, now=now)
 
 
-def any_org_held_by_stripe(*, affiliate_id: UUID, now: datetime) -> KeptForm:
+def any_org_record_at_provider(*, affiliate_id: UUID, now: datetime) -> StoredForm:
     """Record that the payout provider holds the form; a file of ours goes. Raises Refused 404 not_found."""
-    return _replace(_owner(affiliate_id), affiliate_id, type=None, file_id=None, now=now)
+    return _replace(_find_owner(affiliate_id), affiliate_id, type=None, file_id=None, now=now)
 
 
 def _replace(
     organization_id: UUID, affiliate_id: UUID, *, type: str | None, file_id: UUID | None, now: datetime
-) -> KeptForm:
+) -> StoredForm:
     affiliates.lock(organization_id=organization_id, affiliate_id=affiliate_id)
     before = tax_forms.find(organization_id=organization_id, affiliate_id=affiliate_id)
     form = TaxForm(
@@ -98,10 +98,10 @@ def _replace(
     tax_forms.stage(form)
     if before is not None and before.file_id is not None:
         stored_files.stage_delete(organization_id=organization_id, file_id=before.file_id)
-    return KeptForm(form, organization_id)
+    return StoredForm(form, organization_id)
 
 
-def _owner(affiliate_id: UUID) -> UUID:
+def _find_owner(affiliate_id: UUID) -> UUID:
     organization_id = affiliates.any_org_owner(affiliate_id)
     if organization_id is None:
         raise not_found("affiliate", affiliate_id)
@@ -109,8 +109,8 @@ def _owner(affiliate_id: UUID) -> UUID:
 
 
 def _content_type(content: bytes) -> str:
-    if len(content) > MOST_BYTES:
-        raise Refused(413, "payload_too_large", f"A tax form has at most {MOST_BYTES // 1024**2} MB.")
+    if len(content) > MAX_BYTES:
+        raise Refused(413, "payload_too_large", f"A tax form has at most {MAX_BYTES // 1024**2} MB.")
     for magic, content_type in _MAGIC.items():
         if content.startswith(magic):
             return content_type

@@ -14,9 +14,9 @@ from pipelines.programs.home_rate import factors
 
 #: Before the first organization.
 FIRST = UUID(int=0)
-_ORGANIZATIONS_AT_ONCE = 500
+_ORGANIZATIONS_PER_JOB = 500
 # A day may have had a million conversions.
-_DAYS_AT_ONCE = 200
+_DAYS_PER_JOB = 200
 
 
 def any_org_start(*, since: date | None = None, after: UUID = FIRST) -> None:
@@ -24,14 +24,14 @@ def any_org_start(*, since: date | None = None, after: UUID = FIRST) -> None:
 
     With `since` of those that owe anything since that day, whose rates are others now.
     """
-    found = reckoned.any_org_next(since=since, after=after, limit=_ORGANIZATIONS_AT_ONCE)
-    for organization_id in found:
+    organization_ids = reckoned.any_org_next(since=since, after=after, limit=_ORGANIZATIONS_PER_JOB)
+    for organization_id in organization_ids:
         work.enqueue(jobs.DAYS_RECKON_ONE, organization_id=organization_id)
-    if len(found) == _ORGANIZATIONS_AT_ONCE:
-        work.enqueue(jobs.DAYS_RECKON, organization_id=None, since=since or "", after=found[-1])
+    if len(organization_ids) == _ORGANIZATIONS_PER_JOB:
+        work.enqueue(jobs.DAYS_RECKON, organization_id=None, since=since or "", after=organization_ids[-1])
 
 
-def reckon(organization_id: UUID) -> None:
+def compute(organization_id: UUID) -> None:
     """Reckon the organization's days that are to be, in portions (a full one asks for the next). Idempotent.
 
     Budget: 4 statements that return something (home currency; currencies; rates; days).
@@ -39,6 +39,6 @@ def reckon(organization_id: UUID) -> None:
     home = reckoned.home(organization_id)
     if home.first_at is None:
         return
-    known = factors(home=home.currency, currencies=numbers.currencies(organization_id), first=home.first_at.date())
-    if reckoned.reckon(organization_id, factors=known, limit=_DAYS_AT_ONCE) == _DAYS_AT_ONCE:
+    rates = factors(home=home.currency, currencies=numbers.currencies(organization_id), first=home.first_at.date())
+    if reckoned.reckon(organization_id, factors=rates, limit=_DAYS_PER_JOB) == _DAYS_PER_JOB:
         work.enqueue(jobs.DAYS_RECKON_ONE, organization_id=organization_id)

@@ -16,7 +16,7 @@ from domain.webhooks import events
 from models.affiliates import affiliates
 from models.affiliates.affiliates import Affiliate
 from models.programs import programs
-from pipelines.affiliates import joining, letters
+from pipelines.affiliates import enrollment, status_emails
 from pipelines.payouts import decisions
 from pipelines.programs import home_rate
 from pipelines.webhooks import emit
@@ -24,27 +24,27 @@ from pipelines.webhooks import emit
 
 def find(*, organization_id: UUID, affiliate_id: UUID) -> Affiliate:
     """Return an affiliate of the organization or refuse with 404 not_found."""
-    found = affiliates.find(organization_id=organization_id, affiliate_id=affiliate_id)
-    if found is None:
+    affiliate = affiliates.find(organization_id=organization_id, affiliate_id=affiliate_id)
+    if affiliate is None:
         raise not_found("affiliate", affiliate_id)
-    return found
+    return affiliate
 
 
 def lock(*, organization_id: UUID, affiliate_id: UUID) -> Affiliate:
     """Like `find`, locked until the transaction ends."""
-    found = affiliates.lock(organization_id=organization_id, affiliate_id=affiliate_id)
-    if found is None:
+    affiliate = affiliates.lock(organization_id=organization_id, affiliate_id=affiliate_id)
+    if affiliate is None:
         raise not_found("affiliate", affiliate_id)
-    return found
+    return affiliate
 
 
-def lock_for(*, seen: Affiliate, changes: Mapping[str, Any]) -> Affiliate:
+def lock_for_changes(*, affiliate: Affiliate, changes: Mapping[str, Any]) -> Affiliate:
     """Lock an affiliate for these changes; their program first where its terms or groups matter, as everybody does."""
     if any(changes.get(name) for name in ("partner_group_id", "custom_commission_type")) or (
         "custom_commission_value" in changes
     ):
-        affiliates.stage_steady_program(organization_id=seen.organization_id, program_id=seen.program_id)
-    return lock(organization_id=seen.organization_id, affiliate_id=seen.id)
+        affiliates.stage_steady_program(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
+    return lock(organization_id=affiliate.organization_id, affiliate_id=affiliate.id)
 
 
 def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -> Affiliate:
@@ -61,13 +61,13 @@ def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -
     if changed.status == affiliate.status:
         return changed
     if changed.status == AffiliateStatus.Approved:
-        if joining.is_match(source=changed.source, approved_before=affiliate.approved_at):
-            joining.tell_match([changed], organization_id=changed.organization_id, now=now)
-        _tell_approved(changed, now)
+        if enrollment.is_network_match(source=changed.source, approved_before=affiliate.approved_at):
+            enrollment.emit_matches([changed], organization_id=changed.organization_id, now=now)
+        _emit_approved(changed, now)
         if affiliate.approved_at is None:
-            letters.tell_approved(organization_id=changed.organization_id, emails=[changed.email], now=now)
-    if _is_turned_down(affiliate, changed.status):
-        letters.send_rejected(changed, now=now)
+            status_emails.notify_approved(organization_id=changed.organization_id, emails=[changed.email], now=now)
+    if _rejects_application(affiliate, changed.status):
+        status_emails.send_rejected(changed, now=now)
     if changed.status == AffiliateStatus.Banned:
         decisions.ban(organization_id=changed.organization_id, affiliate_id=changed.id, now=now)
     return changed
@@ -94,7 +94,7 @@ def reject(*, affiliate: Affiliate, reason: str | None, now: datetime) -> Affili
     return change(affiliate=affiliate, changes=changes, now=now)
 
 
-def _is_turned_down(before: Affiliate, status: str) -> bool:
+def _rejects_application(before: Affiliate, status: str) -> bool:
     """Return whether this change of status turns down an application that was neither accepted nor turned down before.
 
     An affiliate who was approved once is no applicant, and an email about a second rejection would say nothing new.
@@ -103,9 +103,9 @@ def _is_turned_down(before: Affiliate, status: str) -> bool:
     return is_waiting and status == AffiliateStatus.Rejected and before.rejection_mailed_at is None
 
 
-def _tell_approved(affiliate: Affiliate, now: datetime) -> None:
+def _emit_approved(affiliate: Affiliate, now: datetime) -> None:
     assert affiliate.approved_at is not None  # the change has set it
-    approved = events.affiliate_approved(
+    data = events.affiliate_approved(
         affiliate_id=affiliate.id,
         program_id=affiliate.program_id,
         email=affiliate.email,
@@ -113,12 +113,12 @@ def _tell_approved(affiliate: Affiliate, now: datetime) -> None:
         approved_at=affiliate.approved_at,
         application_answers=affiliate.application_data,
     )
-    emit.event(organization_id=affiliate.organization_id, type="affiliate.approved", data=approved, at=now)
+    emit.event(organization_id=affiliate.organization_id, type="affiliate.approved", data=data, at=now)
 
 
-def _check_status(affiliate: Affiliate, wanted: str, *allowed: AffiliateStatus) -> None:
+def _check_status(affiliate: Affiliate, target: str, *allowed: AffiliateStatus) -> None:
     if affiliate.status not in allowed:
-        message = f"An affiliate who is {affiliate.status} cannot be {wanted}."
+        message = f"An affiliate who is {affiliate.status} cannot be {target}."
         raise Refused(409, "invalid_status_transition", message)
 
 
@@ -139,15 +139,15 @@ def _rate_columns(affiliate: Affiliate, changes: Mapping[str, Any]) -> dict[str,
         return {"custom_commission_currency": None}
     program = programs.find(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
     assert program is not None  # it has this affiliate
-    standard = home_rate.of(affiliate.organization_id)
+    home = home_rate.of(affiliate.organization_id)
     terms.check_rate(
         model=program.default_commission_model,
         type=changes["custom_commission_type"],
         value=changes["custom_commission_value"],
-        home=standard,
+        home=home,
         prefix="custom",
     )
-    currency = terms.fixed_in(changes["custom_commission_type"], standard.currency)
+    currency = terms.fixed_in(changes["custom_commission_type"], home.currency)
     return {"custom_commission_currency": currency}
 
 
@@ -158,6 +158,6 @@ def _status_columns(affiliate: Affiliate, changes: Mapping[str, Any], now: datet
         columns["rejection_reason"] = None
     if status == AffiliateStatus.Approved and affiliate.approved_at is None:
         columns["approved_at"] = now
-    if _is_turned_down(affiliate, status):
+    if _rejects_application(affiliate, status):
         columns["rejection_mailed_at"] = now
     return columns

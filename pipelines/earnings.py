@@ -46,32 +46,32 @@ def write_all(earned: Sequence[EarnedConversion], *, now: datetime) -> None:
 
     Budget: none; everything travels with the next statement or the commit.
     """
-    written = [one.conversion for one in earned]
-    conversions.stage_insert(written)
-    _stage_what_follows(written, now)
+    conversions_ = [item.conversion for item in earned]
+    conversions.stage_insert(conversions_)
+    _stage_consequences(conversions_, now)
     shared = [
-        {"conversion_id": one.conversion.id, "recruiter_id": one.share.recruiter_id, "percent": one.share.percent}
-        for one in earned
-        if one.share is not None and one.conversion.commission_cents
+        {"conversion_id": item.conversion.id, "recruiter_id": item.share.recruiter_id, "percent": item.share.percent}
+        for item in earned
+        if item.share is not None and item.conversion.commission_cents
     ]
     if shared:
-        work.enqueue_all(jobs.OVERRIDE_WRITE, organization_id=written[0].organization_id, args=shared)
+        work.enqueue_all(jobs.OVERRIDE_WRITE, organization_id=conversions_[0].organization_id, args=shared)
 
 
-def write_unknown(found: Sequence[Conversion], *, now: datetime) -> set[UUID]:
+def write_new(candidates: Sequence[Conversion], *, now: datetime) -> set[UUID]:
     """Write conversions of one organization as `write_all` does, but those whose source knows their external event id.
 
     Of those nothing is written. Returns the ids of those that are new.
     Budget: 1 round trip; the rest travels with the next statement or the commit.
     """
-    new_ids = conversions.insert_unless_known(found)
+    new_ids = conversions.insert_unless_known(candidates)
     if new_ids:
-        _stage_what_follows([conversion for conversion in found if conversion.id in new_ids], now)
+        _stage_consequences([conversion for conversion in candidates if conversion.id in new_ids], now)
     return new_ids
 
 
-def _stage_what_follows(written: Sequence[Conversion], now: datetime) -> None:
-    conversions.stage_history([_first_line(conversion) for conversion in written])
+def _stage_consequences(written: Sequence[Conversion], now: datetime) -> None:
+    conversions.stage_history([_initial_line(conversion) for conversion in written])
     # An override that is written after its parent was denied or quarantined is born so, and owes nobody anything.
     entries.stage_all(
         [
@@ -89,18 +89,18 @@ def _stage_what_follows(written: Sequence[Conversion], now: datetime) -> None:
     emit.events_of_type(
         organization_id=written[0].organization_id,
         type="conversion.created",
-        data=map(_created, written),
+        data=map(_created_data, written),
         at=now,
     )
     denied = [one for one in written if one.self_referral and one.status == ConversionStatus.Denied]
     if denied:
         emit.events_of_type(
-            organization_id=denied[0].organization_id, type="conversion.denied", data=map(_denied, denied), at=now
+            organization_id=denied[0].organization_id, type="conversion.denied", data=map(_denied_data, denied), at=now
         )
     revenue.stage_all(written)
 
 
-def _first_line(conversion: Conversion) -> conversions.NewLine:
+def _initial_line(conversion: Conversion) -> conversions.NewLine:
     is_renewal = conversion.type == statuses.ConversionType.Recurring
     return conversions.NewLine(
         organization_id=conversion.organization_id,
@@ -112,7 +112,7 @@ def _first_line(conversion: Conversion) -> conversions.NewLine:
     )
 
 
-def _denied(conversion: Conversion) -> dict[str, object]:
+def _denied_data(conversion: Conversion) -> dict[str, object]:
     return events.conversion_reviewed(
         conversion_id=conversion.id,
         affiliate_id=conversion.affiliate_id,
@@ -127,7 +127,7 @@ def _denied(conversion: Conversion) -> dict[str, object]:
     )
 
 
-def _created(conversion: Conversion) -> dict[str, object]:
+def _created_data(conversion: Conversion) -> dict[str, object]:
     return events.conversion_created(
         conversion_id=conversion.id,
         affiliate_id=conversion.affiliate_id,

@@ -15,10 +15,10 @@ from models import ids
 from models.affiliates import embed_tokens
 from models.affiliates.affiliates import Affiliate
 from models.affiliates.embed_tokens import EmbedToken
-from pipelines.affiliates import deciding
+from pipelines.affiliates import management
 
 #: How many hours a token may live at most.
-MOST_HOURS = 720
+MAX_HOURS = 720
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +42,31 @@ def issue(
 
     Raises Refused: 400 invalid_origin, too_many_origins, expires_out_of_range; 404 not_found; 409 affiliate_not_active.
     """
-    framers = origins.allowed(allowed)
-    if not 1 <= hours <= MOST_HOURS:
-        message = f"A token lives from 1 to {MOST_HOURS} hours."
+    origins_ = origins.allowed(allowed)
+    if not 1 <= hours <= MAX_HOURS:
+        message = f"A token lives from 1 to {MAX_HOURS} hours."
         raise Refused(400, "expires_out_of_range", message, field="expiresInHours")
-    affiliate = deciding.lock(organization_id=organization_id, affiliate_id=affiliate_id)
+    affiliate = management.lock(organization_id=organization_id, affiliate_id=affiliate_id)
     if affiliate.status != AffiliateStatus.Approved:
         raise Refused(409, "affiliate_not_active", f"The affiliate is {affiliate.status}, not Approved.")
-    held = embed_tokens.lock(organization_id=organization_id, affiliate_id=affiliate_id)
-    if held is not None and held.is_live(now) and not rotate:
-        return IssuedToken(embed_tokens.change(held, {"allowed_origins": framers}), affiliate, held)
-    anew: dict[str, Any] = {
-        "generation": held.generation + 1 if held else 1,
-        "allowed_origins": framers,
+    current = embed_tokens.lock(organization_id=organization_id, affiliate_id=affiliate_id)
+    if current is not None and current.is_live(now) and not rotate:
+        return IssuedToken(embed_tokens.change(current, {"allowed_origins": origins_}), affiliate, current)
+    values: dict[str, Any] = {
+        "generation": current.generation + 1 if current else 1,
+        "allowed_origins": origins_,
         "created_at": now,
         "expires_at": now + timedelta(hours=hours),
         "revoked_at": None,
         "last_used_at": None,
     }
-    return IssuedToken(_put(affiliate, held, anew), affiliate, held)
+    return IssuedToken(_store(affiliate, current, values), affiliate, current)
 
 
-def _put(affiliate: Affiliate, held: EmbedToken | None, anew: dict[str, Any]) -> EmbedToken:
-    if held is not None:
-        return embed_tokens.change(held, anew)
-    named = {"id": ids.new_id(), "organization_id": affiliate.organization_id, "affiliate_id": affiliate.id}
-    made = embed_tokens.insert(named | anew)
-    assert made is not None  # the affiliate is locked, and had none
-    return made
+def _store(affiliate: Affiliate, current: EmbedToken | None, values: dict[str, Any]) -> EmbedToken:
+    if current is not None:
+        return embed_tokens.change(current, values)
+    identity = {"id": ids.new_id(), "organization_id": affiliate.organization_id, "affiliate_id": affiliate.id}
+    token = embed_tokens.insert(identity | values)
+    assert token is not None  # the affiliate is locked, and had none
+    return token

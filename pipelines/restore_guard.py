@@ -10,7 +10,7 @@ from pipelines.work import TryAgain
 
 _log = structlog.get_logger(__name__)
 
-_LOOK_AGAIN = timedelta(minutes=1)
+_RETRY_AFTER = timedelta(minutes=1)
 _RESTORED = "the database was restored or replaced; an operator compares what was paid first"
 
 
@@ -21,10 +21,10 @@ def check(now: datetime) -> None:
     """
     if not known_servers.is_known():
         _log.error("payout.server_unknown")
-        raise TryAgain(at=now + _LOOK_AGAIN, why=_RESTORED)
+        raise TryAgain(at=now + _RETRY_AFTER, why=_RESTORED)
 
 
-def refuse_payouts() -> None:
+def check_payouts_allowed() -> None:
     """Raise Refused 409 payouts_on_hold on such a server: what is due on it may have been paid before the restore."""
     if not known_servers.is_known():
         message = (

@@ -34,7 +34,7 @@ class SaleReceipt:
     refusal: Refused | None = None
 
 
-def sale(*, organization_id: UUID, posted: Mapping[str, Any], is_test: bool, now: datetime) -> SaleReceipt:
+def accept_sale(*, organization_id: UUID, body: Mapping[str, Any], is_test: bool, now: datetime) -> SaleReceipt:
     """Accept a validated sale once, count its customer's payment and queue its settlement (`settle.sale`).
 
     `posted` is `schemas.conversions.sale.SaleBody` loaded. Idempotent per organization and external event id, for ever;
@@ -47,28 +47,28 @@ def sale(*, organization_id: UUID, posted: Mapping[str, Any], is_test: bool, now
     Budget: 1 round trip with the commit in a unit of work that is for this alone (`is_single`), else 2; 2 more for
     what is not accepted (look up; commit).
     """
-    accepted = _accepted(organization_id, posted, is_test, now)
-    customer = customers.names(customer_id=posted["customer_id"], email=posted["customer_email"], is_test=is_test)
+    sale = _sale_from_body(organization_id, body, is_test, now)
+    customer = customers.names(customer_id=body["customer_id"], email=body["customer_email"], is_test=is_test)
     for _ in range(_TRIES):
-        if sales.accept(accepted, customer, slug=posted["affiliate_slug"]):
-            return SaleReceipt(conversion_id=accepted.id)
+        if sales.accept(sale, customer, slug=body["affiliate_slug"]):
+            return SaleReceipt(conversion_id=sale.id)
         referral = sales.look_up(
             organization_id=organization_id,
-            external_event_id=posted["external_event_id"],
-            slug=posted["affiliate_slug"],
+            external_event_id=body["external_event_id"],
+            slug=body["affiliate_slug"],
         )
-        if referral.known_sale_id == accepted.id:  # its answer was lost with the connection, and it came again
-            return SaleReceipt(conversion_id=accepted.id)
+        if referral.known_sale_id == sale.id:  # its answer was lost with the connection, and it came again
+            return SaleReceipt(conversion_id=sale.id)
         if referral.known_sale_id is not None:
             reviving.stage_of_sale(organization_id=organization_id, sale_id=referral.known_sale_id)
             return SaleReceipt()
-        _refuse_what_cannot_sell(referral)
+        _check_can_sell(referral)
         if referral.affiliate_status != statuses.AffiliateStatus.Approved:
-            return _uncredited(organization_id, posted, referral, is_test, now)
+            return _refuse_uncredited(organization_id, body, referral, is_test, now)
     raise Refused(503, "temporarily_unavailable", "The campaign is just being changed. Repeat the same request.")
 
 
-def _refuse_what_cannot_sell(referral: SaleReferral) -> None:
+def _check_can_sell(referral: SaleReferral) -> None:
     if referral.affiliate_id is None:
         raise Refused(
             400,
@@ -84,40 +84,40 @@ def _refuse_what_cannot_sell(referral: SaleReferral) -> None:
         )
 
 
-def _uncredited(
-    organization_id: UUID, posted: Mapping[str, Any], referral: SaleReferral, is_test: bool, now: datetime
+def _refuse_uncredited(
+    organization_id: UUID, body: Mapping[str, Any], referral: SaleReferral, is_test: bool, now: datetime
 ) -> SaleReceipt:
     assert referral.program_id is not None
     assert referral.affiliate_id is not None
-    named = NamedAffiliate(referral.affiliate_id, referral.affiliate_status or "")
+    affiliate = NamedAffiliate(referral.affiliate_id, referral.affiliate_status or "")
     payment = credit.Payment(
         organization_id=organization_id,
         source=SOURCE,
-        external_event_id=posted["external_event_id"],
-        amount_cents=posted["amount_cents"],
-        currency=posted["currency"],
+        external_event_id=body["external_event_id"],
+        amount_cents=body["amount_cents"],
+        currency=body["currency"],
         is_test=is_test,
         occurred_at=now,
     )
-    decision = credit.decide(Facts(paid_at=now, referral=Referral(named, method=None)))
+    decision = credit.decide(Facts(paid_at=now, referral=Referral(affiliate, method=None)))
     credit.stage_uncredited(payment, decision, program_id=referral.program_id)
     message = f"The affiliate is {referral.affiliate_status}, not Approved; the sale is listed as uncredited."
     return SaleReceipt(refusal=Refused(400, "affiliate_not_active", message, field="affiliateSlug"))
 
 
-def _accepted(organization_id: UUID, posted: Mapping[str, Any], is_test: bool, now: datetime) -> Sale:
+def _sale_from_body(organization_id: UUID, body: Mapping[str, Any], is_test: bool, now: datetime) -> Sale:
     return Sale(
         id=ids.new_id(),
         organization_id=organization_id,
-        external_event_id=posted["external_event_id"],
-        amount_cents=posted["amount_cents"],
-        currency=posted["currency"],
-        customer_id=posted["customer_id"],
-        customer_name=posted["customer_name"],
-        customer_email=posted["customer_email"],
-        email_normalized=emails.normalize(posted["customer_email"]) if posted["customer_email"] else None,
-        customer_avatar_url=posted["customer_avatar_url"],
-        sub_id=posted["sub_id"],
+        external_event_id=body["external_event_id"],
+        amount_cents=body["amount_cents"],
+        currency=body["currency"],
+        customer_id=body["customer_id"],
+        customer_name=body["customer_name"],
+        customer_email=body["customer_email"],
+        email_normalized=emails.normalize(body["customer_email"]) if body["customer_email"] else None,
+        customer_avatar_url=body["customer_avatar_url"],
+        sub_id=body["sub_id"],
         is_test=is_test,
         accepted_at=now,
     )

@@ -18,7 +18,7 @@ from models.conversions.conversions import Conversion
 from models.imports import conversions as imports
 from models.ledger import entries
 from pipelines.conversions.override import enqueue_missing_override
-from pipelines.conversions.review import Subject
+from pipelines.conversions.review import ReviewedConversion
 from pipelines.payouts import take_back
 from pipelines.webhooks import emit
 
@@ -35,8 +35,8 @@ class Adjustment:
     at: datetime
 
 
-def of_conversion(
-    subject: Subject, commission_cents: int, *, reason: str, note: str | None, now: datetime
+def set_commission(
+    subject: ReviewedConversion, commission_cents: int, *, reason: str, note: str | None, now: datetime
 ) -> Conversion:
     """Give a conversion that `review.lock` locked another commission, after refunds; return it as it is then.
 
@@ -44,16 +44,16 @@ def of_conversion(
     Raises Refused: 409 conversion_not_adjustable, conversion_in_payout; 422 commission_out_of_range.
     """
     conversion = subject.conversion
-    gross_cents = _decide(conversion, commission_cents)
+    gross_cents = _gross_commission_cents(conversion, commission_cents)
     if gross_cents == conversion.commission_cents:
         return conversion
-    word = Adjustment(ids.new_id(), reason, note, now)
-    after = _apply(word, conversion, gross_cents, parent=conversion)
-    _follow(word, conversion, after)
+    adjustment = Adjustment(ids.new_id(), reason, note, now)
+    after = _apply(adjustment, conversion, gross_cents, parent=conversion)
+    _update_override(adjustment, conversion, after)
     return after
 
 
-def _decide(conversion: Conversion, wanted_cents: int) -> int:
+def _gross_commission_cents(conversion: Conversion, wanted_cents: int) -> int:
     adjustable = adjust.AdjustableConversion(
         amount_cents=conversion.amount_cents,
         refunded_cents=conversion.refunded_cents,
@@ -71,68 +71,68 @@ def _decide(conversion: Conversion, wanted_cents: int) -> int:
         raise Refused(status, refused.code, refused.message, **field) from refused
 
 
-def _follow(word: Adjustment, before: Conversion, after: Conversion) -> None:
+def _update_override(adjustment: Adjustment, before: Conversion, after: Conversion) -> None:
     """Bring the override to its share, or have it written where the commission was too small for one."""
-    share = conversions.lock_override(organization_id=after.organization_id, parent_id=after.id)
-    if share is not None:
-        _apply_share(word, share, after)
+    row = conversions.lock_override(organization_id=after.organization_id, parent_id=after.id)
+    if row is not None:
+        _set_override_commission(adjustment, row, after)
     elif after.type not in _REWARDS and after.source != imports.SOURCE:
         enqueue_missing_override(before)
 
 
-def _apply_share(word: Adjustment, share: Conversion, parent: Conversion) -> None:
-    assert share.rate_value is not None  # the recruiter's percentage
+def _set_override_commission(adjustment: Adjustment, row: Conversion, parent: Conversion) -> None:
+    assert row.rate_value is not None  # the recruiter's percentage
     commission_cents = adjust.override_commission(
-        status=share.status,
-        commission_cents=share.commission_cents,
-        share_cents=override.share_cents(commission_cents=parent.commission_cents, percent=share.rate_value),
-        paid_cents=adjust.before_refunds(max(share.paid_cents, 0), parent.amount_cents, parent.refunded_cents),
+        status=row.status,
+        commission_cents=row.commission_cents,
+        share_cents=override.share_cents(commission_cents=parent.commission_cents, percent=row.rate_value),
+        paid_cents=adjust.before_refunds(max(row.paid_cents, 0), parent.amount_cents, parent.refunded_cents),
     )
-    if commission_cents == share.commission_cents:
+    if commission_cents == row.commission_cents:
         return
-    after = _apply(word, share, commission_cents, parent=parent)
-    if after.net_commission_cents < share.net_commission_cents:
-        take_back.take_back_if_named(share, share.net_commission_cents - after.net_commission_cents, now=word.at)
+    after = _apply(adjustment, row, commission_cents, parent=parent)
+    if after.net_commission_cents < row.net_commission_cents:
+        take_back.take_back_if_named(row, row.net_commission_cents - after.net_commission_cents, now=adjustment.at)
     else:
-        take_back.give_back_if_named(after, now=word.at)
+        take_back.give_back_if_named(after, now=adjustment.at)
 
 
-def _apply(word: Adjustment, before: Conversion, commission_cents: int, *, parent: Conversion) -> Conversion:
+def _apply(adjustment: Adjustment, before: Conversion, commission_cents: int, *, parent: Conversion) -> Conversion:
     """Stage one row's new commission with its refunds' shares, its history, the ledger and the event."""
-    where = {"organization_id": before.organization_id, "conversion_id": before.id}
+    key = {"organization_id": before.organization_id, "conversion_id": before.id}
     changes = _reversal_changes(before, commission_cents, parent)
     reversal_cents = sum(cents for _, cents in changes)
     after = replace(before, commission_cents=commission_cents, reversed_cents=before.reversed_cents + reversal_cents)
     after = replace(after, status=_status(after))
     adjustments.stage_change(
         adjustments.CommissionChange(
-            **where,
-            id=word.id,
+            **key,
+            id=adjustment.id,
             previous_cents=before.commission_cents,
             commission_cents=commission_cents,
-            reason=word.reason,
-            note=word.note,
-            created_at=word.at,
+            reason=adjustment.reason,
+            note=adjustment.note,
+            created_at=adjustment.at,
         )
     )
-    adjustments.stage_reversals(**where, changes=changes)
+    adjustments.stage_reversals(**key, changes=changes)
     adjustments.stage_commission(
-        **where, commission_cents=commission_cents, reversal_cents=reversal_cents, status=after.status
+        **key, commission_cents=commission_cents, reversal_cents=reversal_cents, status=after.status
     )
-    _stage_entries(word, before, commission_cents - before.commission_cents, reversal_cents)
+    _stage_entries(adjustment, before, commission_cents - before.commission_cents, reversal_cents)
     conversions.stage_history(
         [
             conversions.NewLine(
-                **where,
+                **key,
                 event_type="adjustment",
                 amount_cents=0,
                 commission_cents=after.net_commission_cents - before.net_commission_cents,
-                occurred_at=word.at,
-                **({} if before.parent_id else {"id": word.id}),
+                occurred_at=adjustment.at,
+                **({} if before.parent_id else {"id": adjustment.id}),
             )
         ]
     )
-    emit.conversion_adjusted(before, after, reason=word.reason, at=word.at)
+    emit.conversion_adjusted(before, after, reason=adjustment.reason, at=adjustment.at)
     return after
 
 
@@ -164,11 +164,11 @@ def _status(after: Conversion) -> str:
     )
 
 
-def _stage_entries(word: Adjustment, before: Conversion, more_cents: int, reversal_cents: int) -> None:
+def _stage_entries(adjustment: Adjustment, before: Conversion, more_cents: int, reversal_cents: int) -> None:
     """Stage the difference and what refunds take of it; they come to nothing for a row that earns nothing."""
-    booked = {
+    amounts = {
         "adjust": reversal_cents if before.status in EARNS_NOTHING else more_cents,
         "reverse" if reversal_cents > 0 else "restore": -reversal_cents,
     }
-    for kind, cents in booked.items():
-        entries.stage(before, kind=kind, amount_cents=cents, cause_id=word.id, created_at=word.at)
+    for kind, cents in amounts.items():
+        entries.stage(before, kind=kind, amount_cents=cents, cause_id=adjustment.id, created_at=adjustment.at)

@@ -21,7 +21,7 @@ from models.conversions.refunds import Refund
 from models.coupons import affiliate_coupons
 from models.ledger import entries
 from pipelines import work
-from pipelines.conversions.review import Subject
+from pipelines.conversions.review import ReviewedConversion
 from pipelines.payouts import take_back
 from pipelines.webhooks import emit
 
@@ -30,7 +30,7 @@ REASON = "refund_restored"
 _GATEWAYS = tuple(gateway.value for gateway in Gateway)
 
 
-def by_brand(subject: Subject, *, now: datetime) -> Conversion:
+def undo_brand_refunds(subject: ReviewedConversion, *, now: datetime) -> Conversion:
     """Undo what the brand refunded of a conversion that `review.lock` locked; return the conversion as it is then.
 
     All refunds that the brand booked are undone together, each once, but none that a gateway reported.
@@ -40,19 +40,21 @@ def by_brand(subject: Subject, *, now: datetime) -> Conversion:
     if parent is not None:
         own = refunds.own(conversion)
         if own is None or not own.is_full:
-            raise _nothing("This share was not refunded by itself. Undo the refund of its sale instead.")
+            raise _refuse("This share was not refunded by itself. Undo the refund of its sale instead.")
         if parent.refunded_at is not None:
-            raise _nothing("The sale of this share is refunded in full. Undo that refund first.")
-        return of_conversion(conversion, 0, now=now, origin=RefundOrigin.brand, parent=parent)
+            raise _refuse("The sale of this share is refunded in full. Undo that refund first.")
+        return restore_conversion(conversion, 0, now=now, origin=RefundOrigin.brand, parent=parent)
     unreported_cents = conversion.unreported_cents
     if conversion.source not in _GATEWAYS and (conversion.refunded_cents or conversion.refunded_at):
         unreported_cents = conversion.refunded_cents
     if unreported_cents is None:
-        raise _nothing("No refund that your team or your server booked is left to undo.")
-    return of_conversion(conversion, conversion.refunded_cents - unreported_cents, now=now, origin=RefundOrigin.brand)
+        raise _refuse("No refund that your team or your server booked is left to undo.")
+    return restore_conversion(
+        conversion, conversion.refunded_cents - unreported_cents, now=now, origin=RefundOrigin.brand
+    )
 
 
-def of_conversion(
+def restore_conversion(
     conversion: Conversion,
     refunded_cents: int,
     *,
@@ -69,7 +71,7 @@ def of_conversion(
     follows it), the writes with it, and up to three more where a payout names it.
     """
     organization_id, conversion_id = conversion.organization_id, conversion.id
-    record = Refund(
+    refund_row = Refund(
         id=ids.new_id(),
         amount_cents=refunded_cents - conversion.refunded_cents,
         cumulative_cents=refunded_cents,
@@ -79,15 +81,15 @@ def of_conversion(
         is_restoration=True,
         origin=origin,
     )
-    refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=record)
-    after = follow(
+    refunds.stage_refund(organization_id=organization_id, conversion_id=conversion_id, refund=refund_row)
+    after = apply_to_row(
         replace(conversion, unreported_cents=unreported_cents),
-        record,
+        refund_row,
         parent_amount_cents=(parent or conversion).amount_cents,
         parent_refunded_cents=parent.refunded_cents if parent else refunded_cents,
-        line_id=record.id,
+        line_id=refund_row.id,
     )
-    revenue.stage(conversion, amount_cents=-record.amount_cents)
+    revenue.stage(conversion, amount_cents=-refund_row.amount_cents)
     if conversion.refunded_at is not None and conversion.affiliate_coupon_id is not None:
         affiliate_coupons.stage_count(organization_id=organization_id, code_id=conversion.affiliate_coupon_id, by=1)
     followers = conversions.followers(organization_id=organization_id, conversion_id=conversion_id)
@@ -98,7 +100,7 @@ def of_conversion(
     return after
 
 
-def is_owed(conversion: Conversion, refunded_cents: int) -> bool:
+def is_over_reversed(conversion: Conversion, refunded_cents: int) -> bool:
     """Return whether more of a conversion is reversed than refunds of that much call for, as after it grew."""
     if conversion.status in EARNS_NOTHING or refunded_cents == conversion.amount_cents:
         return False
@@ -113,9 +115,9 @@ def is_owed(conversion: Conversion, refunded_cents: int) -> bool:
     return owed_cents > 0
 
 
-def follow(
+def apply_to_row(
     conversion: Conversion,
-    record: Refund,
+    refund_row: Refund,
     *,
     parent_amount_cents: int,
     parent_refunded_cents: int,
@@ -143,7 +145,7 @@ def follow(
     if not is_refunded_alone:
         after = replace(
             conversion,
-            refunded_cents=0 if conversion.parent_id else record.cumulative_cents,
+            refunded_cents=0 if conversion.parent_id else refund_row.cumulative_cents,
             reversed_cents=reversed_cents,
             status=refund.restored_status(
                 conversion.status,
@@ -154,42 +156,44 @@ def follow(
             ),
             refunded_at=None,
             refunded_from=None,
-            restored_at=record.created_at,
+            restored_at=refund_row.created_at,
         )
-    _stage(conversion, after, record, given_back_cents, line_id)
+    _stage(conversion, after, refund_row, given_back_cents, line_id)
     return after
 
 
-def _nothing(message: str) -> Refused:
+def _refuse(message: str) -> Refused:
     return Refused(409, "nothing_to_restore", message)
 
 
-def _stage(before: Conversion, after: Conversion, record: Refund, given_back_cents: int, line_id: UUID | None) -> None:
+def _stage(
+    before: Conversion, after: Conversion, refund_row: Refund, given_back_cents: int, line_id: UUID | None
+) -> None:
     """Stage the row, what was reversed of it, its history, the ledger and the event."""
-    where = {"organization_id": before.organization_id, "conversion_id": before.id}
+    key = {"organization_id": before.organization_id, "conversion_id": before.id}
     if after is not before:
         refunds.stage_restored(
-            **where,
+            **key,
             refunded_cents=after.refunded_cents,
             given_back_cents=given_back_cents,
             status=after.status,
-            at=record.created_at,
+            at=refund_row.created_at,
             unreported_cents=after.unreported_cents,
         )
-    refunds.stage_reversal(**where, refund_id=record.id, commission_cents=-given_back_cents, at=record.created_at)
+    refunds.stage_reversal(**key, refund_id=refund_row.id, commission_cents=-given_back_cents, at=refund_row.created_at)
     conversions.stage_history(
         [
             conversions.NewLine(
-                **where,
+                **key,
                 event_type="adjustment",
                 amount_cents=before.refunded_cents - after.refunded_cents,
                 commission_cents=given_back_cents,
-                occurred_at=record.created_at,
+                occurred_at=refund_row.created_at,
                 id=line_id or ids.new_id(),
             )
         ]
     )
     entries.stage(
-        before, kind="restore", amount_cents=given_back_cents, cause_id=record.id, created_at=record.created_at
+        before, kind="restore", amount_cents=given_back_cents, cause_id=refund_row.id, created_at=refund_row.created_at
     )
-    emit.conversion_adjusted(before, after, reason=REASON, at=record.created_at)
+    emit.conversion_adjusted(before, after, reason=REASON, at=refund_row.created_at)

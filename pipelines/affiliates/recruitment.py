@@ -17,7 +17,7 @@ from models.affiliates.recruits import Recruit, Seat
 from models.programs.programs import Program
 
 
-def recruiter_of(program: Program, *, reference: str | None, email: str) -> UUID | None:
+def find_recruiter(program: Program, *, reference: str | None, email: str) -> UUID | None:
     """Return the affiliate who recruited an applicant, or None: nobody, nobody Approved here, or the applicant.
 
     `reference` is an affiliate id, an account's slug or a link's slug, in lower case. The same person is who has the
@@ -26,27 +26,27 @@ def recruiter_of(program: Program, *, reference: str | None, email: str) -> UUID
     if reference is None or not program.sub_affiliate_enabled:
         return None
     applicant = emails.normalize(email)
-    found = recruits.find_recruiter(
+    recruiter = recruits.find_recruiter(
         organization_id=program.organization_id,
         program_id=program.id,
-        affiliate_id=_id(reference),
+        affiliate_id=_id_from_text(reference),
         slug=reference,
         applicant_normalized=applicant,
     )
-    if found is None or found.is_applicants_account:
+    if recruiter is None or recruiter.is_applicants_account:
         return None
-    own = {found.email_normalized, emails.normalize(found.account_email or "")}
-    return None if applicant in own else found.id
+    recruiter_emails = {recruiter.email_normalized, emails.normalize(recruiter.account_email or "")}
+    return None if applicant in recruiter_emails else recruiter.id
 
 
-def _id(reference: str) -> UUID | None:
+def _id_from_text(reference: str) -> UUID | None:
     try:
         return UUID(reference)
     except ValueError:
         return None
 
 
-def any_org_seat(*, program_id: UUID, account_id: UUID | None, email: str | None) -> Seat:
+def any_org_find_seat(*, program_id: UUID, account_id: UUID | None, email: str | None) -> Seat:
     """Return the caller's affiliate in a campaign; runs in a transaction that sees every tenant.
 
     Raises Refused without a body: 404 when the campaign is not theirs to see (unknown, archived, not joined), 403 when
@@ -69,22 +69,22 @@ class Invitation:
     url: str
 
 
-def invitation(*, organization_id: UUID, affiliate_id: UUID) -> Invitation:
+def create_invitation(*, organization_id: UUID, affiliate_id: UUID) -> Invitation:
     """Return the address that an affiliate shares: the brand's portal for the campaign, naming them as the recruiter.
 
     They are named by their account's slug, else their default link's, else their id. The portal is at the host that
     was set for the brand, else the campaign's verified domain, else the brand's subdomain of PORTAL_DOMAIN.
     Raises Refused: 400 sub_affiliate_recruiting_disabled; 409 portal_not_configured.
     """
-    facts = storefront.portal(organization_id=organization_id, affiliate_id=affiliate_id)
-    if not facts.is_recruiting:
+    portal = storefront.portal(organization_id=organization_id, affiliate_id=affiliate_id)
+    if not portal.is_recruiting:
         raise Refused(400, "sub_affiliate_recruiting_disabled", "This program does not pay for recruiting.")
-    host = facts.portal_host or facts.custom_domain or _branded_host(facts.subdomain)
+    host = portal.portal_host or portal.custom_domain or _branded_host(portal.subdomain)
     if host is None:
         raise Refused(409, "portal_not_configured", "This brand has no public portal yet.")
-    token = facts.account_slug or facts.link_slug or str(affiliate_id)
-    url = f"https://{host}/{quote(facts.program_slug, safe='')}?{urlencode({'recruited_by': token})}"
-    return Invitation(affiliate_id, facts.program_slug, url)
+    token = portal.account_slug or portal.link_slug or str(affiliate_id)
+    url = f"https://{host}/{quote(portal.program_slug, safe='')}?{urlencode({'recruited_by': token})}"
+    return Invitation(affiliate_id, portal.program_slug, url)
 
 
 def _branded_host(subdomain: str | None) -> str | None:
@@ -93,7 +93,7 @@ def _branded_host(subdomain: str | None) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class UnvaluedEarnings:
     """Minor units of a currency that no fresh rate could value."""
 
     commission_cents: int
@@ -101,7 +101,7 @@ class Held:
 
 
 @dataclass(slots=True)
-class Sums:
+class RecruitEarnings:
     """What a recruit earned and what the recruiter earned by them, net, in the organization's home currency.
 
     `held` maps a currency to what is left out of both.
@@ -109,16 +109,16 @@ class Sums:
 
     commission_cents: int = 0
     override_cents: int = 0
-    held: dict[str, Held] = field(default_factory=dict)
+    held: dict[str, UnvaluedEarnings] = field(default_factory=dict)
 
 
-def sums(found: Sequence[Recruit]) -> dict[UUID, Sums]:
+def sum_earnings(recruits_: Sequence[Recruit]) -> dict[UUID, RecruitEarnings]:
     """Return what came of each recruit; money of another currency at the rate of the day of its sale."""
-    totals = {recruit.id: Sums() for recruit in found}
-    for row in recruits.earned(found) if found else ():
+    totals = {recruit.id: RecruitEarnings() for recruit in recruits_}
+    for row in recruits.earned(recruits_) if recruits_ else ():
         total = totals[row.recruit_id]
         total.commission_cents += row.commission_cents
         total.override_cents += row.override_cents
         if row.held_commission_cents or row.held_override_cents:
-            total.held[row.currency] = Held(row.held_commission_cents, row.held_override_cents)
+            total.held[row.currency] = UnvaluedEarnings(row.held_commission_cents, row.held_override_cents)
     return totals
