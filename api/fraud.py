@@ -60,7 +60,7 @@ def get_fraud_summary() -> Mapping[str, object]:
     query = body.query()
     program_id = path.needed_program(query["program_id"])
     with db.unit_of_work(guards.organization_id()):
-        found = summary.summary(
+        found = summary.summarize(
             organization_id=guards.organization_id(), program_id=program_id, days=query["days"], now=clock.now()
         )
     shown: Mapping[str, object] = _NUMBERS.dump(found)

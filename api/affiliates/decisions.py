@@ -22,7 +22,7 @@ from domain.statuses import AffiliateStatus
 from models import db
 from models.affiliates.affiliates import Affiliate
 from pipelines.affiliates import bulk_actions, management
-from pipelines.coupons import ending
+from pipelines.coupons import revocation
 from schemas.affiliates.affiliate import AffiliateRecord, Nothing, Rejection
 from schemas.affiliates.bulk import BulkAction, BulkApproved, BulkIds, BulkOutcome, BulkPaused
 
@@ -150,7 +150,7 @@ def _run(action: str, affiliate_ids: Sequence[UUID]) -> dict[str, Any]:
         )
     affected_ids = [one_affected.id for one_affected in outcome.affected]
     if action == "delete" and affected_ids:
-        ending.revoke_owned(organization_id=guards.organization_id(), affiliate_ids=affected_ids, now=now)
+        revocation.revoke_owned(organization_id=guards.organization_id(), affiliate_ids=affected_ids, now=now)
     return {
         "action": action,
         "affected": len(outcome.affected),

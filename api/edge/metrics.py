@@ -180,7 +180,7 @@ class _Waiting:
     def collect(self) -> Iterator[Metric]:
         try:
             with db.any_org_work():
-                found = attention.any_org_waiting(now=clock.now())
+                found = attention.any_org_count(now=clock.now())
         except db.UNAVAILABLE:
             return
         waiting = GaugeMetricFamily("finderfee_waiting", "What waits for an operator.", labels=["what"])

@@ -109,7 +109,7 @@ def _apply(decision: _Decision, conversion: Conversion, status: ConversionStatus
     else:
         after = _set_status(decision, conversion, status)
     if conversion.type == ConversionType.LeadReward and decision.action in (Action.validate, Action.invalidate):
-        lifecycle.follow_review(
+        lifecycle.apply_review(
             organization_id=conversion.organization_id,
             lead_id=conversion.id,
             is_valid=decision.action == Action.validate,

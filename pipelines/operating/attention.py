@@ -7,7 +7,7 @@ from models.upkeep import attention
 from pipelines import fx_intake, schedule
 
 
-def any_org_waiting(*, now: datetime) -> dict[str, int]:
+def any_org_count(*, now: datetime) -> dict[str, int]:
     """Return how much of each thing waits, by its name. Budget: 3 statements."""
     return {
         **asdict(attention.any_org_counts()),

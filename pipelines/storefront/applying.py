@@ -78,7 +78,7 @@ def apply(
     advisory_locks.stage_affiliate_capacity_lock(organization_id)
     organization = organizations.find(organization_id)
     assert organization is not None  # the program is one of its own
-    if capacity.affiliates_left(organization, now=now) == 0:
+    if capacity.count_affiliates_left(organization, now=now) == 0:
         raise Refused(409, "program_at_capacity", "This program takes no more affiliates at the moment.")
     recruiter_id = recruitment.find_recruiter(program, reference=application["recruiter"], email=application["email"])
     desk, slug = _desk(program, email=application["email"], alias=application["alias"])

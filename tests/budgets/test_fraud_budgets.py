@@ -28,10 +28,10 @@ def test_the_summary_keeps_to_its_budget_with_two_foreign_currencies(brand):
 
     trips = _trips(
         brand,
-        lambda: summary.summary(organization_id=brand.id, program_id=brand.programs[-1], days=30, now=clock.now()),
+        lambda: summary.summarize(organization_id=brand.id, program_id=brand.programs[-1], days=30, now=clock.now()),
     )
 
-    assert "4 round trips (program; organization; counts; rates)" in summary.summary.__doc__
+    assert "4 round trips (program; organization; counts; rates)" in summary.summarize.__doc__
     assert len(trips) == 4 + 1, trips
 
 

@@ -10,7 +10,7 @@ from domain.conversions import customers
 from models import db, ids
 from models.conversions import sales
 from models.gateways import creditable
-from pipelines.leads import captured, lifecycle, signed
+from pipelines.leads import lifecycle, page_leads, server_leads
 from schemas.leads.lead import LeadBody
 from tests.budgets.test_budgets import _budget, _counting
 from tests.support.rows import paid_leads
@@ -27,7 +27,7 @@ def shop(brand):
 def _post(brand, email, **fields):
     posted = LeadBody().load({"affiliateSlug": slug_of(brand), "email": email} | fields)
     with db.unit_of_work(brand.id):
-        return signed.record(organization_id=brand.id, lead=posted, is_test=False, now=clock.now()).lead_id
+        return server_leads.record(organization_id=brand.id, lead=posted, is_test=False, now=clock.now()).lead_id
 
 
 def test_recording_a_signed_lead(shop):
@@ -36,7 +36,7 @@ def test_recording_a_signed_lead(shop):
     with _counting() as counted:
         assert _post(shop, "ada@example.com")
 
-    assert _budget(signed.record) == "3 round trips (look up; insert; writes and commit)"
+    assert _budget(server_leads.record) == "3 round trips (look up; insert; writes and commit)"
     assert _budget(lifecycle.record) == "2 round trips (insert; writes and commit)"
     assert len(counted.trips) == 3, counted
 
@@ -57,7 +57,7 @@ def test_taking_a_lead_from_a_page(shop):
     with _counting() as counted:
         browser(shop)
 
-    assert _budget(captured.any_org_stage) == "1 round trip"
+    assert _budget(page_leads.any_org_stage) == "1 round trip"
     assert len(counted.trips) == 1, counted
 
 

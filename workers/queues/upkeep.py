@@ -11,9 +11,9 @@ from models.jobs.rows import Claimed
 from pipelines import fx_intake, ledger_check, owed_days, partitions, retention, upkeep
 from pipelines.conversions import release, renewal
 from pipelines.gateways import check, reconcile
-from pipelines.host_proofs import ticking
-from pipelines.host_proofs.held import HeldHost
-from pipelines.invites import inviting
+from pipelines.host_proofs import scheduled_checks
+from pipelines.host_proofs.host_status import HostStatus
+from pipelines.invites import invitations
 from pipelines.leads import lifecycle
 from pipelines.webhooks import letters
 from workers.actor import database_job, register_calling_job
@@ -34,24 +34,24 @@ def notify_of_failing_webhooks(job: Claimed) -> None:
 @database_job(jobs.DOMAINS_CHECK)
 def check_domains(job: Claimed) -> None:
     """Enqueue a check of every domain that is due."""
-    ticking.any_org_start(now=clock.now())
+    scheduled_checks.any_org_start(now=clock.now())
 
 
-def _prepare_domain(job: Claimed) -> HeldHost | None:
-    return ticking.prepare(ticking.AskedName(job.tenant, UUID(job.args["holder_id"]), job.args["name"]))
+def _prepare_domain(job: Claimed) -> HostStatus | None:
+    return scheduled_checks.prepare(scheduled_checks.DueHost(job.tenant, UUID(job.args["holder_id"]), job.args["name"]))
 
 
-def _record_domain(host: HeldHost, reading: DnsReading) -> None:
-    ticking.record(host, reading, now=clock.now())
+def _record_domain(host: HostStatus, reading: DnsReading) -> None:
+    scheduled_checks.record(host, reading, now=clock.now())
 
 
-register_calling_job(jobs.DOMAIN_CHECK, prepare=_prepare_domain, call=ticking.look, record=_record_domain)
+register_calling_job(jobs.DOMAIN_CHECK, prepare=_prepare_domain, call=scheduled_checks.read_dns, record=_record_domain)
 
 
 @database_job(jobs.INVITES_EXPIRE)
 def expire_invites(job: Claimed) -> None:
     """Mark the expired invites of every organization."""
-    inviting.any_org_expire(now=clock.now())
+    invitations.any_org_expire(now=clock.now())
 
 
 @database_job(jobs.HOLDS_RENEW)

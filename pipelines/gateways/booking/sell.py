@@ -266,7 +266,7 @@ def _lead(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Booking:
         return Booking(reason=found.reason)
     if completed.email is None:
         return Booking(reason="no_email")
-    referral = lifecycle.referral(
+    referral = lifecycle.find_referral(
         organization_id=desk.organization_id,
         program_id=found.named.program_id,
         affiliate_id=found.named.affiliate_id,

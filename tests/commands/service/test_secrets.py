@@ -18,7 +18,7 @@ from models import db
 from models.upkeep import sealed_rows
 from pipelines import key_rotation
 from pipelines.affiliates import tax_form_files
-from pipelines.leads import captured
+from pipelines.leads import page_leads
 from pipelines.organization import provider_sessions
 from tests.support import databases
 from tests.support.api.inviting import invite
@@ -65,7 +65,7 @@ def everything(alone):
     alone.post("/api/v1/programs", {"name": "Autumn", **_TERMS}, Idempotency_Key="once")
     with db.any_org_work():
         tax_form_files.any_org_store(affiliate_id=affiliate_id, type="W9", content=b"%PDF-form", now=datetime.now(UTC))
-        captured.any_org_stage(
+        page_leads.any_org_stage(
             lead={"slug": "ben", "program_id": None}, visitor="00" * 16, network="00" * 16, now=datetime.now(UTC)
         )
         assert _session_of_a_provider() is not None
@@ -84,7 +84,7 @@ def everything(alone):
 def _session_of_a_provider() -> Any:
     given = OidcTokens({"sub": "ben", "exp": 1, "auth_time": 1}, refresh_token="ask again with this")
     about = {"issuer": "https://id.example.com", "cookie": None, "user_agent": "", "now": datetime.now(UTC)}
-    return provider_sessions.any_org_begin("account", given, **about)
+    return provider_sessions.any_org_start("account", given, **about)
 
 
 _TERMS = {"defaultCommissionType": "Percentage", "defaultCommissionValue": 10}
@@ -301,15 +301,15 @@ def test_every_place_with_a_sealed_value_is_a_kind(alone):
         "api/kept_forms.py",
         "api/mcp/calling/tokens.py",
         "api/provider_sign_in.py",
-        "pipelines/organization/mailed_links.py",
+        "pipelines/organization/sign_in_emails.py",
     }
     # Whoever seals in another file adds a kind, and the file here.
     assert sealing_files - short_lived == {
         "api/edge/answers.py",
-        "pipelines/leads/captured.py",
+        "pipelines/leads/page_leads.py",
         "pipelines/automation/hooks.py",
         "pipelines/webhooks/manage.py",
-        "pipelines/organization/issuing.py",
+        "pipelines/organization/key_creation.py",
         "pipelines/organization/provider_sessions.py",
         "pipelines/mail.py",
         "pipelines/credentials.py",

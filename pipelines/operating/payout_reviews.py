@@ -37,12 +37,12 @@ def any_org_review(*, run_id: UUID, is_approved: bool, now: datetime) -> Reviewe
     organization_id = desk.any_org_owner_of_run(run_id)
     if organization_id is None:
         raise not_found("run", run_id)
-    decided = decisions.decide_review(organization_id=organization_id, run_id=run_id, is_approved=is_approved, now=now)
+    payouts_ = decisions.decide_review(organization_id=organization_id, run_id=run_id, is_approved=is_approved, now=now)
     status = ReviewStatus.Approved if is_approved else ReviewStatus.Rejected
-    return ReviewedRun(organization_id, run_id, status, len(decided))
+    return ReviewedRun(organization_id, run_id, status, len(payouts_))
 
 
-def any_org_asked(payout_id: UUID) -> tuple[Payout, list[DeskAttempt]]:
+def any_org_find(payout_id: UUID) -> tuple[Payout, list[DeskAttempt]]:
     """Return a payout with every attempt at it, the first one first. Raises Refused 404 not_found."""
     organization_id = payouts.any_org_organization_of(payout_id)
     payout = organization_id and payouts.find(organization_id=organization_id, payout_id=payout_id)

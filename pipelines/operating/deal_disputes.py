@@ -10,11 +10,11 @@ from models.deals.deals import Deal
 from models.deals.desk import DealSides, DeskRelease
 from models.deals.milestones import Milestone
 from models.deals.requests import FundingRequest
-from pipelines.deals import dispute, money, submit
+from pipelines.deals import dispute, money, submission
 
 
 @dataclass(frozen=True, slots=True)
-class WholeDeal:
+class DealDetails:
     """A deal with both of its sides, its milestones, the payouts of them, and what its source was asked."""
 
     deal: Deal
@@ -24,13 +24,13 @@ class WholeDeal:
     requests: list[FundingRequest]
 
 
-def any_org_whole(deal_id: UUID) -> WholeDeal:
+def any_org_find(deal_id: UUID) -> DealDetails:
     """Return a deal with everything about it. Raises Refused 404 not_found. Budget: 5 statements."""
-    sides = _sides(deal_id)
-    where = {"organization_id": sides.organization_id, "deal_id": deal_id}
-    deal = deals.find(**where)
+    sides = _find_sides(deal_id)
+    key = {"organization_id": sides.organization_id, "deal_id": deal_id}
+    deal = deals.find(**key)
     assert deal is not None  # deals stay
-    return WholeDeal(deal, sides, milestones.of_deal(**where), desk.payouts(**where), requests.of_deal(**where))
+    return DealDetails(deal, sides, milestones.of_deal(**key), desk.payouts(**key), requests.of_deal(**key))
 
 
 def any_org_settle(*, deal_id: UUID, seq: int, to_affiliate_cents: int, now: datetime) -> tuple[Deal, Milestone]:
@@ -38,21 +38,21 @@ def any_org_settle(*, deal_id: UUID, seq: int, to_affiliate_cents: int, now: dat
 
     Raises Refused: 404 not_found, 409 invalid_status_transition, 400 amount_out_of_range.
     """
-    deal, milestone = _locked(deal_id, seq)
+    deal, milestone = _lock(deal_id, seq)
     return deal, dispute.settle(deal, milestone.id, to_affiliate_cents=to_affiliate_cents, now=now)
 
 
-def any_org_ask_back_again(*, deal_id: UUID, seq: int) -> Deal:
+def any_org_retry_refund(*, deal_id: UUID, seq: int) -> Deal:
     """Ask once more for what of a settled milestone goes back, as `dispute.ask_back_again` does; return its deal.
 
     Raises Refused: 404 not_found, 409 invalid_status_transition.
     """
-    deal, milestone = _locked(deal_id, seq)
-    dispute.ask_back_again(deal, milestone.id)
+    deal, milestone = _lock(deal_id, seq)
+    dispute.retry_refund(deal, milestone.id)
     return deal
 
 
-def said_of(deal: Deal, settled: Milestone) -> dict[str, object]:
+def audit_data(deal: Deal, settled: Milestone) -> dict[str, object]:
     """Return what the audit log keeps of a dispute that was settled."""
     assert settled.to_affiliate_cents is not None
     return {
@@ -65,13 +65,13 @@ def said_of(deal: Deal, settled: Milestone) -> dict[str, object]:
     }
 
 
-def _locked(deal_id: UUID, seq: int) -> tuple[Deal, Milestone]:
-    deal = money.lock(organization_id=_sides(deal_id).organization_id, deal_id=deal_id)
-    return deal, submit.find(deal, seq)
+def _lock(deal_id: UUID, seq: int) -> tuple[Deal, Milestone]:
+    deal = money.lock_for_payment_request(organization_id=_find_sides(deal_id).organization_id, deal_id=deal_id)
+    return deal, submission.find(deal, seq)
 
 
-def _sides(deal_id: UUID) -> DealSides:
-    found = desk.any_org_sides(deal_id)
-    if found is None:
+def _find_sides(deal_id: UUID) -> DealSides:
+    sides = desk.any_org_sides(deal_id)
+    if sides is None:
         raise not_found("deal", deal_id)
-    return found
+    return sides

@@ -22,56 +22,58 @@ from pipelines import mail, work
 from pipelines.organization import sessions
 
 #: For how long a mailed link is good.
-LASTS = timedelta(minutes=15)
+LIFETIME = timedelta(minutes=15)
 
 _COUNTED_FOR = timedelta(hours=1)
 _BELONGS_TO = "sign_in.letter"
 
 
-def any_org_stage_asked(*, email: str, asked: str, back: str | None) -> None:
+def any_org_stage_request(*, email: str, browser_secret: str, back: str | None) -> None:
     """Stage the job for somebody who asks for a link; `asked` is the cookie of their browser, `back` a page of ours.
 
     Does the same for every address. Budget: 1 round trip.
     """
-    turn = f"sign-in {sessions.secret_hash(email).hex()}"
-    told = orjson.dumps({"email": email, "asked_by": sessions.secret_hash(asked).hex(), "back": back}).decode()
-    sealed = base64.b64encode(sealing.seal(told, belongs_to=_BELONGS_TO)).decode()
-    work.enqueue(jobs.SIGN_IN_LETTER, organization_id=None, fair_key=turn, sealed=sealed)
+    fair_key = f"sign-in {sessions.secret_hash(email).hex()}"
+    request = orjson.dumps(
+        {"email": email, "asked_by": sessions.secret_hash(browser_secret).hex(), "back": back}
+    ).decode()
+    sealed = base64.b64encode(sealing.seal(request, belongs_to=_BELONGS_TO)).decode()
+    work.enqueue(jobs.SIGN_IN_LETTER, organization_id=None, fair_key=fair_key, sealed=sealed)
 
 
-def any_org_write(*, sealed: str, now: datetime) -> None:
+def any_org_send(*, sealed: str, now: datetime) -> None:
     """Stage the letter with a link to an affiliate's address; nothing for others, and after three within an hour."""
     try:
         # Not through the cache of sealed secrets: each is opened once.
-        asked = orjson.loads(sealing.unseal.__wrapped__(base64.b64decode(sealed), belongs_to=_BELONGS_TO))
+        request = orjson.loads(sealing.unseal.__wrapped__(base64.b64decode(sealed), belongs_to=_BELONGS_TO))
         tokens.check_local("affiliate")
     except sealing.CannotOpen as error:
         raise work.NotReadable(str(error)) from error
     except tokens.NotLocal:
         return
-    email, organization_id = asked["email"], accounts.any_org_newest_brand(asked["email"])
+    email, organization_id = request["email"], accounts.any_org_newest_brand(request["email"])
     if organization_id is None:
         return
     counted_as = sessions.secret_hash(f"letter to {email}")
     if not web_sessions.any_org_take_letter(counted_as, now=now, until=now + _COUNTED_FOR):
         return
-    link = SignInLink("account", None, None, email, bytes.fromhex(asked["asked_by"]))
-    token, _ = sessions.any_org_issue_link(link, now=now, ttl_s=int(LASTS.total_seconds()))
-    _stage_letter(organization_id, email, _address(token, asked["back"]), now)
+    link = SignInLink("account", None, None, email, bytes.fromhex(request["asked_by"]))
+    token, _ = sessions.any_org_issue_link(link, now=now, ttl_s=int(LIFETIME.total_seconds()))
+    _stage_email(organization_id, email, _link_url(token, request["back"]), now)
 
 
-def _address(token: str, back: str | None) -> str:
+def _link_url(token: str, back: str | None) -> str:
     query = f"?{urlencode({'next': back})}" if back else ""
     return f"{settings.current().web.url}/sign-in/link/{token}{query}"
 
 
-def _stage_letter(organization_id: UUID, email: str, address: str, now: datetime) -> None:
+def _stage_email(organization_id: UUID, email: str, url: str, now: datetime) -> None:
     brand = organizations.find(organization_id)
     assert brand is not None  # it has this affiliate
     name = " ".join(brand.name.split())
     text = (
-        f"Open this link to sign in to your affiliate account at {name}:\n\n{address}\n\nIt works once, for"
-        f" {int(LASTS.total_seconds() // 60)} minutes. If you did not ask for it, ignore this letter: nothing happens"
+        f"Open this link to sign in to your affiliate account at {name}:\n\n{url}\n\nIt works once, for"
+        f" {int(LIFETIME.total_seconds() // 60)} minutes. If you did not ask for it, ignore this letter: nothing happens"
         " without you.\n"
     )
     subject = f"Sign in to your affiliate account at {name}"

@@ -7,16 +7,16 @@ from models.organization import organizations
 from models.organization.organizations import Organization
 
 # Names that no registry gives to anybody (RFC 6761, 6762, 7686, 8375, 9476).
-_OF_NOBODY = ("localhost", "local", "internal", "home.arpa", "invalid", "onion", "alt")
+_UNREGISTRABLE = ("localhost", "local", "internal", "home.arpa", "invalid", "onion", "alt")
 
 
-def why_not(host: str) -> str | None:
+def find_problem(host: str) -> str | None:
     """Say why a host name cannot be a brand's; None when it can."""
     web = settings.current().web
-    ours = (web.portal_domain, web.host, web.brands_target)
-    if any(domain and host_names.is_within(host, domain.lower()) for domain in ours):
+    own_domains = (web.portal_domain, web.host, web.brands_target)
+    if any(domain and host_names.is_within(host, domain.lower()) for domain in own_domains):
         return "It belongs to this service: name a domain of your own."
-    if any(host_names.is_within(host, domain) for domain in _OF_NOBODY):
+    if any(host_names.is_within(host, domain) for domain in _UNREGISTRABLE):
         return "Nobody can own this name: name a domain of your own."
     return None
 

@@ -86,10 +86,10 @@ def record_blocked_clicks(*, organization_id: UUID, clicks: Iterable[BlockedClic
     Those of one link and hour with the same reasons are one event, open with the first and counting the others, so
     that nobody can fill the list by clicking. An event that the brand closed goes on counting till its hour is over.
     """
-    counted: dict[UUID, list[BlockedClick]] = defaultdict(list)
+    by_event: dict[UUID, list[BlockedClick]] = defaultdict(list)
     for click in clicks:
-        counted[click.event_id].append(click)
-    rows = [_blocked(event_id, those[0], len(those)) for event_id, those in counted.items()]
+        by_event[click.event_id].append(click)
+    rows = [_event_row(event_id, event_clicks[0], len(event_clicks)) for event_id, event_clicks in by_event.items()]
     events.stage_counted(organization_id=organization_id, rows=rows)
 
 
@@ -133,7 +133,7 @@ def record_held_lead(lead: HeldLead, *, organization_id: UUID) -> None:
     events.stage_counted(organization_id=organization_id, rows=[row])
 
 
-def _blocked(event_id: UUID, first: BlockedClick, occurrences: int) -> dict[str, object]:
+def _event_row(event_id: UUID, first: BlockedClick, occurrences: int) -> dict[str, object]:
     return {
         "id": event_id,
         "program_id": first.program_id,

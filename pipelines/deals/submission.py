@@ -18,25 +18,25 @@ from pipelines.webhooks import emit
 
 def find(deal: Deal, seq: int) -> Milestone:
     """Return a milestone of a locked deal by its number, or refuse with 404 not_found."""
-    found = milestones.by_seq(organization_id=deal.organization_id, deal_id=deal.id, seq=seq)
-    if found is None:
+    milestone = milestones.by_seq(organization_id=deal.organization_id, deal_id=deal.id, seq=seq)
+    if milestone is None:
         raise not_found("milestone", str(seq))
-    return found
+    return milestone
 
 
-def check(milestone: Milestone, step: MilestoneStep) -> None:
+def check_step(milestone: Milestone, step: MilestoneStep) -> None:
     """Let a milestone of a locked deal take a step, or raise Refused 409 invalid_status_transition."""
-    paying = releases.payout_of(organization_id=milestone.organization_id, milestone_id=milestone.id)
-    steps.check_milestone(milestone.status, step, is_paying=paying is not None, changes=milestone.changes_requested)
+    payout_id = releases.payout_of(organization_id=milestone.organization_id, milestone_id=milestone.id)
+    steps.check_milestone(milestone.status, step, is_paying=payout_id is not None, changes=milestone.changes_requested)
 
 
-def hand_in(deal: Deal, seq: int, *, urls: Sequence[str], now: datetime) -> None:
+def submit_milestone(deal: Deal, seq: int, *, urls: Sequence[str], now: datetime) -> None:
     """Hand in a milestone of a locked deal, for its affiliate: it is released by itself after `steps.REVIEW`.
 
     Raises Refused: 404 not_found; 409 invalid_status_transition.
     """
     milestone = find(deal, seq)
-    check(milestone, MilestoneStep.submit)
+    check_step(milestone, MilestoneStep.submit)
     auto_release_at = now + steps.REVIEW
     milestones.change(
         milestone,
@@ -62,7 +62,7 @@ def request_changes(deal: Deal, seq: int, *, note: str) -> None:
     Raises Refused: 404 not_found; 409 invalid_status_transition.
     """
     milestone = find(deal, seq)
-    check(milestone, MilestoneStep.request_changes)
+    check_step(milestone, MilestoneStep.request_changes)
     milestones.change(
         milestone,
         {

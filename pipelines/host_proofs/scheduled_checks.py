@@ -11,16 +11,16 @@ from domain.refused import Refused
 from models.host_proofs import looks
 from models.organization import audit
 from pipelines import work
-from pipelines.host_proofs import holding
-from pipelines.host_proofs.held import HeldHost, NotedLook
+from pipelines.host_proofs import checks
+from pipelines.host_proofs.host_status import CheckResult, HostStatus
 
-_AT_ONCE = 200
+_BATCH = 200
 # A look that is lost is made again so much later.
-_AGAIN = timedelta(minutes=30)
+_RETRY_AFTER = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
-class AskedName:
+class DueHost:
     """What a job is to look at: of which holder, and the name that it had."""
 
     organization_id: UUID
@@ -30,41 +30,41 @@ class AskedName:
 
 def any_org_start(*, now: datetime) -> None:
     """Stage a look at every name whose turn it is, in portions: a full one asks for the next."""
-    due = looks.any_org_take_due(now=now, again=now + _AGAIN, limit=_AT_ONCE)
+    due = looks.any_org_take_due(now=now, again=now + _RETRY_AFTER, limit=_BATCH)
     for host in due:
         work.enqueue(jobs.DOMAIN_CHECK, organization_id=host.organization_id, holder_id=host.holder_id, name=host.name)
-    if len(due) == _AT_ONCE:
+    if len(due) == _BATCH:
         work.enqueue(jobs.DOMAINS_CHECK, organization_id=None)
 
 
-def prepare(asked: AskedName) -> HeldHost | None:
+def prepare(due: DueHost) -> HostStatus | None:
     """Return what is to be looked at; None for a name that its holder has no more."""
-    program_id = None if asked.holder_id == asked.organization_id else asked.holder_id
+    program_id = None if due.holder_id == due.organization_id else due.holder_id
     try:
-        held = holding.prepare(organization_id=asked.organization_id, program_id=program_id)
+        status = checks.prepare(organization_id=due.organization_id, program_id=program_id)
     except Refused:
         return None
-    return held if held.holder.name == asked.name else None
+    return status if status.holder.name == due.name else None
 
 
-def look(held: HeldHost) -> DnsReading:
+def read_dns(status: HostStatus) -> DnsReading:
     """Ask DNS. Takes nine seconds at most, never inside a transaction."""
-    assert held.wanted is not None  # what has no name is not prepared
-    return name_servers.read(held.wanted, longest_s=name_servers.FOR_JOBS_S)
+    assert status.wanted is not None  # what has no name is not prepared
+    return name_servers.read(status.wanted, longest_s=name_servers.FOR_JOBS_S)
 
 
-def record(held: HeldHost, reading: DnsReading, *, now: datetime) -> None:
+def record(prepared: HostStatus, reading: DnsReading, *, now: datetime) -> None:
     """Write down what was read; a proof that was found or lost is audited."""
     try:
-        noted = holding.note(held, reading, now=now, is_asked=False)
+        result = checks.record(prepared, reading, now=now, is_requested=False)
     except Refused:  # it has another name by now, which has its own turn
         return
-    if noted.action is not None:
-        _stage_audit(noted, noted.action, now)
+    if result.action is not None:
+        _stage_audit(result, result.action, now)
 
 
-def _stage_audit(noted: NotedLook, action: str, now: datetime) -> None:
-    holder = noted.held.holder
+def _stage_audit(result: CheckResult, action: str, now: datetime) -> None:
+    holder = result.status.holder
     audit.stage(
         organization_id=holder.organization_id,
         action=action,
@@ -77,6 +77,6 @@ def _stage_audit(noted: NotedLook, action: str, now: datetime) -> None:
         user_agent=None,
         request_id=None,
         before=None,
-        after=noted.told,
+        after=result.audit_data,
         at=now,
     )

@@ -21,7 +21,7 @@ class ProofStep:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldHost:
+class HostStatus:
     """A holder, what would prove its name (None: it has no name), and what was seen of that."""
 
     holder: HostHolder
@@ -71,28 +71,28 @@ class HeldHost:
 
 
 @dataclass(frozen=True, slots=True)
-class NotedLook:
+class CheckResult:
     """What holds after a look, and whether the name was verified before it."""
 
-    held: HeldHost
+    status: HostStatus
     was_verified: bool
 
     @property
     def is_lost(self) -> bool:
         """Whether the look ended a proof."""
-        return self.was_verified and not self.held.holder.is_verified
+        return self.was_verified and not self.status.holder.is_verified
 
     @property
     def action(self) -> str | None:
         """What the audit log calls what the look changed; None when it changed nothing."""
-        if self.was_verified == self.held.holder.is_verified:
+        if self.was_verified == self.status.holder.is_verified:
             return None
         event = "domain_lost" if self.is_lost else "domain_verified"
-        return f"org.tracking_{event}" if self.held.holder.program_id is None else f"program.{event}"
+        return f"org.tracking_{event}" if self.status.holder.program_id is None else f"program.{event}"
 
     @property
-    def told(self) -> Mapping[str, object]:
+    def audit_data(self) -> Mapping[str, object]:
         """What the audit log keeps of the name."""
-        domain = "trackingDomain" if self.held.holder.program_id is None else "customDomain"
-        held = self.held
-        return {domain: held.domain, f"{domain}Verified": held.holder.is_verified, "provedBy": held.proved_by}
+        domain = "trackingDomain" if self.status.holder.program_id is None else "customDomain"
+        status = self.status
+        return {domain: status.domain, f"{domain}Verified": status.holder.is_verified, "provedBy": status.proved_by}

@@ -24,15 +24,15 @@ def record(*, organization_id: UUID, lead: Mapping[str, Any], is_test: bool, now
     Raises Refused: affiliate_not_found, no_active_program, affiliate_not_active.
     Budget: 3 round trips (look up; insert; writes and commit).
     """
-    found = rows.look_up(
+    result = rows.look_up(
         organization_id=organization_id,
         external_event_id=lead["external_event_id"],
         slug=lead["affiliate_slug"],
         program_id=lead["program_id"],
     )
-    if found.known_lead_id is not None:
+    if result.known_lead_id is not None:
         return LeadReceipt(None)
-    referral = _creditable(found.referral)
+    referral = _check_creditable(result.referral)
     signup = NewLead(
         email=lead["email"],
         name=lead["name"],
@@ -44,7 +44,7 @@ def record(*, organization_id: UUID, lead: Mapping[str, Any], is_test: bool, now
     return lifecycle.record(organization_id=organization_id, referral=referral, signup=signup, now=now)
 
 
-def _creditable(referral: LeadReferral | None) -> LeadReferral:
+def _check_creditable(referral: LeadReferral | None) -> LeadReferral:
     if referral is None:
         message = "affiliateSlug matches no tracking link of this organization, or none in the campaign of programId."
         raise Refused(400, "affiliate_not_found", message, field="affiliateSlug")

@@ -20,7 +20,7 @@ from models import ids, invites
 from models.invites import NamedInvite
 from models.organization import organizations
 from models.programs import programs
-from pipelines.invites import letter
+from pipelines.invites import invite_email
 
 _TOKEN_BYTES = 32
 
@@ -46,31 +46,31 @@ def token_hash(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-def write(
-    *, program: programs.Program, wanted: Sequence[Mapping[str, Any]], inviter: Inviter, now: datetime
+def create_and_send(
+    *, program: programs.Program, bodies: Sequence[Mapping[str, Any]], inviter: Inviter, now: datetime
 ) -> list[SentInvite]:
     """Write invites to a program and mail their links. Raises Refused 409 pending_invites_limit_reached."""
-    if not wanted:
+    if not bodies:
         return []
-    check_room(organization_id=program.organization_id, adding=len(wanted), now=now)
+    check_limit(organization_id=program.organization_id, adding=len(bodies), now=now)
     rows, written = [], []
-    for invitation in wanted:
+    for body in bodies:
         token = secrets.token_urlsafe(_TOKEN_BYTES)
-        row = _row(program, invitation, inviter, token, now)
+        row = _row(program, body, inviter, token, now)
         rows.append(row)
         written.append((NamedInvite(**row, program_name=program.name), token))
     invites.stage(rows)
     return _mail(program, written, now)
 
 
-def write_again(*, program: programs.Program, invite: NamedInvite, now: datetime) -> list[SentInvite]:
+def renew_and_send(*, program: programs.Program, invite: NamedInvite, now: datetime) -> list[SentInvite]:
     """Give a locked invite a new token and a new end, and mail its link."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     renewed = invites.renew(invite, token_hash=token_hash(token), now=now, until=now + LIFETIME)
     return _mail(program, [(renewed, token)], now)
 
 
-def check_room(*, organization_id: UUID, adding: int, now: datetime) -> None:
+def check_limit(*, organization_id: UUID, adding: int, now: datetime) -> None:
     """Refuse with 409 pending_invites_limit_reached when so many more would be too many."""
     if invites.count_pending(organization_id=organization_id, now=now) + adding > MOST_PENDING:
         message = f"An organization may have {MOST_PENDING} pending invites; revoke some, or wait for answers."
@@ -78,22 +78,22 @@ def check_room(*, organization_id: UUID, adding: int, now: datetime) -> None:
 
 
 def _row(
-    program: programs.Program, wanted: Mapping[str, Any], inviter: Inviter, token: str, now: datetime
+    program: programs.Program, body: Mapping[str, Any], inviter: Inviter, token: str, now: datetime
 ) -> dict[str, Any]:
-    note = html.clean(wanted["personal_note_html"] or "").strip()
+    note = html.clean(body["personal_note_html"] or "").strip()
     return {
         "id": ids.new_id(),
         "organization_id": program.organization_id,
         "program_id": program.id,
-        "email": wanted["email"],
-        "full_name": wanted["full_name"],
-        "slug": wanted["slug"],
+        "email": body["email"],
+        "full_name": body["full_name"],
+        "slug": body["slug"],
         "kept_slug": None,
         "personal_note_html": note or None,
-        "custom_commission_type": wanted.get("custom_commission_type"),
-        "custom_commission_value": wanted.get("custom_commission_value"),
-        "custom_commission_currency": wanted.get("custom_commission_currency"),
-        "auto_approve": wanted["auto_approve"],
+        "custom_commission_type": body.get("custom_commission_type"),
+        "custom_commission_value": body.get("custom_commission_value"),
+        "custom_commission_currency": body.get("custom_commission_currency"),
+        "auto_approve": body["auto_approve"],
         "is_test": inviter.is_test,
         "state": InviteState.Pending.value,
         "token_hash": token_hash(token),
@@ -106,13 +106,15 @@ def _row(
     }
 
 
-def _mail(program: programs.Program, written: Sequence[tuple[NamedInvite, str]], now: datetime) -> list[SentInvite]:
+def _mail(
+    program: programs.Program, invites_with_tokens: Sequence[tuple[NamedInvite, str]], now: datetime
+) -> list[SentInvite]:
     organization = organizations.find(program.organization_id)
     assert organization is not None  # the program is its
     sent = []
-    for invite, token in written:
+    for invite, token in invites_with_tokens:
         accept_url = f"{settings.current().web.url}/invites/{token}"
-        occasion = letter.Occasion(organization=organization, program=program, invite=invite)
-        letter.stage(occasion, accept_url=accept_url, now=now)
+        context = invite_email.InviteContext(organization=organization, program=program, invite=invite)
+        invite_email.send(context, accept_url=accept_url, now=now)
         sent.append(SentInvite(invite=invite, accept_url=accept_url))
     return sent

@@ -26,7 +26,7 @@ from models.fraud import fraud_settings
 from models.fraud.fraud_settings import FraudSettings
 from models.leads import paid
 from models.leads.rows import LeadReferral
-from pipelines.fraud import cases
+from pipelines.fraud import fraud_events
 from pipelines.leads import lifecycle
 from pipelines.leads.lifecycle import NewLead
 from pipelines.programs import rewards
@@ -46,7 +46,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class LeadCase:
     """A lead that is looked at. `click` is the verdict on the visitor's last click, or on the visit itself."""
 
     organization_id: UUID
@@ -60,7 +60,7 @@ class Case:
     obstacle: Obstacle | None
 
 
-def not_open() -> Refused:
+def not_open_refusal() -> Refused:
     """Return the refusal for a slug that leads nowhere, to nobody who can earn, or to a brand without the preview."""
     return Refused(404, "not_found", "There is no such form.")
 
@@ -68,16 +68,16 @@ def not_open() -> Refused:
 def check_open(link: Link) -> None:
     """Refuse a link that takes no paid leads now with 404 not_found."""
     if not link.can_earn or not fraud_settings.of(link.organization_id).lead_preview:
-        raise not_open()
+        raise not_open_refusal()
 
 
-def prepare(*, link: Link, lead: Mapping[str, Any], visit: Visit, now: datetime) -> Case:
+def prepare(*, link: Link, lead: Mapping[str, Any], visit: Visit, now: datetime) -> LeadCase:
     """Return a lead with all that it is judged by; `lead` is `schemas.leads.paid_lead.PaidLeadBody` loaded.
 
     Raises Refused 404 not_found for a link whose affiliate or program cannot earn now.
     """
     organization_id = link.organization_id
-    referral = _creditable(organization_id, link.program_id, link.affiliate_id)
+    referral = _find_creditable(organization_id, link.program_id, link.affiliate_id)
     click = paid.last_click(
         organization_id=organization_id,
         affiliate_id=link.affiliate_id,
@@ -85,20 +85,20 @@ def prepare(*, link: Link, lead: Mapping[str, Any], visit: Visit, now: datetime)
         since=now - timedelta(days=link.cookie_window_days),
     )
     facts = _facts(organization_id, referral, lead["email"], now)
-    return Case(
+    return LeadCase(
         organization_id=organization_id,
         referral=referral,
         settings=fraud_settings.of(organization_id),
         email=lead["email"],
         name=lead["name"],
         facts=facts.lead,
-        click=_graver(_judged(click), _of_visit(visit)),
+        click=_worse_verdict(_verdict_from_click(click), _score_visit(visit)),
         sub_id=click.sub_id if click else None,
-        obstacle=_obstacle(organization_id, referral, facts),
+        obstacle=_find_obstacle(organization_id, referral, facts),
     )
 
 
-def judge(case: Case) -> Verdict | None:
+def judge(case: LeadCase) -> Verdict | None:
     """Return what speaks against a lead; None where the budget is spent. Make no such call inside a transaction.
 
     Who is known or over the cap is judged as well, so that neither the time nor a silent scorer tells who is.
@@ -123,7 +123,7 @@ def judge(case: Case) -> Verdict | None:
         raise Refused(503, "fraud_scoring_unavailable", message) from error
 
 
-def record(*, case: Case, verdict: Verdict | None, now: datetime) -> None:
+def record(*, case: LeadCase, verdict: Verdict | None, now: datetime) -> None:
     """Record a judged lead with its conversion and its fraud event, or nothing where it ends before.
 
     A known person leaves no trace, a lead of the affiliate's own or over the cap a fraud event alone. With a high score
@@ -131,21 +131,23 @@ def record(*, case: Case, verdict: Verdict | None, now: datetime) -> None:
     Raises Refused 409 campaign_budget_reached, 404 not_found when the affiliate cannot earn any more.
     """
     purse = rewards.purse(organization_id=case.organization_id, program_id=case.referral.program_id)
-    _creditable(case.organization_id, case.referral.program_id, case.referral.affiliate_id)
-    now_known = _facts(case.organization_id, case.referral, case.email, now)
-    obstacle = _obstacle(case.organization_id, case.referral, now_known, purse)
+    _find_creditable(case.organization_id, case.referral.program_id, case.referral.affiliate_id)
+    current = _facts(case.organization_id, case.referral, case.email, now)
+    obstacle = _find_obstacle(case.organization_id, case.referral, current, purse)
     if verdict is None or obstacle == "budget":
         raise Refused(409, "campaign_budget_reached", "The campaign takes no more leads: its budget is spent.")
     if obstacle in ("self_lead", "daily_cap"):
-        _reject(case, now_known.lead, now)
+        _reject(case, current.lead, now)
     elif obstacle is None:
-        _write(case, verdict, now_known.reward, now)
+        _write(case, verdict, current.reward, now)
 
 
-def _creditable(organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> LeadReferral:
-    referral = lifecycle.referral(organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id)
+def _find_creditable(organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> LeadReferral:
+    referral = lifecycle.find_referral(
+        organization_id=organization_id, program_id=program_id, affiliate_id=affiliate_id
+    )
     if referral is None or not referral.is_program_open or referral.affiliate_status != AffiliateStatus.Approved:
-        raise not_open()
+        raise not_open_refusal()
     return referral
 
 
@@ -179,7 +181,7 @@ def _facts(organization_id: UUID, referral: LeadReferral, email: str, now: datet
     return _Facts(lead, count.is_known, reward)
 
 
-def _obstacle(
+def _find_obstacle(
     organization_id: UUID, referral: LeadReferral, facts: _Facts, purse: rewards.Purse | None = None
 ) -> Obstacle | None:
     if SELF_LEAD.holds(facts.lead):
@@ -190,15 +192,15 @@ def _obstacle(
         return "daily_cap"
     if facts.reward is None or referral.is_test_affiliate:
         return None  # a rehearsal spends nothing
-    held = purse or rewards.purse(organization_id=organization_id, program_id=referral.program_id)
-    return None if held.affordable(facts.reward.fee, 1) else "budget"
+    current_purse = purse or rewards.purse(organization_id=organization_id, program_id=referral.program_id)
+    return None if current_purse.affordable(facts.reward.fee, 1) else "budget"
 
 
-def _judged(click: paid.LastClick | None) -> Verdict | None:
+def _verdict_from_click(click: paid.LastClick | None) -> Verdict | None:
     return Verdict(click.score, tuple(click.reasons)) if click and click.reasons is not None else None
 
 
-def _of_visit(visit: Visit) -> Verdict:
+def _score_visit(visit: Visit) -> Verdict:
     return fraud.score(
         ClickFacts(
             agent=visit.agent,
@@ -210,20 +212,20 @@ def _of_visit(visit: Visit) -> Verdict:
     )
 
 
-def _graver(click: Verdict | None, visit: Verdict) -> Verdict:
+def _worse_verdict(click: Verdict | None, visit: Verdict) -> Verdict:
     return click if click is not None and click.score > visit.score else visit
 
 
-def _reject(case: Case, facts: LeadFacts, now: datetime) -> None:
+def _reject(case: LeadCase, facts: LeadFacts, now: datetime) -> None:
     """Stage one fraud event for a person and a day, however often they try."""
     verdict = fraud.score(facts)
     subject = f"{case.referral.affiliate_id} {emails.normalize(case.email)} {now.date()}"
-    _note(case, uuid5(case.referral.program_id, subject), verdict, "blocked", now)
+    _record_event(case, uuid5(case.referral.program_id, subject), verdict, "blocked", now)
 
 
-def _write(case: Case, verdict: Verdict, reward: Reward | None, now: datetime) -> None:
+def _write(case: LeadCase, verdict: Verdict, reward: Reward | None, now: datetime) -> None:
     decision = fraud.decide(verdict.score, case.settings.strictness)
-    recorded = lifecycle.record(
+    receipt = lifecycle.record(
         organization_id=case.organization_id,
         referral=case.referral,
         signup=NewLead(
@@ -238,12 +240,14 @@ def _write(case: Case, verdict: Verdict, reward: Reward | None, now: datetime) -
         reward=reward,
         status=ConversionStatus.Pending if decision == "pass" else ConversionStatus.Invalidated,
     )
-    if recorded.lead_id is not None and decision != "pass":
-        _note(case, recorded.lead_id, verdict, "held" if decision == "hold" else "blocked", now)
+    if receipt.lead_id is not None and decision != "pass":
+        _record_event(case, receipt.lead_id, verdict, "held" if decision == "hold" else "blocked", now)
 
 
-def _note(case: Case, subject_id: UUID, verdict: Verdict, action: Literal["blocked", "held"], now: datetime) -> None:
-    cases.record_event(
+def _record_event(
+    case: LeadCase, subject_id: UUID, verdict: Verdict, action: Literal["blocked", "held"], now: datetime
+) -> None:
+    fraud_events.record_event(
         organization_id=case.organization_id,
         program_id=case.referral.program_id,
         affiliate_id=case.referral.affiliate_id,

@@ -28,39 +28,52 @@ def choose(organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> list[Cho
     preview shows what the import does.
     Budget: 2 round trips; one more where rows bring no slug, and one where a slug cannot be had.
     """
-    known = tracking_links.slugs_of(organization_id=organization_id, emails=[row["email"] for row in rows])
+    current = tracking_links.slugs_of(organization_id=organization_id, emails=[row["email"] for row in rows])
     former = [former_slugs.judge(row["slug"]) if row["slug"] else None for row in rows]
-    brought = Counter(one.text for one in former if one)
+    brought = Counter(candidate.text for candidate in former if candidate)
     owners = tracking_links.owners(organization_id=organization_id, slugs=list(brought))
     replaced = {
-        one.text
-        for row, one in zip(rows, former, strict=True)
-        if one and (one.problem or brought[one.text] > 1 or not owners.get(one.text, set()) <= {row["email"]})
+        candidate.text
+        for row, candidate in zip(rows, former, strict=True)
+        if candidate
+        and (
+            candidate.problem or brought[candidate.text] > 1 or not owners.get(candidate.text, set()) <= {row["email"]}
+        )
     }
-    candidates = _candidates(organization_id, replaced, brought, owners)
-    is_fresh = [one is None and row["email"] not in known for row, one in zip(rows, former, strict=True)]
+    candidates = _list_replacements(organization_id, replaced, brought, owners)
+    is_fresh = [candidate is None and row["email"] not in current for row, candidate in zip(rows, former, strict=True)]
     fresh = iter(
-        _fresh(organization_id, sum(is_fresh), besides={*brought, *(one for c in candidates.values() for one in c)})
+        _draw_slugs(
+            organization_id,
+            sum(is_fresh),
+            excluded={*brought, *(candidate for c in candidates.values() for candidate in c)},
+        )
     )
-    chooser = _Chooser(owners, known, candidates)
+    chooser = _Chooser(owners, current, candidates)
     return [
-        ChosenSlugs([known.get(row["email"]) or next(fresh)]) if one is None else chooser.choose(row["email"], one)
-        for row, one in zip(rows, former, strict=True)
+        ChosenSlugs([current.get(row["email"]) or next(fresh)])
+        if candidate is None
+        else chooser.choose(row["email"], candidate)
+        for row, candidate in zip(rows, former, strict=True)
     ]
 
 
-def _candidates(
+def _list_replacements(
     organization_id: UUID, replaced: set[str], brought: Mapping[str, int], owners: dict[str, set[str]]
 ) -> dict[str, list[str]]:
     """Return what may take the place of each of these slugs, but what other rows bring; add whose they are by now."""
-    found = {
-        text: [one for one in former_slugs.replacements(text, seed=str(organization_id)) if one not in brought]
+    by_slug = {
+        text: [
+            candidate
+            for candidate in former_slugs.replacements(text, seed=str(organization_id))
+            if candidate not in brought
+        ]
         for text in replaced
     }
-    unknown = {one for candidates in found.values() for one in candidates}
+    unknown = {candidate for candidates in by_slug.values() for candidate in candidates}
     if unknown:
         owners |= tracking_links.owners(organization_id=organization_id, slugs=list(unknown))
-    return found
+    return by_slug
 
 
 class _Chooser:
@@ -99,10 +112,10 @@ class _Chooser:
         self._owners.setdefault(slug, set()).add(email)
 
 
-def _fresh(organization_id: UUID, count: int, *, besides: set[str]) -> list[str]:
+def _draw_slugs(organization_id: UUID, count: int, *, excluded: set[str]) -> list[str]:
     # Drawn for all at once; of 31 to the power of 8 hardly one is taken, and then they are drawn again.
     drawn: set[str] = set()
     while len(drawn) < count:
-        more = {enrollment.random_slug() for _ in range(count - len(drawn))} - besides
+        more = {enrollment.random_slug() for _ in range(count - len(drawn))} - excluded
         drawn |= more - tracking_links.owners(organization_id=organization_id, slugs=list(more)).keys()
     return list(drawn)

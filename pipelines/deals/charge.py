@@ -31,7 +31,7 @@ def start(deal: Deal, *, now: datetime) -> None:
     Raises Refused 409: invalid_status_transition, test_deal, affiliate_not_approved, no_funding_source, fx_unavailable,
     and the codes of the gates of a payout run.
     """
-    offer.check(deal, DealStep.fund)
+    offer.check_step(deal, DealStep.fund)
     if deal.is_test:
         raise Refused(409, "test_deal", "The deal was drafted with a test key, to rehearse; it is not paid.")
     party = deals.party(organization_id=deal.organization_id, affiliate_id=deal.affiliate_id)
@@ -39,17 +39,17 @@ def start(deal: Deal, *, now: datetime) -> None:
         raise Refused(409, "affiliate_not_approved", "The affiliate is not Approved any more; cancel the deal.")
     organization = organizations.find(deal.organization_id)
     assert organization is not None
-    source = sources.check(organization)
+    source = sources.check_source(organization)
     bps = settings.current().rails.deal_take_bps
     total = 0
     for milestone in milestones.of_deal(organization_id=deal.organization_id, deal_id=deal.id):
         take = funding.take_cents(amount_cents=milestone.amount_cents, bps=bps)
         milestones.stage_take(milestone, take)
         total += milestone.amount_cents + take
-    usd_cents = money.in_usd(cents=total, currency=deal.currency, rate=money.rate(deal.currency, now=now))
+    usd_cents = money.to_usd_cents(cents=total, currency=deal.currency, rate=money.find_rate(deal.currency, now=now))
     gates.check(payout_funding.standing(organization, now=now), total_cents=usd_cents)
-    before = requests.latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
-    number = before.number + 1 if before else 1
+    last = requests.latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
+    number = last.number + 1 if last else 1
     request_id = ids.new_id()
     requests.stage_insert(
         id=request_id,
@@ -73,7 +73,7 @@ def enqueue(organization_id: UUID, request_id: UUID) -> None:
     work.enqueue(jobs.DEAL_ASK, organization_id=organization_id, request_id=request_id)
 
 
-def came(request: FundingRequest, *, reference: str, now: datetime) -> None:
+def record_success(request: FundingRequest, *, reference: str, now: datetime) -> None:
     """Book a charge that has succeeded, whose deal is locked, and tell the brand of each milestone."""
     where = {"organization_id": request.organization_id, "deal_id": request.deal_id}
     deal = deals.lock(**where)

@@ -23,18 +23,18 @@ from models.deals import deals, escrow, requests
 from models.deals.requests import FundingRequest
 from models.upkeep import known_servers
 from pipelines import restore_guard
-from pipelines.deals import fund, sources
+from pipelines.deals import charge, sources
 from pipelines.work import GiveUp, TryAgain
 
 _log = structlog.get_logger(__name__)
 
 _SOURCE_MISSING = timedelta(hours=1)
 _MISCONFIGURED = timedelta(minutes=10)
-_OVER = (AttemptState.paid, AttemptState.rejected)
+_FINAL_STATES = (AttemptState.paid, AttemptState.rejected)
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedQuestion:
+class PreparedCall:
     """What to ask, and of whom. A request that may have been asked for before is looked up first.
 
     `age` is since then, None where it surely never was.
@@ -47,23 +47,23 @@ class PreparedQuestion:
     age: timedelta | None
 
 
-def prepare(*, organization_id: UUID, request_id: UUID, now: datetime) -> PreparedQuestion | None:
+def prepare(*, organization_id: UUID, request_id: UUID, now: datetime) -> PreparedCall | None:
     """Write down that the source is about to be asked; None when there is nothing to ask.
 
     Raises TryAgain until a source is configured, and after a restore (`whole_books`).
     """
     request = lock(organization_id=organization_id, request_id=request_id)
-    if request is None or request.state in _OVER:
+    if request is None or request.state in _FINAL_STATES:
         return None
     restore_guard.check(now)
     try:
-        source = sources.of(request, now=now)
+        source = sources.find_source(request, now=now)
     except sources.SourceMissing as missing:
         _log.warning("deal.no_source", request=str(request.id), kind=request.kind)
         raise TryAgain(at=now + _SOURCE_MISSING, why=f"no funding source: {missing}") from missing
     if request.books is None:
         requests.stage_books(request, source.books)
-    return PreparedQuestion(
+    return PreparedCall(
         request,
         source,
         request.books or source.books,
@@ -87,17 +87,17 @@ def _age(request: FundingRequest) -> timedelta | None:
 
 def lock(*, organization_id: UUID, request_id: UUID) -> FundingRequest | None:
     """Return a request, locked after its deal, or None."""
-    found = requests.find(organization_id=organization_id, request_id=request_id)
-    if found is None:
+    row = requests.find(organization_id=organization_id, request_id=request_id)
+    if row is None:
         return None
-    deals.lock(organization_id=organization_id, deal_id=found.deal_id)
+    deals.lock(organization_id=organization_id, deal_id=row.deal_id)
     return requests.lock(organization_id=organization_id, request_id=request_id)
 
 
-def call(prepared: PreparedQuestion) -> Answer | RailMisconfigured:
+def call(prepared: PreparedCall) -> Answer | RailMisconfigured:
     """Ask the source; never inside a transaction. Raises GiveUp where a person has to look before anything is asked."""
     request = prepared.request
-    asked = FundingCall(
+    call_ = FundingCall(
         kind=FundingKind(request.kind),
         key=request.key,
         organization_id=request.organization_id,
@@ -110,19 +110,19 @@ def call(prepared: PreparedQuestion) -> Answer | RailMisconfigured:
     )
     try:
         if prepared.age is None:
-            return prepared.source.ask(asked)
-        return base.resolve(prepared.source, asked, age=prepared.age, books=prepared.books)
+            return prepared.source.ask(call_)
+        return base.resolve(prepared.source, call_, age=prepared.age, books=prepared.books)
     except RailMisconfigured as error:
         return error
     except KeyTaken as error:
         raise GiveUp(f"the funding source knows this key for something else: {error}") from error
 
 
-def record(prepared: PreparedQuestion, answer: Answer | RailMisconfigured, *, now: datetime) -> datetime | None:
+def record(prepared: PreparedCall, answer: Answer | RailMisconfigured, *, now: datetime) -> datetime | None:
     """Write down what the source said; return when it is to be asked again, None when that is settled."""
-    asked = prepared.request
-    request = lock(organization_id=asked.organization_id, request_id=asked.id)
-    if request is None or request.state in _OVER:
+    before = prepared.request
+    request = lock(organization_id=before.organization_id, request_id=before.id)
+    if request is None or request.state in _FINAL_STATES:
         return None
     if isinstance(answer, RailMisconfigured):
         _stage(request, AttemptState.unknown, now, detail=str(answer))
@@ -132,7 +132,7 @@ def record(prepared: PreparedQuestion, answer: Answer | RailMisconfigured, *, no
     if not settle(request, answer, now=now):
         return None
     after_s = settings.current().rails.ask_again_s
-    return now + timedelta(seconds=after_s[min(asked.asked, len(after_s) - 1)])
+    return now + timedelta(seconds=after_s[min(before.asked, len(after_s) - 1)])
 
 
 def settle(request: FundingRequest, answer: Answer, *, now: datetime) -> bool:
@@ -140,7 +140,7 @@ def settle(request: FundingRequest, answer: Answer, *, now: datetime) -> bool:
     match answer:
         case Paid(references):
             _stage(request, AttemptState.paid, now, reference=references[REFERENCE])
-            _moved(request, references[REFERENCE], now)
+            _record_success(request, references[REFERENCE], now)
             return False
         case Rejected(code, message):
             _stage(request, AttemptState.rejected, now, detail=f"{code}: {message}")
@@ -162,7 +162,7 @@ def settle_by_hand(request: FundingRequest, *, paid_as: str | None, failed_becau
     A refund that was refused may have been paid by other means since. Returns the state. Raises Refused 409
     invalid_status_transition when it is over.
     """
-    if request.state in _OVER and not (paid_as and _is_owed(request)):
+    if request.state in _FINAL_STATES and not (paid_as and _is_open_refund(request)):
         raise out_of_turn(f"The {request.kind} is {request.state}; only one that waits for its source can be settled.")
     answer: Answer
     if paid_as is not None:
@@ -173,7 +173,7 @@ def settle_by_hand(request: FundingRequest, *, paid_as: str | None, failed_becau
     return AttemptState.paid if paid_as is not None else AttemptState.rejected
 
 
-def _is_owed(request: FundingRequest) -> bool:
+def _is_open_refund(request: FundingRequest) -> bool:
     """Say whether a refund was refused, and nobody has asked for it again."""
     if request.kind != FundingKind.refund or request.state != AttemptState.rejected:
         return False
@@ -186,9 +186,9 @@ def _is_owed(request: FundingRequest) -> bool:
     return latest is not None and latest.id == request.id
 
 
-def _moved(request: FundingRequest, reference: str, now: datetime) -> None:
+def _record_success(request: FundingRequest, reference: str, now: datetime) -> None:
     if request.kind == FundingKind.charge:
-        fund.came(request, reference=reference, now=now)
+        charge.record_success(request, reference=reference, now=now)
         return
     deal = deals.lock(organization_id=request.organization_id, deal_id=request.deal_id)
     assert deal is not None

@@ -20,13 +20,13 @@ from pipelines.restores import clean
 
 _log = structlog.get_logger(__name__)
 
-_ALL = 10_000_000
+_NO_LIMIT = 10_000_000
 # No rail has these books, so what is written to be in them is looked up and never sent.
 _BOOKS_BEFORE = "before the restore"
 
 
 @dataclass(frozen=True, slots=True)
-class Unsure:
+class WaitingPayout:
     """A payout that waits, and the key that its rail knows it by if it was paid meanwhile. US cents."""
 
     payout_id: str
@@ -37,30 +37,30 @@ class Unsure:
     key: str
 
 
-def any_org_unsure() -> list[Unsure]:
+def any_org_list_waiting() -> list[WaitingPayout]:
     """Return the payouts that wait to be sent, newest first."""
     return [
-        Unsure(
-            str(one.id),
-            str(one.organization_id),
-            str(one.affiliate_id),
-            one.amount_cents,
-            one.method,
-            transfers.key_of(payout_id=one.id, attempt=one.attempt),
+        WaitingPayout(
+            str(payout.id),
+            str(payout.organization_id),
+            str(payout.affiliate_id),
+            payout.amount_cents,
+            payout.method,
+            transfers.key_of(payout_id=payout.id, attempt=payout.attempt),
         )
-        for one in _pending()
+        for payout in _list_pending()
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class ReleaseResult:
     """How many payouts are looked up at their rail before they are sent, and how many were let go of to be netted."""
 
     looked_up: int
     let_go: int
 
 
-def any_org_release(*, restored_to: datetime, is_compared: bool, by: str, now: datetime) -> Released:
+def any_org_release(*, restored_to: datetime, is_compared: bool, by: str, now: datetime) -> ReleaseResult:
     """Let payouts go on.
 
     Those that could be sent are from before the restore, for none are made while they are held. They are written down
@@ -73,23 +73,23 @@ def any_org_release(*, restored_to: datetime, is_compared: bool, by: str, now: d
         _check_compared(restored_to)
     if not known_servers.know(by=by, restored_to=restored_to):
         raise Refused(409, "not_restored", "This server's books are known to be whole: nothing is held.")
-    pending = _pending()
-    netted = _let_go_to_net(pending, now)
-    _never_send_again()
-    waiting = [one for one in pending if one.id not in netted]
-    locked = [payouts.lock(organization_id=one.organization_id, payout_id=one.id) for one in waiting]
-    doubtful = [one for one in locked if one is not None and _could_be_sent(one, now)]
-    for payout in doubtful:
+    pending = _list_pending()
+    netted_ids = _release_to_net(pending, now)
+    _stop_resending()
+    waiting = [row for row in pending if row.id not in netted_ids]
+    locked = [payouts.lock(organization_id=row.organization_id, payout_id=row.id) for row in waiting]
+    uncertain = [row for row in locked if row is not None and _can_be_sent(row, now)]
+    for payout in uncertain:
         key = transfers.key_of(payout_id=payout.id, attempt=payout.attempt)
         attempts.stage_possible(payout, key=key, at=restored_to)
         payouts.stage_change(payout, status=PayoutStatus.Processing, submitted_at=restored_to)
     _log.warning(
         "payout.released_after_restore",
         restored_to=restored_to.isoformat(),
-        looked_up=len(doubtful),
-        let_go=len(netted),
+        looked_up=len(uncertain),
+        let_go=len(netted_ids),
     )
-    return Released(len(doubtful), len(netted))
+    return ReleaseResult(len(uncertain), len(netted_ids))
 
 
 def _check_compared(restored_to: datetime) -> None:
@@ -103,48 +103,48 @@ def _check_compared(restored_to: datetime) -> None:
     raise Refused(409, "not_compared", message)
 
 
-def _let_go_to_net(pending: Sequence[desk.DeskPayout], now: datetime) -> set[UUID]:
+def _release_to_net(pending: Sequence[desk.DeskPayout], now: datetime) -> set[UUID]:
     """Let go of Pending payouts to affiliates who have a forgotten payment to net; return which."""
-    netted = set()
-    for one in _of_advanced(pending):
-        payout = decisions.lock(organization_id=one.organization_id, payout_id=one.id)
+    netted_ids = set()
+    for row in _with_advances(pending):
+        payout = decisions.lock(organization_id=row.organization_id, payout_id=row.id)
         is_listed = payout.exported_at is not None  # the brand may be paying it by hand, and voids it if not
         if payout.status == PayoutStatus.Pending and payout.milestone_id is None and not is_listed:
             decisions.let_go_to_net(payout, now=now)
-            netted.add(payout.id)
-    return netted
+            netted_ids.add(payout.id)
+    return netted_ids
 
 
-def _never_send_again() -> None:
+def _stop_resending() -> None:
     """Have payouts that are on their way to such affiliates looked up only, and never sent again."""
-    for one in _of_advanced(_in_status(PayoutStatus.Processing)):
-        payout = payouts.lock(organization_id=one.organization_id, payout_id=one.id)
+    for row in _with_advances(_list_by_status(PayoutStatus.Processing)):
+        payout = payouts.lock(organization_id=row.organization_id, payout_id=row.id)
         if payout is not None and payout.status == PayoutStatus.Processing:
             attempts.stage_books(payout, _BOOKS_BEFORE)
 
 
-def _of_advanced(found: Sequence[desk.DeskPayout]) -> list[desk.DeskPayout]:
+def _with_advances(payouts_: Sequence[desk.DeskPayout]) -> list[desk.DeskPayout]:
     """Return those of the payouts whose affiliates have a forgotten payment to net, in the order of their ids."""
     by_organization: defaultdict[UUID, list[desk.DeskPayout]] = defaultdict(list)
-    for one in sorted(found, key=lambda one: (one.organization_id, one.id)):
-        by_organization[one.organization_id].append(one)
+    for row in sorted(payouts_, key=lambda row: (row.organization_id, row.id)):
+        by_organization[row.organization_id].append(row)
     advanced = []
-    for organization_id, theirs in by_organization.items():
-        whose = [one.affiliate_id for one in theirs]
-        outstanding = advances.outstanding(organization_id=organization_id, affiliate_ids=whose)
-        advanced += [one for one in theirs if one.affiliate_id in outstanding]
+    for organization_id, rows in by_organization.items():
+        affiliate_ids = [row.affiliate_id for row in rows]
+        outstanding = advances.outstanding(organization_id=organization_id, affiliate_ids=affiliate_ids)
+        advanced += [row for row in rows if row.affiliate_id in outstanding]
     return advanced
 
 
-def _pending() -> list[desk.DeskPayout]:
-    return _in_status(PayoutStatus.Pending)
+def _list_pending() -> list[desk.DeskPayout]:
+    return _list_by_status(PayoutStatus.Pending)
 
 
-def _in_status(status: PayoutStatus) -> list[desk.DeskPayout]:
-    return desk.any_org_payouts(organization_id=None, run_id=None, status=status, limit=_ALL)
+def _list_by_status(status: PayoutStatus) -> list[desk.DeskPayout]:
+    return desk.any_org_payouts(organization_id=None, run_id=None, status=status, limit=_NO_LIMIT)
 
 
-def _could_be_sent(payout: Payout, now: datetime) -> bool:
+def _can_be_sent(payout: Payout, now: datetime) -> bool:
     is_held_back = (
         payout.review_status in (ReviewStatus.Pending, ReviewStatus.Rejected) or payout.exported_at is not None
     )

@@ -11,7 +11,7 @@ from models.jobs.desk import DeadFilters, JobRow
 
 
 @dataclass(frozen=True, slots=True)
-class QueueStanding:
+class QueueStatus:
     """A queue: the live worker threads that take its jobs, how many jobs are in which state, how old the oldest due
     one is in seconds, how many were done within the last minute, and since when it is paused, and why.
 
@@ -34,21 +34,21 @@ class QueueStanding:
     waits_until: datetime | None
 
 
-def any_org_standing() -> list[QueueStanding]:
+def any_org_list() -> list[QueueStatus]:
     """Return every queue by name, with those that no release of ours knows and that hold something.
 
     Budget: 4 statements.
     """
     counts = {row[0]: row[1:] for row in desk.any_org_counts()}
     live, done, paused = processes.live_threads(), processes.done_last_minute(), desk.paused()
-    standing = []
+    statuses = []
     for queue in sorted({*jobs.QUEUES, *counts}):
         waiting, retrying, out, dead, oldest_s, waits_for, waits_until, held_up = counts.get(
             queue, (0, 0, 0, 0, 0, None, None, 0)
         )
         paused_at, paused_why = paused.get(queue, (None, None))
-        standing.append(
-            QueueStanding(
+        statuses.append(
+            QueueStatus(
                 queue=queue,
                 threads=live.get(queue, 0),
                 waiting=waiting,
@@ -64,10 +64,10 @@ def any_org_standing() -> list[QueueStanding]:
                 waits_until=waits_until,
             )
         )
-    return standing
+    return statuses
 
 
-def find_known(queue: str) -> str:
+def check_queue(queue: str) -> str:
     """Return the name of a queue that there is, or refuse with 404 not_found."""
     if queue not in jobs.QUEUES:
         raise Refused(404, "not_found", "There is no such queue.")
@@ -78,7 +78,7 @@ def any_org_find_dead(job_id: int) -> JobRow:
     """Return a dead letter. Raises Refused 404 not_found."""
     job = desk.any_org_find(job_id)
     if job is None or job.failed_at is None:
-        raise not_dead(job_id)
+        raise not_dead_refusal(job_id)
     return job
 
 
@@ -92,7 +92,7 @@ def any_org_replay_one(job_id: int) -> JobRow:
     """Make a dead letter wait again and return it as it was. Raises Refused 404 not_found."""
     job = any_org_find_dead(job_id)
     if not desk.any_org_replay([job_id]):
-        raise not_dead(job_id)
+        raise not_dead_refusal(job_id)
     return job
 
 
@@ -101,18 +101,18 @@ def any_org_replay_all(filters: DeadFilters, *, confirmed: int) -> Sequence[int]
 
     Raises Refused 409 count_mismatch, with the `count` that there is, where there are not as many as were confirmed.
     """
-    found = desk.any_org_lock_dead_ids(filters)
-    check_count(len(found), confirmed, undone="replayed")
-    return desk.any_org_replay(found)
+    job_ids = desk.any_org_lock_dead_ids(filters)
+    check_count(len(job_ids), confirmed, verb="replayed")
+    return desk.any_org_replay(job_ids)
 
 
-def check_count(count: int, confirmed: int, *, undone: str) -> None:
+def check_count(count: int, confirmed: int, *, verb: str) -> None:
     """Raise Refused 409 count_mismatch, with the `count` that there is, unless it was confirmed."""
     if count != confirmed:
-        message = f"There are {count} dead letters now, not {confirmed}. Nothing was {undone}: look, then confirm."
+        message = f"There are {count} dead letters now, not {confirmed}. Nothing was {verb}: look, then confirm."
         raise Refused(409, "count_mismatch", message, count=count)
 
 
-def not_dead(job_id: int) -> Refused:
+def not_dead_refusal(job_id: int) -> Refused:
     """Return the refusal of a job that is not among the dead letters."""
     return Refused(404, "not_found", f"{job_id} is no dead letter. Next: flask jobs dead")

@@ -24,7 +24,7 @@ from pipelines.webhooks import emit
 
 
 @dataclass(frozen=True, slots=True)
-class EndingCode:
+class RevokedCode:
     """A revoked code that is about to end where it is minted."""
 
     code: AffiliateCoupon
@@ -33,7 +33,7 @@ class EndingCode:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class SwitchOffResult:
     """Whether a code ended at its gateway; its id there, where it had to be looked up.
 
     `is_id_free` says that another code may have this id there from now on.
@@ -54,18 +54,18 @@ def revoke(
     code = affiliate_coupons.lock(organization_id=organization_id, code_id=code_id)
     if code is None or code.affiliate_id != affiliate_id or code.status == CodeStatus.Revoked:
         raise not_found("code", code_id)
-    is_elsewhere = code.connection_id is None
+    is_external = code.connection_id is None
     revoked = affiliate_coupons.change(
         code,
         {
             "status": CodeStatus.Revoked.value,
             "revoked_at": now,
-            "switched_off_at": now if is_elsewhere else None,
+            "switched_off_at": now if is_external else None,
         },
     )
-    _tell(revoked, by_affiliate=by_affiliate, now=now)
-    if not is_elsewhere:
-        _enqueue([revoked], run_at=now + places.LEFT_ALONE)
+    _emit_revoked(revoked, by_affiliate=by_affiliate, now=now)
+    if not is_external:
+        _enqueue([revoked], run_at=now + places.REQUEST_TIME)
     return revoked
 
 
@@ -74,13 +74,13 @@ def revoke_minted_by(coupon: CampaignCoupon, affiliate_ids: list[UUID], *, now: 
     revoked = affiliate_coupons.revoke_family(
         organization_id=coupon.organization_id, coupon_id=coupon.id, minted_by=affiliate_ids, at=now
     )
-    _end_each(revoked, now=now)
+    _stage_ends(revoked, now=now)
 
 
 def revoke_owned(*, organization_id: UUID, affiliate_ids: list[UUID], now: datetime) -> None:
     """Revoke the codes of affiliates who are deleted, each with its event and its job."""
     revoked = affiliate_coupons.revoke_owned(organization_id=organization_id, affiliate_ids=affiliate_ids, at=now)
-    _end_each(revoked, now=now)
+    _stage_ends(revoked, now=now)
 
 
 def revoke_all(coupon: CampaignCoupon, *, now: datetime) -> list[AffiliateCoupon]:
@@ -92,54 +92,54 @@ def revoke_all(coupon: CampaignCoupon, *, now: datetime) -> list[AffiliateCoupon
     return revoked
 
 
-def minted_after_all(code: AffiliateCoupon, minted_id: str) -> None:
+def record_late_mint(code: AffiliateCoupon, minted_id: str) -> None:
     """Write that a code had been minted when it was revoked; a job ends it there."""
     changed = affiliate_coupons.change(code, {"processor_promotion_code_id": minted_id, "switched_off_at": None})
     _enqueue([changed])
 
 
-def prepare(*, organization_id: UUID, code_id: UUID, now: datetime) -> EndingCode | None:
+def prepare(*, organization_id: UUID, code_id: UUID, now: datetime) -> RevokedCode | None:
     """Return a revoked code that has not ended where it is minted; None when nothing is left to do."""
     code = affiliate_coupons.find(organization_id=organization_id, code_id=code_id)
     if code is None or code.status != CodeStatus.Revoked or code.switched_off_at is not None:
         return None
     assert code.connection_id is not None  # codes made elsewhere ended when they were revoked
-    place = places.acting(organization_id, code.connection_id, now=now)
+    place = places.find_by_connection(organization_id, code.connection_id, now=now)
     family = None
     if code.campaign_coupon_id is not None:
         family = campaign_coupons.find(organization_id=organization_id, coupon_id=code.campaign_coupon_id)
         assert family is not None  # a family with codes is never deleted
     if place is None:  # disconnected: nobody can end it there but the brand
-        _note(code, Ended(is_done=True), now=now)
+        _record_end(code, SwitchOffResult(is_done=True), now=now)
         return None
-    return EndingCode(code, family, place)
+    return RevokedCode(code, family, place)
 
 
-def switch_off(wanted: EndingCode) -> Ended:
+def switch_off(revoked: RevokedCode) -> SwitchOffResult:
     """End a code where it is minted. Calls the gateway."""
-    rail, account = wanted.place.rail, wanted.place.account
-    order = places.code_order(wanted.code, wanted.family)
+    rail, account = revoked.place.rail, revoked.place.account
+    order = places.code_order(revoked.code, revoked.family)
     try:
-        minted_id = wanted.code.processor_promotion_code_id or rail.find_code(account, order)
+        minted_id = revoked.code.processor_promotion_code_id or rail.find_code(account, order)
         if minted_id is not None:
             rail.switch_off(account, order, minted_id)
         is_id_free = rail.gateway in registry.NAMED_BY_TEXT and rail.find_code(account, order) is None
-        return Ended(is_done=True, minted_id=minted_id, is_id_free=is_id_free)
+        return SwitchOffResult(is_done=True, minted_id=minted_id, is_id_free=is_id_free)
     except (CredentialsRefused, GatewayRejected, GatewayUnreachable, UnreadableEvent):
-        return Ended(is_done=False)
+        return SwitchOffResult(is_done=False)
 
 
-def record(wanted: EndingCode, ended: Ended, *, now: datetime) -> datetime | None:
+def record(revoked: RevokedCode, result: SwitchOffResult, *, now: datetime) -> datetime | None:
     """Write that a code ended, and return when to try again; None when it did."""
-    if ended.is_done:
-        _note(wanted.code, ended, now=now)
+    if result.is_done:
+        _record_end(revoked.code, result, now=now)
         return None
-    revoked_at = wanted.code.revoked_at
+    revoked_at = revoked.code.revoked_at
     assert revoked_at is not None
-    return places.again_at(revoked_at, now)
+    return places.next_retry_at(revoked_at, now)
 
 
-def tell_when_done(coupon: CampaignCoupon, *, now: datetime) -> None:
+def emit_when_done(coupon: CampaignCoupon, *, now: datetime) -> None:
     """Emit the event of a locked, archived family when the last of its codes has ended; once."""
     if coupon.archived_at is None or coupon.archive_told_at is not None:
         return
@@ -154,31 +154,31 @@ def tell_when_done(coupon: CampaignCoupon, *, now: datetime) -> None:
     )
 
 
-def _note(code: AffiliateCoupon, ended: Ended, *, now: datetime) -> None:
+def _record_end(code: AffiliateCoupon, result: SwitchOffResult, *, now: datetime) -> None:
     family = None
     if code.campaign_coupon_id is not None:
         family = campaign_coupons.lock(organization_id=code.organization_id, coupon_id=code.campaign_coupon_id)
     locked = affiliate_coupons.lock(organization_id=code.organization_id, code_id=code.id)
     if locked is None or locked.switched_off_at is not None:
         return
-    known_id = ended.minted_id or code.processor_promotion_code_id
+    known_id = result.minted_id or code.processor_promotion_code_id
     if locked.processor_promotion_code_id not in (None, known_id):
         return  # it turned out to have been minted; the job for that ends it
     # A payment with an id that another code may have is not this code's.
-    kept_id = None if ended.is_id_free else known_id
-    affiliate_coupons.change(locked, {"switched_off_at": now, "processor_promotion_code_id": kept_id})
+    stored_id = None if result.is_id_free else known_id
+    affiliate_coupons.change(locked, {"switched_off_at": now, "processor_promotion_code_id": stored_id})
     if family is not None:
-        tell_when_done(family, now=now)
+        emit_when_done(family, now=now)
 
 
-def _tell(code: AffiliateCoupon, *, by_affiliate: bool, now: datetime) -> None:
-    kind, told = (
+def _emit_revoked(code: AffiliateCoupon, *, by_affiliate: bool, now: datetime) -> None:
+    verb, build_data = (
         ("revoked", coupon_events.code_revoked) if by_affiliate else ("deactivated", coupon_events.code_deactivated)
     )
-    emit.event(organization_id=code.organization_id, type=f"affiliate_coupon.{kind}", data=told(code), at=now)
+    emit.event(organization_id=code.organization_id, type=f"affiliate_coupon.{verb}", data=build_data(code), at=now)
 
 
-def _end_each(revoked: list[AffiliateCoupon], *, now: datetime) -> None:
+def _stage_ends(revoked: list[AffiliateCoupon], *, now: datetime) -> None:
     if not revoked:
         return
     emit.events_of_type(

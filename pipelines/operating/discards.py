@@ -12,8 +12,8 @@ from models.jobs.desk import DeadFilters, JobRow
 from models.jobs.discarded import OpenLoss
 from models.jobs.losses import Leaves
 from models.webhooks import given_up
-from pipelines.leads import captured
-from pipelines.operating import queue_desk
+from pipelines.leads import page_leads
+from pipelines.operating import job_queues
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class DiscardedKind:
 
 def any_org_summarize(filters: DeadFilters) -> list[DiscardedKind]:
     """Return what a discard of the dead letters of a filter leaves undone, kind by kind. Budget: 1 round trip."""
-    return _kinds(desk.any_org_sum_dead(filters))
+    return _group_by_kind(desk.any_org_sum_dead(filters))
 
 
 def summarize(dead: Sequence[JobRow]) -> list[DiscardedKind]:
@@ -47,20 +47,20 @@ def summarize(dead: Sequence[JobRow]) -> list[DiscardedKind]:
         place = job.name, job.leaves.currency if job.leaves else None
         count, cents = sums.get(place, (0, 0))
         sums[place] = count + 1, cents + ((job.leaves.amount_cents or 0) if job.leaves else 0)
-    return _kinds([(name, currency, count, cents) for (name, currency), (count, cents) in sums.items()])
+    return _group_by_kind([(name, currency, count, cents) for (name, currency), (count, cents) in sums.items()])
 
 
-def any_org_find_dead(job_id: int) -> JobRow:
+def any_org_lock_dead(job_id: int) -> JobRow:
     """Lock a dead letter and return it with what it leaves. Raises Refused 404 not_found."""
     job = next((job for job in desk.any_org_lock([job_id]) if job.failed_at is not None), None)
     if job is None:
-        raise queue_desk.not_dead(job_id)
+        raise job_queues.not_dead_refusal(job_id)
     return job
 
 
 def any_org_discard_one(job_id: int) -> JobRow:
     """Delete a dead letter for good and return it as it was. Raises Refused 404 not_found."""
-    job = any_org_find_dead(job_id)
+    job = any_org_lock_dead(job_id)
     any_org_discard([job])
     return job
 
@@ -71,7 +71,7 @@ def any_org_discard_all(filters: DeadFilters, *, confirmed: int) -> Sequence[Job
     Raises Refused 409 count_mismatch, with the `count` that there is, where there are not as many as were confirmed.
     """
     dead = desk.any_org_lock_dead(filters)
-    queue_desk.check_count(len(dead), confirmed, undone="discarded")
+    job_queues.check_count(len(dead), confirmed, verb="discarded")
     any_org_discard(dead)
     return dead
 
@@ -82,23 +82,23 @@ def any_org_discard(dead: Sequence[JobRow]) -> None:
     A delivery can be redelivered then, and an event replayed; the owners of both see why. A loss of money is listed
     until it is made up for or accepted.
     """
-    owners = {job.id: owner for job in dead if (owner := _any_org_owner(job)) is not None}
+    owners = {job.id: owner for job in dead if (owner := _any_org_find_owner(job)) is not None}
     discarded.any_org_discard([job.id for job in dead], owners=owners)
-    deliveries = [job for job in dead if job.name == jobs.WEBHOOK_DELIVER.name and _id_of(job, "delivery_id")]
+    deliveries = [job for job in dead if job.name == jobs.WEBHOOK_DELIVER.name and _id_from_args(job, "delivery_id")]
     given_up.any_org_stage_by_jobs(
         [{"name": job.name, "organization_id": job.organization_id, "args": dict(job.args)} for job in deliveries]
     )
-    events = [_id_of(job, "event_id") for job in dead if job.name == jobs.GATEWAY_EVENT.name]
+    events = [_id_from_args(job, "event_id") for job in dead if job.name == jobs.GATEWAY_EVENT.name]
     discarded_events.any_org_stage_failed([event_id for event_id in events if event_id is not None])
 
 
-def _any_org_owner(job: JobRow) -> UUID | None:
+def _any_org_find_owner(job: JobRow) -> UUID | None:
     if job.name == jobs.LEAD_CAPTURE.name:
-        return captured.any_org_owner(job.args.get("sealed", ""))
+        return page_leads.any_org_owner(job.args.get("sealed", ""))
     return job.organization_id
 
 
-def _id_of(job: JobRow, argument: str) -> UUID | None:
+def _id_from_args(job: JobRow, argument: str) -> UUID | None:
     try:
         return UUID(job.args.get(argument, ""))
     except ValueError:
@@ -118,7 +118,7 @@ def any_org_accept_losses(job_ids: Sequence[int], *, why: str, is_dry: bool = Fa
     return open_losses
 
 
-def audited(job: JobRow) -> dict[str, object]:
+def audit_data(job: JobRow) -> dict[str, object]:
     """Return what the audit log keeps of a discarded dead letter.
 
     Not its error: a traceback may quote a customer's row, and the log is permanent.
@@ -130,11 +130,11 @@ def audited(job: JobRow) -> dict[str, object]:
         "arguments": dict(job.args),
         "attempts": job.attempt,
         "createdAt": job.created_at.isoformat(),
-        "leaves": leaves_json(job.leaves),
+        "leaves": loss_json(job.leaves),
     }
 
 
-def leaves_json(leaves: Leaves | None) -> dict[str, object] | None:
+def loss_json(leaves: Leaves | None) -> dict[str, object] | None:
     """Return what a job leaves undone under the keys of the wire; None for nothing."""
     if leaves is None:
         return None
@@ -146,7 +146,7 @@ def leaves_json(leaves: Leaves | None) -> dict[str, object] | None:
     }
 
 
-def _kinds(sums: Sequence[tuple[str, str | None, int, int | None]]) -> list[DiscardedKind]:
+def _group_by_kind(sums: Sequence[tuple[str, str | None, int, int | None]]) -> list[DiscardedKind]:
     return [
         DiscardedKind(
             name=name,

@@ -20,13 +20,13 @@ from models.affiliates import affiliates, sets
 from models.invites import NamedInvite
 from models.programs import programs
 from pipelines.affiliates import enrollment
-from pipelines.invites import sending
-from pipelines.invites.sending import Inviter, SentInvite
+from pipelines.invites import dispatch
+from pipelines.invites.dispatch import Inviter, SentInvite
 from pipelines.programs import home_rate
 
 
 @dataclass(frozen=True, slots=True)
-class InvitesSent:
+class InviteBatch:
     """What was sent, and which pending invites of the same people it took the place of."""
 
     sent: list[SentInvite]
@@ -35,58 +35,58 @@ class InvitesSent:
     conflicts: list[Conflict] = field(default_factory=list)
 
 
-def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> InvitesSent:
+def create(*, organization_id: UUID, body: Mapping[str, Any], inviter: Inviter, now: datetime) -> InviteBatch:
     """Invite one person. `wanted` is `schemas.invite.InviteBody` loaded.
 
     Raises Refused: 400 validation_failed for the program, slug_reserved and what `terms.check_rate` raises; 409
      program_inactive, affiliate_already_exists, slug_already_taken, pending_invites_limit_reached.
     """
-    if wanted["custom_commission_type"] is not None:
-        affiliates.stage_steady_program(organization_id=organization_id, program_id=wanted["program_id"])
-    program = _program(organization_id, wanted["program_id"])
-    invitation = {**wanted, "custom_commission_currency": enrollment.check_rate(program, wanted)}
-    email, slug = wanted["email"], wanted["slug"]
+    if body["custom_commission_type"] is not None:
+        affiliates.stage_steady_program(organization_id=organization_id, program_id=body["program_id"])
+    program = _find_program(organization_id, body["program_id"])
+    invitation = {**body, "custom_commission_currency": enrollment.check_rate(program, body)}
+    email, slug = body["email"], body["slug"]
     if slug and slugs.is_reserved(slug):
         raise slugs.reserved_refusal(slug, field="slug")
-    earlier = _turn(program, [email])
+    pending = _lock_pending(program, [email])
     if sets.emails_in(organization_id=organization_id, program_id=program.id, emails=[email]):
         raise Refused(409, "affiliate_already_exists", "The program has an affiliate with this email.", field="email")
-    replaced = _close(earlier, now)
+    replaced = _close_invites(pending, now)
     if slug and invites.slugs_of_others(organization_id=organization_id, wanted=[(slug, email)], now=now):
         raise Refused(409, "slug_already_taken", "Somebody else has this slug.", field="slug")
-    sent = sending.write(program=program, wanted=[invitation], inviter=inviter, now=now)
-    return InvitesSent(sent=sent, replaced=replaced)
+    sent = dispatch.create_and_send(program=program, bodies=[invitation], inviter=inviter, now=now)
+    return InviteBatch(sent=sent, replaced=replaced)
 
 
-def create_many(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> InvitesSent:
+def create_many(*, organization_id: UUID, body: Mapping[str, Any], inviter: Inviter, now: datetime) -> InviteBatch:
     """Invite many. `wanted` is `schemas.invite.BulkInviteBody` loaded.
 
     People who are in the batch twice or in the program already are skipped; a slug that cannot be had is a conflict.
     Raises Refused: 400 validation_failed for the program; 409 program_inactive, pending_invites_limit_reached for the
     whole batch.
     """
-    program = _program(organization_id, wanted["program_id"])
-    first_of = {recipient["email"]: recipient for recipient in reversed(wanted["recipients"])}
-    earlier = _turn(program, first_of)
+    program = _find_program(organization_id, body["program_id"])
+    first_of = {recipient["email"]: recipient for recipient in reversed(body["recipients"])}
+    pending = _lock_pending(program, first_of)
     members = sets.emails_in(organization_id=organization_id, program_id=program.id, emails=list(first_of))
     people = [
         recipient
-        for recipient in wanted["recipients"]
+        for recipient in body["recipients"]
         if recipient["email"] not in members and first_of[recipient["email"]] is recipient
     ]
-    replaced = _close([invite for invite in earlier if invite.email not in members], now)
-    granted, conflicts = _granted(organization_id, people, now)
-    shared = {name: wanted[name] for name in ("program_id", "personal_note_html", "auto_approve")}
+    replaced = _close_invites([invite for invite in pending if invite.email not in members], now)
+    granted, conflicts = _grant_slugs(organization_id, people, now)
+    shared = {name: body[name] for name in ("program_id", "personal_note_html", "auto_approve")}
     rows = [{**shared, **person, "slug": granted[person["email"]]} for person in people]
-    return InvitesSent(
-        sent=sending.write(program=program, wanted=rows, inviter=inviter, now=now),
+    return InviteBatch(
+        sent=dispatch.create_and_send(program=program, bodies=rows, inviter=inviter, now=now),
         replaced=replaced,
-        skipped=len(wanted["recipients"]) - len(people),
+        skipped=len(body["recipients"]) - len(people),
         conflicts=conflicts,
     )
 
 
-def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> InvitesSent:
+def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> InviteBatch:
     """Send an invite again with a new link that works as long as the first one did; the old link is dead.
 
     Raises Refused: 404 not_found; 409 invite_not_pending, program_inactive, pending_invites_limit_reached; for an
@@ -96,14 +96,14 @@ def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> InvitesS
     invite = _lock_unanswered(organization_id, invite_id, now)
     if invite.custom_commission_type is not None:
         affiliates.stage_steady_program(organization_id=organization_id, program_id=invite.program_id)
-    program = _program(organization_id, invite.program_id)
+    program = _find_program(organization_id, invite.program_id)
     if _state(invite, now) == InviteState.Expired:
-        _check_kept_rate(program, invite)
+        _check_stored_rate(program, invite)
     pending = invites.lock_pending(organization_id=organization_id, program_id=program.id, emails=[invite.email])
-    replaced = _close([other for other in pending if other.id != invite.id], now)
+    replaced = _close_invites([other for other in pending if other.id != invite.id], now)
     if _state(invite, now) == InviteState.Expired:
-        sending.check_room(organization_id=organization_id, adding=1, now=now)
-    return InvitesSent(sent=sending.write_again(program=program, invite=invite, now=now), replaced=replaced)
+        dispatch.check_limit(organization_id=organization_id, adding=1, now=now)
+    return InviteBatch(sent=dispatch.renew_and_send(program=program, invite=invite, now=now), replaced=replaced)
 
 
 def revoke(*, organization_id: UUID, invite_id: UUID, now: datetime) -> NamedInvite:
@@ -121,14 +121,14 @@ def any_org_expire(*, now: datetime) -> None:
     invites.any_org_stage_expiry(now=now)
 
 
-def _program(organization_id: UUID, program_id: UUID) -> programs.Program:
+def _find_program(organization_id: UUID, program_id: UUID) -> programs.Program:
     if programs.find(organization_id=organization_id, program_id=program_id) is None:
         message = "programId names no program of this organization."
         raise Refused(400, "validation_failed", message, field="programId")
-    return open_program(organization_id, program_id)
+    return find_open_program(organization_id, program_id)
 
 
-def open_program(organization_id: UUID, program_id: UUID) -> programs.Program:
+def find_open_program(organization_id: UUID, program_id: UUID) -> programs.Program:
     """Return a program that takes affiliates, or refuse with 409 program_inactive."""
     program = programs.find_open(organization_id=organization_id, program_id=program_id)
     if program is None:
@@ -136,7 +136,7 @@ def open_program(organization_id: UUID, program_id: UUID) -> programs.Program:
     return program
 
 
-def _check_kept_rate(program: programs.Program, invite: NamedInvite) -> None:
+def _check_stored_rate(program: programs.Program, invite: NamedInvite) -> None:
     type, value = invite.custom_commission_type, invite.custom_commission_value
     if type is None or value is None:
         return
@@ -150,13 +150,13 @@ def _check_kept_rate(program: programs.Program, invite: NamedInvite) -> None:
     )
 
 
-def _turn(program: programs.Program, emails: Sequence[str] | Mapping[str, object]) -> list[NamedInvite]:
+def _lock_pending(program: programs.Program, emails: Sequence[str] | Mapping[str, object]) -> list[NamedInvite]:
     # One that is just being accepted is waited for here, and its affiliate is then seen.
     advisory_locks.stage_invites_lock(program.organization_id)
     return invites.lock_pending(organization_id=program.organization_id, program_id=program.id, emails=emails)
 
 
-def _close(pending: Sequence[NamedInvite], now: datetime) -> list[NamedInvite]:
+def _close_invites(pending: Sequence[NamedInvite], now: datetime) -> list[NamedInvite]:
     """Stage the end of locked invites that others replace; returns those that were still good, as they were."""
     if pending:
         invites.stage_closed(
@@ -165,7 +165,7 @@ def _close(pending: Sequence[NamedInvite], now: datetime) -> list[NamedInvite]:
     return [invite for invite in pending if _state(invite, now) == InviteState.Pending]
 
 
-def _granted(
+def _grant_slugs(
     organization_id: UUID, people: Sequence[Mapping[str, Any]], now: datetime
 ) -> tuple[dict[str, str | None], list[Conflict]]:
     wishes = [Wish(email=person["email"], slug=person["slug"]) for person in people]

@@ -17,17 +17,17 @@ from models.organization import organizations
 from models.programs import programs
 from pipelines import mail, work
 
-_AT_ONCE = 25
-_NOBODY = UUID(int=0)
+_BATCH = 25
+_FIRST = UUID(int=0)
 
 
-def ask(job: ImportJob, *, program_id: UUID, message: str) -> None:
+def enqueue(job: ImportJob, *, program_id: UUID, message: str) -> None:
     """Stage the job that writes to those whom an import brings, with what the brand wrote (HTML, any) above ours."""
-    _stage(job.organization_id, program_id, job.id, said=html.clean(message), after=_NOBODY)
+    _enqueue_next(job.organization_id, program_id, job.id, brand_html=html.clean(message), after=_FIRST)
 
 
-def write(
-    *, organization_id: UUID, program_id: UUID, import_job_id: UUID, said: str, after: UUID, now: datetime
+def send_next(
+    *, organization_id: UUID, program_id: UUID, import_job_id: UUID, brand_html: str, after: UUID, now: datetime
 ) -> None:
     """Stage the messages to the next affiliates of an import, after one of them, and the job for those who follow.
 
@@ -38,36 +38,38 @@ def write(
         import_job_id=import_job_id,
         statuses=("Approved", "Pending"),
         after=after,
-        limit=_AT_ONCE,
+        limit=_BATCH,
     )
     brand = organizations.find(organization_id)
     program = programs.find(organization_id=organization_id, program_id=program_id)
     assert brand is not None  # the import has looked up both
     assert program is not None
-    ours = (
+    service_text = (
         f"{brand.name} moved the affiliate program {program.name} to a new home, and you with it. "
         f"Sign in with this address: {settings.current().web.url}"
     )
-    for one in people:
+    for affiliate in people:
         mail.send(
             organization_id=organization_id,
-            to=one.email,
+            to=affiliate.email,
             subject=" ".join(f"Your affiliate account at {brand.name}".split()),
-            text="\n\n".join(part for part in (html.to_text(said), ours) if part),
-            html=letters.fill("imported.html", said=said, ours=ours),
+            text="\n\n".join(part for part in (html.to_text(brand_html), service_text) if part),
+            html=letters.fill("imported.html", said=brand_html, ours=service_text),
             kind="affiliate.imported",
             at=now,
         )
-    if len(people) == _AT_ONCE:
-        _stage(organization_id, program_id, import_job_id, said=said, after=people[-1].id)
+    if len(people) == _BATCH:
+        _enqueue_next(organization_id, program_id, import_job_id, brand_html=brand_html, after=people[-1].id)
 
 
-def _stage(organization_id: UUID, program_id: UUID, import_job_id: UUID, *, said: str, after: UUID) -> None:
+def _enqueue_next(
+    organization_id: UUID, program_id: UUID, import_job_id: UUID, *, brand_html: str, after: UUID
+) -> None:
     work.enqueue(
         jobs.IMPORT_NOTIFY,
         organization_id=organization_id,
         program_id=program_id,
         import_job_id=import_job_id,
-        said=said,
+        said=brand_html,
         after=after,
     )

@@ -38,15 +38,15 @@ def any_org_stage(*, lead: Mapping[str, Any], visitor: str, network: str, now: d
         jobs.LEAD_CAPTURE,
         organization_id=None,
         fair_key=f"lead {lead['slug']}",
-        sealed=_sealed({**lead, "visitor": visitor, "network": network}),
+        sealed=_seal({**lead, "visitor": visitor, "network": network}),
         at=now.isoformat(),
     )
 
 
 def any_org_forward(*, sealed: str, at: str) -> None:
     """Find whose lead this is and stage the job that records it; a slug that cannot earn now ends here."""
-    lead = _unsealed(sealed)
-    link = _link(lead)
+    lead = _unseal(sealed)
+    link = _find_link(lead)
     if link is None or not link.can_earn:
         return
     work.enqueue(
@@ -63,10 +63,10 @@ def any_org_forward(*, sealed: str, at: str) -> None:
 def any_org_owner(sealed: str) -> UUID | None:
     """Return whose lead this is; None where its slug cannot earn now, or it cannot be read."""
     try:
-        lead = _unsealed(sealed)
+        lead = _unseal(sealed)
     except (work.NotReadable, ValueError):
         return None
-    link = _link(lead)
+    link = _find_link(lead)
     return link.organization_id if link is not None and link.can_earn else None
 
 
@@ -89,8 +89,8 @@ def record(captured: CapturedLead, *, organization_id: UUID, now: datetime) -> N
 
     One that the fraud rules hold is recorded as Invalidated, with its fraud event.
     """
-    lead = _unsealed(captured.sealed)
-    referral = lifecycle.referral(
+    lead = _unseal(captured.sealed)
+    referral = lifecycle.find_referral(
         organization_id=organization_id, program_id=captured.program_id, affiliate_id=captured.affiliate_id
     )
     is_approved = referral is not None and referral.affiliate_status == statuses.AffiliateStatus.Approved
@@ -107,16 +107,16 @@ def record(captured: CapturedLead, *, organization_id: UUID, now: datetime) -> N
         lifecycle.record(organization_id=organization_id, referral=referral, signup=signup, now=now)
         return
     visit = PageVisit(lead["visitor"], lead["network"], captured.window_days)
-    screened = screening.screen(organization_id=organization_id, referral=referral, signup=signup, visit=visit)
-    if screened is None:
+    result = screening.screen(organization_id=organization_id, referral=referral, signup=signup, visit=visit)
+    if result is None:
         return
-    recorded = lifecycle.record(
-        organization_id=organization_id, referral=referral, signup=signup, now=now, status=screened.status
+    receipt = lifecycle.record(
+        organization_id=organization_id, referral=referral, signup=signup, now=now, status=result.status
     )
-    if recorded.lead_id is not None:
+    if receipt.lead_id is not None:
         screening.stage_event(
-            screened,
-            lead_id=recorded.lead_id,
+            result,
+            lead_id=receipt.lead_id,
             organization_id=organization_id,
             referral=referral,
             visit=visit,
@@ -124,15 +124,15 @@ def record(captured: CapturedLead, *, organization_id: UUID, now: datetime) -> N
         )
 
 
-def _link(lead: Mapping[str, Any]) -> Link | None:
+def _find_link(lead: Mapping[str, Any]) -> Link | None:
     return public_links.find(SlugAddress(lead["slug"], lead["program_id"], is_on_tag=True))
 
 
-def _sealed(lead: Mapping[str, Any]) -> str:
+def _seal(lead: Mapping[str, Any]) -> str:
     return base64.b64encode(sealing.seal(orjson.dumps(lead).decode(), belongs_to=_BELONGS_TO)).decode()
 
 
-def _unsealed(sealed: str) -> dict[str, Any]:
+def _unseal(sealed: str) -> dict[str, Any]:
     try:
         opened: dict[str, Any] = orjson.loads(sealing.unseal(base64.b64decode(sealed), belongs_to=_BELONGS_TO))
     except sealing.CannotOpen as error:

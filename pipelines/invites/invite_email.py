@@ -23,7 +23,7 @@ _MAX_LINE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class InviteContext:
     """An invite with the brand and the program that it is about."""
 
     organization: Organization
@@ -75,47 +75,46 @@ class Occasion:
         }
 
 
-def stage(occasion: Occasion, *, accept_url: str, now: datetime) -> None:
+def send(context: InviteContext, *, accept_url: str, now: datetime) -> None:
     """Stage the mail that carries the link."""
     mail.send(
-        organization_id=occasion.invite.organization_id,
-        to=occasion.invite.email,
-        subject=f"{occasion.brand} invites you to {occasion.campaign}",
-        text=_text(occasion, accept_url),
-        html=_html(occasion, accept_url),
+        organization_id=context.invite.organization_id,
+        to=context.invite.email,
+        subject=f"{context.brand} invites you to {context.campaign}",
+        text=_text(context, accept_url),
+        html=_html(context, accept_url),
         kind=_KIND,
         at=now,
     )
 
 
-def _text(occasion: Occasion, accept_url: str) -> str:
+def _text(context: InviteContext, accept_url: str) -> str:
     parts = [
-        f"{occasion.brand} invites you to become a partner in {occasion.campaign}."
-        f" You would earn {occasion.commission}.",
-        occasion.note_text,
+        f"{context.brand} invites you to become a partner in {context.campaign}. You would earn {context.commission}.",
+        context.note_text,
         f"Accept the invitation here:\n{accept_url}",
-        _ending(occasion),
+        _closing_text(context),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _html(occasion: Occasion, accept_url: str) -> str:
+def _html(context: InviteContext, accept_url: str) -> str:
     return letters.fill(
         "invite.html",
-        brand=occasion.brand,
-        campaign=occasion.campaign,
-        commission=occasion.commission,
-        note=occasion.note_html or "",
+        brand=context.brand,
+        campaign=context.campaign,
+        commission=context.commission,
+        note=context.note_html or "",
         url=accept_url,
-        ending=_ending(occasion),
+        ending=_closing_text(context),
     )
 
 
-def _ending(occasion: Occasion) -> str:
-    expires_at = occasion.invite.expires_at
+def _closing_text(context: InviteContext) -> str:
+    expires_at = context.invite.expires_at
     until = f"{expires_at.day} {expires_at:%B %Y, %H:%M} UTC"
     return (
-        f"The link works until {until}. If you do not know {occasion.brand}, ignore this: nothing happens without you."
+        f"The link works until {until}. If you do not know {context.brand}, ignore this: nothing happens without you."
     )
 
 
