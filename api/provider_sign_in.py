@@ -123,7 +123,7 @@ def _begun(leaving: _Leaving, told: Mapping[str, str], *, cookie: str | None) ->
         raise OidcRefused("there is no code in the answer")
     given = oidc.redeem(client, leaving.begin, code=told["code"], back=_callback())
     with db.any_org_work():
-        begun = provider_sessions.any_org_begin(
+        begun = provider_sessions.any_org_start(
             kind,
             given,
             issuer=client.issuer,

@@ -23,16 +23,16 @@ from pipelines import work
 _log = structlog.get_logger(__name__)
 
 # One statement writes so many; a history of decades is a few dozen of them.
-_AT_ONCE = 5_000
+_BATCH = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadResult:
     """What came of a file: rates that are new, that replaced another number, and that were known already."""
 
     new: int
     replaced: int
-    known: int
+    unchanged: int
     newest: date
     skipped: Sequence[str]
 
@@ -42,26 +42,26 @@ def read(content: bytes, *, now: datetime) -> RateFile:
     return fx_files.read(content, today=_day(now))
 
 
-def store(found: RateFile, *, tell: Callable[[int], None] = lambda number: None) -> Loaded:
+def store(file: RateFile, *, on_progress: Callable[[int], None] = lambda number: None) -> LoadResult:
     """Store the rates of a file; `tell` hears how many were written at each step.
 
     What is owed since the first of them is reckoned anew.
     """
     new = replaced = 0
     # In one order, so that two that load at once wait for each other and do not lock each other out.
-    rates = sorted(found.rates, key=lambda rate: (rate.on, rate.currency))
-    for first in range(0, len(rates), _AT_ONCE):
-        portion = rates[first : first + _AT_ONCE]
+    rates = sorted(file.rates, key=lambda rate: (rate.on, rate.currency))
+    for first in range(0, len(rates), _BATCH):
+        portion = rates[first : first + _BATCH]
         added, changed = fx_rates.upsert(portion)
         new, replaced = new + added, replaced + changed
-        tell(len(portion))
+        on_progress(len(portion))
     if new or replaced:
         work.enqueue(jobs.DAYS_RECKON, organization_id=None, since=rates[0].on)
-    return Loaded(new, replaced, len(rates) - new - replaced, rates[-1].on, found.skipped)
+    return LoadResult(new, replaced, len(rates) - new - replaced, rates[-1].on, file.skipped)
 
 
 @dataclass(frozen=True, slots=True)
-class Age:
+class RateAge:
     """How old the newest rate of a currency is, in days; both None: it has none."""
 
     currency: str
@@ -74,21 +74,21 @@ class Age:
         return self.days is None or self.days > valuation.FRESH_DAYS
 
 
-def any_org_ages(*, now: datetime) -> list[Age]:
+def any_org_list_ages(*, now: datetime) -> list[RateAge]:
     """Return the age of every currency that some organization has money in or counts in, the oldest first.
 
     The dollar needs no rate.
     """
     today = _day(now)
     ages = [
-        Age(currency, newest, None if newest is None else (today - newest).days)
+        RateAge(currency, newest, None if newest is None else (today - newest).days)
         for currency, newest in fx_rates.any_org_list_used_currencies(today=today)
         if currency != "USD"
     ]
     return sorted(ages, key=lambda age: (age.days is not None, -(age.days or 0), age.currency))
 
 
-def ask_feed() -> None:
+def enqueue_refresh() -> None:
     """Stage a job that asks the feed now. Raises Refused 409 no_feed."""
     if feed_url() is None:
         raise Refused(409, "no_feed", "There is no feed of rates: FX_FEED_URL is not set. Load a file.")
@@ -105,16 +105,16 @@ def fetch(url: str, *, now: datetime) -> RateFile:
     return read(fx_feed.fetch(url), now=now)
 
 
-def take_in(found: RateFile) -> None:
+def store_from_feed(file: RateFile) -> None:
     """Store what the feed said."""
-    loaded = store(found)
-    _log.info("fx.refreshed", new=loaded.new, replaced=loaded.replaced, newest=str(loaded.newest))
+    result = store(file)
+    _log.info("fx.refreshed", new=result.new, replaced=result.replaced, newest=str(result.newest))
 
 
-def fresh_since(now: datetime) -> date:
+def first_fresh_day(now: datetime) -> date:
     """Return the first day whose rates still count."""
     return _day(now) - timedelta(days=valuation.FRESH_DAYS)
 
 
-def _day(moment: datetime) -> date:
-    return moment.astimezone(UTC).date()
+def _day(time: datetime) -> date:
+    return time.astimezone(UTC).date()

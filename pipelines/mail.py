@@ -102,7 +102,7 @@ def prepare(*, organization_id: UUID, message_id: UUID) -> PreparedMail | None:
     if server is None:
         mail.stage_final_status(organization_id=organization_id, message_id=message_id, status=_KEPT, error=None)
         return None
-    wait_until = _slot_to_wait_for(message)
+    wait_until = _reserve_slot(message)
     if wait_until is None:
         mail.stage_attempt(organization_id=organization_id, message_id=message_id)
     return PreparedMail(message=message, server=server, wait_until=wait_until)
@@ -113,7 +113,7 @@ def deliver(prepared: PreparedMail) -> MailOutcome:
     if prepared.wait_until is not None:
         return MailOutcome()
     try:
-        _server(prepared).send(_letter(prepared.message))
+        _server(prepared).send(_message_from_row(prepared.message))
     except (smtp.MailRejected, sealing.CannotOpen) as error:
         return MailOutcome(refusal=str(error))
     return MailOutcome(is_sent=True)
@@ -131,10 +131,10 @@ def record(prepared: PreparedMail, outcome: MailOutcome, *, now: datetime) -> da
     return prepared.wait_until
 
 
-def record_trouble(prepared: PreparedMail, trouble: smtp.MailUnreachable) -> None:
+def record_error(prepared: PreparedMail, error: smtp.MailUnreachable) -> None:
     """Stage for the operator why an attempt led to nothing; the job itself says when the next one is."""
     message = prepared.message
-    mail.stage_error(organization_id=message.organization_id, message_id=message.id, error=str(trouble))
+    mail.stage_error(organization_id=message.organization_id, message_id=message.id, error=str(error))
 
 
 def any_org_retry(message_ids: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
@@ -170,7 +170,7 @@ def any_org_open(message_id: UUID) -> OpenedMail:
     return OpenedMail(message, _headers(message), body["text"], body["html"])
 
 
-def _slot_to_wait_for(message: mail.QueuedMessage) -> datetime | None:
+def _reserve_slot(message: mail.QueuedMessage) -> datetime | None:
     """Return when the message's slot comes, keeping one for it if it has none; None when it may go out now."""
     if pace.is_good(message.slot_at, now=message.now):
         return None
@@ -187,7 +187,7 @@ def _server(prepared: PreparedMail) -> smtp.Transport:
     return smtp.Smtp(prepared.server, sender=settings.current().mail.sender)
 
 
-def _letter(message: mail.QueuedMessage) -> smtp.Letter:
+def _message_from_row(message: mail.QueuedMessage) -> smtp.Letter:
     body = _open(message.body_sealed, message.id)
     return smtp.Letter(
         id=message.id,
@@ -207,8 +207,8 @@ def _open(sealed: bytes, message_id: UUID) -> dict[str, str | None]:
 
 
 def _headers(message: mail.MailMessage) -> dict[str, str]:
-    letter = smtp.Letter(message.id, message.recipient, message.subject, "", None, message.created_at)
-    return smtp.headers(letter, sender=settings.current().mail.sender, recipient=message.recipient)
+    message_ = smtp.Letter(message.id, message.recipient, message.subject, "", None, message.created_at)
+    return smtp.headers(message_, sender=settings.current().mail.sender, recipient=message.recipient)
 
 
 def _check_one_line(value: str, *, field: str) -> None:

@@ -14,7 +14,7 @@ from domain import jobs
 from models.jobs import ticks
 
 # A long pause is caught up in portions, each in its own transaction.
-_MOST_AT_ONCE = 100
+_MAX_MISSED = 100
 # A scheduler looks once a second; what is overdue for so long, no scheduler is looking after.
 _LATE_AFTER = timedelta(minutes=1)
 
@@ -27,11 +27,11 @@ class ScheduledTick:
     job: jobs.Job
     catches_up: bool = False
 
-    def due(self, *, last: datetime | None, now: datetime) -> list[datetime]:
+    def due_times(self, *, last: datetime | None, now: datetime) -> list[datetime]:
         """Return the ticks after `last` up to `now`, oldest first; before the first ever, only the latest."""
         if last is not None and self.catches_up:
-            missed = itertools.takewhile(lambda moment: moment <= now, CronSim(self.cron, last))
-            return list(itertools.islice(missed, _MOST_AT_ONCE))
+            missed = itertools.takewhile(lambda time: time <= now, CronSim(self.cron, last))
+            return list(itertools.islice(missed, _MAX_MISSED))
         latest = next(CronSim(self.cron, now, reverse=True))
         return [latest] if last is None or latest > last else []
 
@@ -70,7 +70,7 @@ class ScheduleLine:
     is_late: bool
 
 
-def lines() -> Sequence[ScheduleLine]:
+def list_lines() -> Sequence[ScheduleLine]:
     """Return the schedule as it stands by the database's clock. Budget: 1 statement."""
     last, now = ticks.find_all_latest()
     return [_line(entry, last.get(entry.job.name), now) for entry in SCHEDULE]
@@ -82,5 +82,5 @@ def _line(entry: ScheduledTick, last: datetime | None, now: datetime) -> Schedul
         cron=entry.cron,
         last_at=last,
         next_at=next(CronSim(entry.cron, now)),
-        is_late=bool(entry.due(last=last, now=now - _LATE_AFTER)),
+        is_late=bool(entry.due_times(last=last, now=now - _LATE_AFTER)),
     )

@@ -8,34 +8,36 @@ from models.clicks import retention
 from models.jobs import processes, ticks
 from models.platforms import lookups
 from models.programs import daily_totals
-from pipelines import reckoning, work
+from pipelines import owed_days, work
 
 #: How long it is known that two clicks are of one visitor, or of one network.
 CLICK_HASHES_DAYS = 90
-_AT_ONCE = 5_000
+_BATCH = 5_000
 
 
-def forget() -> None:
+def delete_expired() -> None:
     """Drop stored answers past their window, bodies of old mail, old ticks, silent worker processes and look-ups that
     were given up. Idempotent.
 
     In portions: a full one asks for the next.
     """
-    answers = stored_answers.any_org_delete_old(limit=_AT_ONCE)
-    bodies = mail.any_org_delete_old_bodies(limit=_AT_ONCE)
+    answers = stored_answers.any_org_delete_old(limit=_BATCH)
+    bodies = mail.any_org_delete_old_bodies(limit=_BATCH)
     ticks.stage_delete_old()
     processes.stage_delete_silent()
     lookups.any_org_stage_forget()
-    if _AT_ONCE in (answers, bodies):
+    if _BATCH in (answers, bodies):
         work.enqueue(jobs.FORGET, organization_id=None)
 
 
 def forget_click_hashes(*, now: datetime) -> None:
     """Forget who made the clicks that are old enough, in portions (a full one asks for the next); dead letters too."""
     before = now - timedelta(days=CLICK_HASHES_DAYS)
-    letters = (jobs.CLICK_UNREADABLE, jobs.CLICK_LATE)
-    retention.any_org_stage_forget_letters(names=[job.name for job in letters], queue=letters[0].queue, before=before)
-    if retention.any_org_forget_hashes(before=before, limit=_AT_ONCE) == _AT_ONCE:
+    jobs_with_hashes = (jobs.CLICK_UNREADABLE, jobs.CLICK_LATE)
+    retention.any_org_stage_forget_letters(
+        names=[job.name for job in jobs_with_hashes], queue=jobs_with_hashes[0].queue, before=before
+    )
+    if retention.any_org_forget_hashes(before=before, limit=_BATCH) == _BATCH:
         work.enqueue(jobs.CLICKS_FORGET, organization_id=None)
 
 
@@ -44,7 +46,7 @@ def any_org_fold_days() -> None:
 
     After the last one, what these days owe is reckoned.
     """
-    if daily_totals.any_org_fold(limit=_AT_ONCE) == _AT_ONCE:
+    if daily_totals.any_org_fold(limit=_BATCH) == _BATCH:
         work.enqueue(jobs.DAYS_FOLD, organization_id=None)
     else:
-        reckoning.any_org_start()
+        owed_days.any_org_start()

@@ -49,15 +49,15 @@ def enqueue(
     rows.stage(
         job,
         organization_id=organization_id,
-        args=_as_text(args),
+        args=_to_strings(args),
         fair_key=fair_key or str(organization_id or ""),
         run_at=run_at,
     )
 
 
-def ask(job: Job, *, organization_id: UUID, **args: object) -> int:
+def enqueue_with_id(job: Job, *, organization_id: UUID, **args: object) -> int:
     """Ask for one piece of work as `enqueue` does, and return its number. Budget: 1 round trip."""
-    return rows.insert(job, organization_id=organization_id, args=_as_text(args))
+    return rows.insert(job, organization_id=organization_id, args=_to_strings(args))
 
 
 def enqueue_all(
@@ -72,11 +72,11 @@ def enqueue_all(
     rows.stage_all(
         job,
         organization_id=organization_id,
-        args=[_as_text(each) for each in args],
+        args=[_to_strings(job_args) for job_args in args],
         fair_key=fair_key or str(organization_id),
         run_at=run_at,
     )
 
 
-def _as_text(args: Mapping[str, object]) -> dict[str, str]:
+def _to_strings(args: Mapping[str, object]) -> dict[str, str]:
     return {key: str(value) for key, value in args.items()}

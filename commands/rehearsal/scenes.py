@@ -16,7 +16,7 @@ from models import db
 from models.organization import rehearsals
 from models.organization.organizations import Organization
 from models.organization.rehearsals import Partner
-from pipelines.affiliates import joining
+from pipelines.affiliates import enrollment
 from pipelines.payouts import choose_account
 from schemas.affiliates.affiliate import AffiliateBody
 
@@ -62,9 +62,9 @@ def join(scene: Scene, program_id: UUID, *, is_test: bool) -> UUID:
     name = f"{rehearsals.EMAIL_PREFIX}{secrets.token_hex(6)}"
     sent = {"programId": str(program_id), "email": f"{name}@example.com", "fullName": "Made by flask trigger"}
     with db.unit_of_work(scene.id):
-        joined = joining.create(
+        joined = enrollment.create(
             organization_id=scene.id,
-            wanted=AffiliateBody().load(sent),
+            body=AffiliateBody().load(sent),
             is_test=is_test,
             now=clock.now(),
         )

@@ -16,7 +16,7 @@ from models.webhooks.endpoints import WebhookEndpoint
 from pipelines.webhooks import manage
 
 # A workflow has a hook of its own for each trigger, so an organization has many more of them than endpoints.
-MOST_HOOKS = 200
+MAX_HOOKS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ def subscribe(*, organization_id: UUID, event: str, url: str, now: datetime) -> 
     Raises Refused 409 webhook_limit_reached.
     """
     advisory_locks.stage_endpoints_lock(organization_id)
-    found = hooks.find_hook(organization_id=organization_id, event=event, url=url)
-    if found is not None:
-        return Subscription(found, None)
-    if endpoints.count(organization_id, managed_by=hooks.AUTOMATION) >= MOST_HOOKS:
-        message = f"An organization may have {MOST_HOOKS} automation hooks; switch off workflows that are not needed."
+    hook = hooks.find_hook(organization_id=organization_id, event=event, url=url)
+    if hook is not None:
+        return Subscription(hook, None)
+    if endpoints.count(organization_id, managed_by=hooks.AUTOMATION) >= MAX_HOOKS:
+        message = f"An organization may have {MAX_HOOKS} automation hooks; switch off workflows that are not needed."
         raise Refused(409, "webhook_limit_reached", message)
     hook_id, secret = ids.new_id(), manage.new_secret()
-    made = endpoints.insert(
+    hook = endpoints.insert(
         endpoint_id=hook_id,
         organization_id=organization_id,
         url=url,
@@ -49,4 +49,4 @@ def subscribe(*, organization_id: UUID, event: str, url: str, now: datetime) -> 
         managed_by=hooks.AUTOMATION,
         now=now,
     )
-    return Subscription(made, secret)
+    return Subscription(hook, secret)

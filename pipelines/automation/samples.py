@@ -11,14 +11,14 @@ from models.webhooks import recent_events
 from pipelines.webhooks import emit
 
 
-def of_type(*, organization_id: UUID, type: str, limit: int, now: datetime) -> list[str]:
+def list_samples(*, organization_id: UUID, type: str, limit: int, now: datetime) -> list[str]:
     """Return envelopes as texts, byte for byte as they were sent: the newest ones of one of the nine trigger types.
 
     An organization in which none has happened gets the built-in one, under the same id each time. One round trip.
     """
-    sent = recent_events.list_of_type(organization_id=organization_id, event_type=type, limit=limit)
-    if sent:
-        return sent
+    envelopes = recent_events.list_of_type(organization_id=organization_id, event_type=type, limit=limit)
+    if envelopes:
+        return envelopes
     sample = emit.frozen(
         event_uuid=uuid5(organization_id, type),
         organization_id=organization_id,

@@ -20,9 +20,9 @@ from domain.webhooks import events
 from models import ids
 from models.clicks import batches
 from models.conversions.conversions import Conversion
-from pipelines import earn
-from pipelines.fraud import cases
-from pipelines.fraud.cases import BlockedClick
+from pipelines import earnings
+from pipelines.fraud import fraud_events
+from pipelines.fraud.fraud_events import BlockedClick
 from pipelines.programs import rewards
 from pipelines.webhooks import emit
 
@@ -57,7 +57,7 @@ def settle(
         fate = Fate("earned", gathered.row.id if gathered.row else _made(organization_id, gathered, now))
         settled |= {click.id: fate for click in gathered.clicks}
     _grow(organization_id, harvest.gathered, now)
-    cases.record_blocked_clicks(organization_id=organization_id, clicks=map(_blocked, found["blocked"]))
+    fraud_events.record_blocked_clicks(organization_id=organization_id, clicks=map(_blocked, found["blocked"]))
     return settled
 
 
@@ -91,7 +91,7 @@ def _blocked(click: JudgedClick) -> BlockedClick:
 def _hold(organization_id: UUID, click: JudgedClick, now: datetime) -> Fate:
     """Stage a row of the click's own, in quarantine: validated on the desk, it earns like any other."""
     assert click.terms is not None
-    cases.record_held_click(
+    fraud_events.record_held_click(
         organization_id=organization_id,
         click_id=click.id,
         link=(UUID(click.program_id), UUID(click.affiliate_id)),
@@ -129,7 +129,7 @@ def _made(
         attribution_method=METHOD,
         sub_id=first.sub_id,
     )
-    earn.write(conversion, now=now)
+    earnings.write(conversion, now=now)
     return conversion.id
 
 

@@ -12,7 +12,7 @@
     refund    what it gives back, and its override with it
     addition  what is added to it after its first payment
 
-Everything that makes one conversion writes it by `pipelines.earn.write`; an import writes a thousand at once by itself
-(`models/imports/conversions.py`), with the same rows beside them. Lock order: the payout run lock (refunds and
-reviews), sale, conversion, override.
+Each single conversion is written by `pipelines.earnings.write`; an import writes a thousand at once with the same other
+rows (`models/imports/conversions.py`). Lock order: the payout run lock (refunds and reviews), sale, conversion,
+override.
 """

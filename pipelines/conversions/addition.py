@@ -32,7 +32,7 @@ def add(conversion: Conversion, amount_cents: int, *, payment_id: UUID | None, n
     the same transaction. Refunds of the conversion keep their amounts.
     Budget: 1 round trip (override), the writes with the next statement or the commit.
     """
-    after = _grown(conversion, amount_cents)
+    after = _add_amount(conversion, amount_cents)
     addition = Addition(
         organization_id=conversion.organization_id,
         conversion_id=conversion.id,
@@ -44,12 +44,12 @@ def add(conversion: Conversion, amount_cents: int, *, payment_id: UUID | None, n
     additions.stage(addition, status=after.status)
     revenue.stage(conversion, amount_cents=amount_cents)
     _stage_consequences(conversion, after, addition)
-    _follow_override(conversion, after, addition)
+    _update_override(conversion, after, addition)
     return after
 
 
-def _grown(conversion: Conversion, amount_cents: int) -> Conversion:
-    earned = EarnedAmount(
+def _add_amount(conversion: Conversion, amount_cents: int) -> Conversion:
+    before = EarnedAmount(
         amount_cents=conversion.amount_cents,
         commission_cents=conversion.commission_cents,
         currency=conversion.currency,
@@ -57,16 +57,16 @@ def _grown(conversion: Conversion, amount_cents: int) -> Conversion:
         rate_value=conversion.rate_value,
     )
     amount_after = conversion.amount_cents + amount_cents
-    return _restated(conversion, amount_after, growth.commission_at(earned, amount_cents=amount_after))
+    return _with_amounts(conversion, amount_after, growth.commission_at(before, amount_cents=amount_after))
 
 
-def _restated(conversion: Conversion, amount_cents: int, commission_cents: int) -> Conversion:
+def _with_amounts(conversion: Conversion, amount_cents: int, commission_cents: int) -> Conversion:
     net_cents = commission_cents - conversion.reversed_cents
     status = growth.status_of(conversion.status, net_cents=net_cents, paid_cents=conversion.paid_cents)
     return replace(conversion, amount_cents=amount_cents, commission_cents=commission_cents, status=status)
 
 
-def _follow_override(before: Conversion, after: Conversion, addition: Addition) -> None:
+def _update_override(before: Conversion, after: Conversion, addition: Addition) -> None:
     """Bring the override to its share of the grown commission; have it written where the share was nothing before.
 
     One that is above its share, because it was paid before its sale's commission was lowered, stays. One that was
@@ -83,7 +83,7 @@ def _follow_override(before: Conversion, after: Conversion, addition: Addition) 
     more_cents = share_cents - row.commission_cents
     if more_cents <= 0:
         return
-    grown = _restated(row, row.amount_cents, share_cents)
+    grown = _with_amounts(row, row.amount_cents, share_cents)
     own = refunds.find_own(row)
     reversal_cents = more_cents if own is not None and own.is_full and row.status not in EARNS_NOTHING else 0
     if own is not None and reversal_cents:
@@ -135,12 +135,12 @@ def _stage_ledger(row: Conversion, commission_cents: int, addition: Addition) ->
     is_booked = row.parent_id is None or additions.is_in_ledger(
         organization_id=row.organization_id, conversion_id=row.id
     )
-    booked = [("earn", commission_cents)] if is_booked else []
+    changes = [("earn", commission_cents)] if is_booked else []
     if is_booked != is_earning:
-        booked.append(("adjust", -commission_cents if is_booked else commission_cents))
+        changes.append(("adjust", -commission_cents if is_booked else commission_cents))
     entries.stage_all(
         [
             entries.build(row, kind=kind, amount_cents=cents, cause_id=addition.id, created_at=addition.created_at)
-            for kind, cents in booked
+            for kind, cents in changes
         ]
     )

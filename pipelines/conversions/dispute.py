@@ -18,7 +18,7 @@ def hold(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
 
     Budget: 3 round trips (conversion; override; payouts), one more for each that a payout names.
     """
-    for row in _locked(organization_id, conversion_id):
+    for row in _lock_rows(organization_id, conversion_id):
         if row.disputed_at is None:
             conversions.stage_dispute(row, at=now)
             take_back.take_back_if_named(row, row.net_commission_cents, now=now)
@@ -26,13 +26,13 @@ def hold(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
 
 def release(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
     """Let a conversion and its override be paid out again. Idempotent. Budget: as `hold`."""
-    for row in _locked(organization_id, conversion_id):
+    for row in _lock_rows(organization_id, conversion_id):
         if row.disputed_at is not None:
             conversions.stage_dispute(row, at=None)
             take_back.give_back_if_named(replace(row, disputed_at=None), now=now)
 
 
-def _locked(organization_id: UUID, conversion_id: UUID) -> list[Conversion]:
+def _lock_rows(organization_id: UUID, conversion_id: UUID) -> list[Conversion]:
     advisory_locks.stage_shared_payout_run_lock(organization_id)
     sale = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     override = conversions.lock_override(organization_id=organization_id, parent_id=conversion_id)

@@ -14,13 +14,13 @@ from domain.conversions import override
 from models import advisory_locks, ids
 from models.conversions import conversions, partners
 from models.conversions.conversions import Conversion
-from pipelines import earn, work
+from pipelines import earnings, work
 from pipelines.conversions import refund
 
 SOURCE = "override"
 METHOD = "sub_affiliate_override"
 
-_BEHIND_A_RUN = timedelta(seconds=2)
+_PAYOUT_RUN_WAIT = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +46,24 @@ def write(*, organization_id: UUID, owed: Sequence[OwedShare], now: datetime) ->
         organization_id=organization_id, conversion_ids=[share.conversion_id for share in owed]
     )
     shares = [(parents.get(share.conversion_id), share) for share in owed]
-    rows = [row for parent, share in shares if (row := _row(parent, share, now)) is not None]
+    rows = [row for parent, share in shares if (row := _override_row(parent, share, now)) is not None]
     if not rows:
         return
     if any(map(_was_refunded, parents.values())) and not advisory_locks.try_shared_payout_run_lock(organization_id):
-        raise work.TryAgain(at=now + _BEHIND_A_RUN, why="a payout run is at work")
-    written = earn.write_unknown(rows, now=now)
-    for parent_id in [row.parent_id for row in rows if row.id in written]:
+        raise work.TryAgain(at=now + _PAYOUT_RUN_WAIT, why="a payout run is at work")
+    new_ids = earnings.write_new(rows, now=now)
+    for parent_id in [row.parent_id for row in rows if row.id in new_ids]:
         if parent_id is not None and _was_refunded(parents[parent_id]):
-            refund.cascade(organization_id=organization_id, conversion_id=parent_id, now=now)
+            refund.refund_override(organization_id=organization_id, conversion_id=parent_id, now=now)
 
 
 def _was_refunded(parent: conversions.Conversion) -> bool:
     return parent.refunded_at is not None or parent.restored_at is not None or bool(parent.refunded_cents)
 
 
-def _row(parent: conversions.Conversion | None, share: OwedShare, now: datetime) -> conversions.Conversion | None:
+def _override_row(
+    parent: conversions.Conversion | None, share: OwedShare, now: datetime
+) -> conversions.Conversion | None:
     if parent is None:
         raise LookupError(f"conversion {share.conversion_id} has an override job and no row")
     share_cents = override.share_cents(commission_cents=parent.commission_cents, percent=share.percent)

@@ -10,10 +10,10 @@ from domain import jobs
 from models.conversions import reviews
 from pipelines import work
 
-_AT_ONCE = 5_000
+_BATCH = 5_000
 
 
 def any_org_release(*, now: datetime) -> None:
     """Approve the next Pending conversions whose hold has passed, and stage the job for the rest. Idempotent."""
-    if reviews.any_org_release(now=now, limit=_AT_ONCE) == _AT_ONCE:
+    if reviews.any_org_release(now=now, limit=_BATCH) == _BATCH:
         work.enqueue(jobs.HOLD_RELEASE, organization_id=None)

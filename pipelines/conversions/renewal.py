@@ -11,12 +11,12 @@ from domain import jobs
 from models.conversions import conversions
 from pipelines import work
 
-_AT_ONCE = 5_000
+_BATCH = 5_000
 FIRST = UUID(int=0)
 
 
-def renew(organization_id: UUID, *, after: UUID = FIRST) -> None:
+def renew_holds(organization_id: UUID, *, after: UUID = FIRST) -> None:
     """Hold the next Pending conversions for the present grace days, and stage the job for the rest. Idempotent."""
-    last = conversions.renew_holds(organization_id=organization_id, after=after, limit=_AT_ONCE)
+    last = conversions.renew_holds(organization_id=organization_id, after=after, limit=_BATCH)
     if last is not None:
         work.enqueue(jobs.HOLDS_RENEW, organization_id=organization_id, after=last)

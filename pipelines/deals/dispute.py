@@ -20,28 +20,29 @@ from models.deals import milestones, releases, requests
 from models.deals.deals import Deal
 from models.deals.milestones import Milestone
 from models.payouts import payouts
-from pipelines.deals import fund, release, submit
+from pipelines.deals import charge as fund
+from pipelines.deals import release, submission
 from pipelines.payouts import decisions
 from pipelines.webhooks import emit
 
 
-def begin(deal: Deal, seq: int, *, side: Side, words: Mapping[str, str], now: datetime) -> None:
+def open_dispute(deal: Deal, seq: int, *, side: Side, statement: Mapping[str, str], now: datetime) -> None:
     """Freeze a milestone of a deal that `money.lock` has locked; `words` are reason and proposed_resolution.
 
     A payout of it that failed is let go of first. Raises Refused: 404 not_found; 409 invalid_status_transition,
     rail_says_paid.
     """
-    milestone = submit.find(deal, seq)
-    _let_go_of_failed(milestone, now)
-    submit.check(milestone, MilestoneStep.dispute)
+    milestone = submission.find(deal, seq)
+    _void_failed_payout(milestone, now)
+    submission.check_step(milestone, MilestoneStep.dispute)
     milestones.change(
         milestone,
         {
             "status": MilestoneStatus.Disputed,
             "auto_release_at": None,
             "opened_by": side,
-            "dispute_reason": words["reason"],
-            "proposed_resolution": words["proposed_resolution"],
+            "dispute_reason": statement["reason"],
+            "proposed_resolution": statement["proposed_resolution"],
             "disputed_at": now,
         },
     )
@@ -53,8 +54,8 @@ def begin(deal: Deal, seq: int, *, side: Side, words: Mapping[str, str], now: da
             milestone_id=milestone.id,
             seq=seq,
             opened_by=side,
-            reason=words["reason"],
-            proposed_resolution=words["proposed_resolution"],
+            reason=statement["reason"],
+            proposed_resolution=statement["proposed_resolution"],
         ),
         at=now,
     )
@@ -68,7 +69,7 @@ def settle(deal: Deal, milestone_id: UUID, *, to_affiliate_cents: int, now: date
     """
     milestone = milestones.find(organization_id=deal.organization_id, milestone_id=milestone_id)
     assert milestone is not None  # the caller found the deal by it
-    submit.check(milestone, MilestoneStep.settle)
+    submission.check_step(milestone, MilestoneStep.settle)
     if not 0 <= to_affiliate_cents <= milestone.amount_cents:
         message = f"The milestone is worth {milestone.amount_cents}; the affiliate gets 0 to that."
         raise Refused(400, "amount_out_of_range", message)
@@ -77,13 +78,13 @@ def settle(deal: Deal, milestone_id: UUID, *, to_affiliate_cents: int, now: date
         {"status": MilestoneStatus.Settled, "to_affiliate_cents": to_affiliate_cents, "settled_at": now},
     )
     if to_affiliate_cents < milestone.amount_cents:
-        _ask_back(deal, settled)
+        _request_refund(deal, settled)
     if to_affiliate_cents:
-        release.due(organization_id=deal.organization_id, deal_id=deal.id, milestone_id=milestone_id, now=now)
+        release.pay_if_due(organization_id=deal.organization_id, deal_id=deal.id, milestone_id=milestone_id, now=now)
     return settled
 
 
-def ask_back_again(deal: Deal, milestone_id: UUID) -> None:
+def retry_refund(deal: Deal, milestone_id: UUID) -> None:
     """Ask once more for what of a settled milestone goes back, after the source refused it, for the operator.
 
     The deal is locked. Raises Refused 409 invalid_status_transition unless its last refund was refused.
@@ -93,10 +94,10 @@ def ask_back_again(deal: Deal, milestone_id: UUID) -> None:
     last = _last_refund(milestone)
     if last is None or last.state != AttemptState.rejected:
         raise steps.out_of_turn("Only what a funding source refused to give back is asked for again.")
-    _ask_back(deal, milestone)
+    _request_refund(deal, milestone)
 
 
-def _ask_back(deal: Deal, milestone: Milestone) -> None:
+def _request_refund(deal: Deal, milestone: Milestone) -> None:
     charge = requests.find_latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
     assert charge is not None
     assert charge.reference is not None  # the deal is funded
@@ -130,7 +131,7 @@ def _last_refund(milestone: Milestone) -> requests.FundingRequest | None:
     )
 
 
-def _let_go_of_failed(milestone: Milestone, now: datetime) -> None:
+def _void_failed_payout(milestone: Milestone, now: datetime) -> None:
     payout_id = releases.find_payout(organization_id=milestone.organization_id, milestone_id=milestone.id)
     if payout_id is None:
         return

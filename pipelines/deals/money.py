@@ -25,7 +25,7 @@ class DealRate:
     on: date
 
 
-def lock(*, organization_id: UUID, deal_id: UUID) -> Deal:
+def lock_for_payment_request(*, organization_id: UUID, deal_id: UUID) -> Deal:
     """Return a deal, locked behind the organization's payout locks, or refuse with 404 not_found.
 
     No payout run, ban or other decision about its payouts is at work meanwhile, so caps count one by one. Whoever asks
@@ -41,18 +41,18 @@ def lock_to_pay(*, organization_id: UUID, deal_id: UUID) -> Deal:
     return offer.lock(organization_id=organization_id, deal_id=deal_id)
 
 
-def rate(currency: str, *, now: datetime) -> DealRate:
+def find_rate(currency: str, *, now: datetime) -> DealRate:
     """Return today's rate of a deal's currency. Raises Refused 409 fx_unavailable when none is fresh enough."""
     today = now.astimezone(UTC).date()
     if currency == plan.PAYOUT_CURRENCY:
         return DealRate(plan.ONE, today)
-    found = fx_rates.find_newest_since({currency}, since=today - timedelta(days=valuation.FRESH_DAYS)).get(currency)
-    if found is None:
+    row = fx_rates.find_newest_since({currency}, since=today - timedelta(days=valuation.FRESH_DAYS)).get(currency)
+    if row is None:
         raise Refused(409, "fx_unavailable", f"There is no fresh rate of {currency}; deals in it have to wait for one.")
-    return DealRate(*found)
+    return DealRate(*row)
 
 
-def in_usd(*, cents: int, currency: str, rate: DealRate) -> int:
+def to_usd_cents(*, cents: int, currency: str, rate: DealRate) -> int:
     """Return minor units of a deal's currency in US cents, half to even."""
     exact = cents * plan.usd_factor(currency, rate.per_usd)
     return money.divide_half_even(exact.numerator, exact.denominator)

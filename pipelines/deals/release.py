@@ -25,15 +25,15 @@ from models.deals.milestones import Milestone
 from models.deals.releases import Release
 from models.organization import organizations
 from models.payouts import candidates
-from pipelines import whole_books, work
-from pipelines.deals import money, submit
+from pipelines import restore_guard, work
+from pipelines.deals import money, submission
 from pipelines.payouts import funding, rails
 from pipelines.restores import paid_milestones
 from pipelines.webhooks import emit
 
 #: Before the first milestone.
 FIRST = UUID(int=0)
-_AT_ONCE = 500
+_BATCH = 500
 
 _log = structlog.get_logger(__name__)
 
@@ -50,8 +50,8 @@ def approve(deal: Deal, seq: int, *, approved_by: UUID | None, now: datetime) ->
     Raises Refused: 404 not_found; 409 invalid_status_transition, affiliate_not_approved, no_payout_account,
     tax_form_required, fx_unavailable, nothing_to_pay, payouts_on_hold.
     """
-    milestone = submit.find(deal, seq)
-    submit.check(milestone, MilestoneStep.approve)
+    milestone = submission.find(deal, seq)
+    submission.check_step(milestone, MilestoneStep.approve)
     pay(deal, milestone, cents=milestone.amount_cents, confirmed_by=approved_by, now=now)
 
 
@@ -60,7 +60,7 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
 
     What a forgotten payout has paid of it before a restore is that payout, and no new one is made.
     """
-    whole_books.refuse_payouts()
+    restore_guard.check_payouts_allowed()
     if paid_milestones.pay_by_waiting(deal, milestone, cents=cents, now=now):
         return
     organization = organizations.find(deal.organization_id)
@@ -68,9 +68,9 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
     payee = candidates.find_payees(organization_id=deal.organization_id, affiliate_ids=[deal.affiliate_id])[
         deal.affiliate_id
     ]
-    _check(payee, is_tax_form_required=organization.tax_form_required)
-    rate = money.rate(deal.currency, now=now)
-    usd_cents = money.in_usd(cents=cents, currency=deal.currency, rate=rate)
+    _check_payee(payee, is_tax_form_required=organization.tax_form_required)
+    rate = money.find_rate(deal.currency, now=now)
+    usd_cents = money.to_usd_cents(cents=cents, currency=deal.currency, rate=rate)
     if usd_cents < 1:
         raise Refused(409, "nothing_to_pay", "The milestone comes to less than a US cent.")
     standing = funding.standing(organization, now=now)
@@ -97,7 +97,7 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
         created_at=now,
     )
     releases.stage(release, filters={"dealId": str(deal.id), "milestoneId": str(milestone.id)})
-    _announce(release)
+    _emit_created(release)
     if release.review_status is None:
         rails.enqueue_transfers(
             organization_id=deal.organization_id,
@@ -109,16 +109,19 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
 
 def any_org_start(*, after: UUID = FIRST, now: datetime) -> None:
     """Stage the release of the next milestones whose time has come, each by a job of its own, and what follows them."""
-    found = milestones.any_org_list_due(after=after, now=now, limit=_AT_ONCE)
-    for place in found:
+    due = milestones.any_org_list_due(after=after, now=now, limit=_BATCH)
+    for milestone in due:
         work.enqueue(
-            jobs.DEAL_RELEASE, organization_id=place.organization_id, deal_id=place.deal_id, milestone_id=place.id
+            jobs.DEAL_RELEASE,
+            organization_id=milestone.organization_id,
+            deal_id=milestone.deal_id,
+            milestone_id=milestone.id,
         )
-    if len(found) == _AT_ONCE:
-        work.enqueue(jobs.DEALS_RELEASE, organization_id=None, after=found[-1].id)
+    if len(due) == _BATCH:
+        work.enqueue(jobs.DEALS_RELEASE, organization_id=None, after=due[-1].id)
 
 
-def due(*, organization_id: UUID, deal_id: UUID, milestone_id: UUID, now: datetime) -> bool:
+def pay_if_due(*, organization_id: UUID, deal_id: UUID, milestone_id: UUID, now: datetime) -> bool:
     """Pay a milestone whose time has come, if it still has; say whether a payout was made.
 
     While its affiliate cannot be paid it waits: the next tick looks at it again.
@@ -145,7 +148,7 @@ def _due_cents(milestone: Milestone, now: datetime) -> int:
     return milestone.amount_cents if is_due else 0
 
 
-def _check(payee: Payee, *, is_tax_form_required: bool) -> None:
+def _check_payee(payee: Payee, *, is_tax_form_required: bool) -> None:
     checks = (
         (not payee.is_approved, Blocked.affiliate_not_approved),
         (payee.method is None or payee.destination is None, Blocked.no_payout_account),
@@ -156,7 +159,7 @@ def _check(payee: Payee, *, is_tax_form_required: bool) -> None:
         raise Refused(409, blocked, _WHY[blocked])
 
 
-def _announce(release: Release) -> None:
+def _emit_created(release: Release) -> None:
     emit.event(
         organization_id=release.organization_id,
         type="payout.created",

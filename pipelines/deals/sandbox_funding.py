@@ -42,24 +42,24 @@ class SandboxFunding:
         )
         with db.unit_of_work(call.organization_id):
             if sandbox.book(organization_id=call.organization_id, key=call.key, charge=booked):
-                return Unknown("the sandbox does not say") if self._mode == "ambiguous" else self._said(booked)
-            known = _known(call)
+                return Unknown("the sandbox does not say") if self._mode == "ambiguous" else self._answer(booked)
+            existing = _find_booked(call)
             sandbox.stage_carried_out(organization_id=call.organization_id, key=call.key)
-        if known is None:
+        if existing is None:
             raise KeyTaken(f"{call.key} is another organization's in the sandbox")
-        return Paid({REFERENCE: known.reference}) if known.state == SandboxState.Lost else self._said(known)
+        return Paid({REFERENCE: existing.reference}) if existing.state == SandboxState.Lost else self._answer(existing)
 
     def look_up(self, call: FundingCall) -> Answer:
         """Say what the books hold. Raises KeyTaken."""
         with db.unit_of_work(call.organization_id):
-            known = _known(call)
-        return self._said(known) if known else NotFound()
+            existing = _find_booked(call)
+        return self._answer(existing) if existing else NotFound()
 
     def list_charges(self, since: datetime) -> Iterator[ListedCharge]:
         """Return nothing: its books are in the database and go back to the same time."""
         return iter(())
 
-    def _said(self, booked: BookedCharge) -> Answer:
+    def _answer(self, booked: BookedCharge) -> Answer:
         match booked.state:
             case SandboxState.Lost:
                 return NotFound()
@@ -70,9 +70,12 @@ class SandboxFunding:
         return Paid({REFERENCE: booked.reference})
 
 
-def _known(call: FundingCall) -> BookedCharge | None:
-    known = sandbox.find(organization_id=call.organization_id, key=call.key)
-    wanted = (call.kind, call.amount_cents, call.currency, call.charge_reference)
-    if known is not None and (known.kind, known.amount_cents, known.currency, known.charge_reference) != wanted:
+def _find_booked(call: FundingCall) -> BookedCharge | None:
+    existing = sandbox.find(organization_id=call.organization_id, key=call.key)
+    expected = (call.kind, call.amount_cents, call.currency, call.charge_reference)
+    if (
+        existing is not None
+        and (existing.kind, existing.amount_cents, existing.currency, existing.charge_reference) != expected
+    ):
         raise KeyTaken(f"{call.key} is another amount or charge in the sandbox")
-    return known
+    return existing

@@ -17,18 +17,18 @@ class SourceMissing(Exception):
     """Nothing is configured that could be asked."""
 
 
-def of(request: FundingRequest, *, now: datetime) -> base.FundingSource:
+def find_source(request: FundingRequest, *, now: datetime) -> base.FundingSource:
     """Return whom to ask. Raises SourceMissing."""
     mode = _sandbox_mode(request.sandbox)
     if mode is not None:
         return SandboxFunding(mode=mode, now=now)
-    found = registry.configured()
-    if found is None:
+    source = registry.configured()
+    if source is None:
         raise SourceMissing("no payment processor is configured")
-    return found
+    return source
 
 
-def check(organization: Organization) -> str | None:
+def check_source(organization: Organization) -> str | None:
     """Return whom a charge of the organization would be taken from, None where the sandbox stands in.
 
     Raises Refused 409 no_funding_source.

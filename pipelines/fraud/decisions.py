@@ -17,10 +17,10 @@ _CLOSED_AS = {"resolve": "resolved", "dismiss": "dismissed"}
 
 def find(*, organization_id: UUID, event_id: UUID) -> FraudEvent:
     """Return an event of the organization or refuse with 404 not_found."""
-    found = events.find(organization_id=organization_id, event_id=event_id)
-    if found is None:
+    event = events.find(organization_id=organization_id, event_id=event_id)
+    if event is None:
         raise not_found("fraud event", event_id)
-    return found
+    return event
 
 
 def close(*, event: FraudEvent, action: str, by: UUID, now: datetime) -> FraudEvent:

@@ -34,7 +34,7 @@ from domain.refused import Refused
 from models import advisory_locks, ids
 from models.gateways import connections, inbox
 from models.gateways.connections import GatewayConnection
-from pipelines.credentials import sealed, typed
+from pipelines.credentials import seal, validate
 from pipelines.gateways import accounts, web_pixel
 
 _TOKEN_BYTES = 32
@@ -71,7 +71,7 @@ def prove(*, gateway: str, mode: Mode, credentials: Mapping[str, str]) -> Proved
     Raises Refused: 400 unknown_gateway, invalid_request; 422 gateway_credentials_refused; 503 gateway_unreachable.
     """
     adapter = _adapter(gateway)
-    credentials = typed(adapter.label, adapter.fields, credentials, is_whole=True)
+    credentials = validate(adapter.label, adapter.fields, credentials, is_whole=True)
     connection_id, token = ids.new_id(), secrets.token_urlsafe(_TOKEN_BYTES)
     account = GatewayAccount(mode, credentials)
     known = _asked(adapter, lambda: checked(adapter, account))
@@ -111,8 +111,8 @@ def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> 
             "account": proved.name,
             "token_hash": token_hash(proved.token),
             "token_sealed": sealing.seal(proved.token, belongs_to=str(proved.connection_id)),
-            "credentials_sealed": sealed(proved.account.credentials, proved.connection_id),
-            "made_sealed": sealed(proved.account.made, proved.connection_id),
+            "credentials_sealed": seal(proved.account.credentials, proved.connection_id),
+            "made_sealed": seal(proved.account.made, proved.connection_id),
             "connected_at": now,
             "last_checked_at": now,
             "reconciled_to": now,
@@ -162,7 +162,7 @@ def changed(connection: GatewayConnection, credentials: Mapping[str, str], *, no
     Calls the gateway. Raises Refused as `prove`.
     """
     adapter = registry.get(connection.gateway)
-    credentials = typed(adapter.label, adapter.fields, credentials, is_whole=False)
+    credentials = validate(adapter.label, adapter.fields, credentials, is_whole=False)
     before = accounts.of(connection, now=now)
     owner = adapter.capabilities.webhooks_belong_to
     is_other_app = owner is not None and credentials.get(owner, "") not in ("", before.credentials.get(owner))
@@ -189,9 +189,9 @@ def rotate(connection: GatewayConnection, tried: TriedCredentials, *, now: datet
         organization_id=connection.organization_id,
         connection_id=connection.id,
         changes={
-            "credentials_sealed": sealed({**before.credentials, **credentials}, connection.id),
-            "made_sealed": sealed(before.made if tried.made is None else tried.made, connection.id),
-            "former_sealed": sealed(former, connection.id),
+            "credentials_sealed": seal({**before.credentials, **credentials}, connection.id),
+            "made_sealed": seal(before.made if tried.made is None else tried.made, connection.id),
+            "former_sealed": seal(former, connection.id),
             "former_until": now + accounts.FORMER_FOR,
             "status": ConnectionStatus.Active.value,
             "last_checked_at": now,
@@ -229,8 +229,8 @@ def disconnect(connection: GatewayConnection, *, now: datetime) -> GatewayConnec
         changes={
             "status": ConnectionStatus.Disconnected.value,
             "disconnected_at": now,
-            "credentials_sealed": sealed({}, connection.id),
-            "made_sealed": sealed({}, connection.id),
+            "credentials_sealed": seal({}, connection.id),
+            "made_sealed": seal({}, connection.id),
             "former_sealed": None,
             "former_until": None,
         },

@@ -59,7 +59,7 @@ def any_org_start(*, only_polled: bool) -> None:
 def ask(connection: GatewayConnection, *, since: datetime | None) -> int:
     """Ask for a run for one connection, and return the number of its job."""
     when = {"since": since.isoformat()} if since else {}
-    return work.ask(
+    return work.enqueue_with_id(
         jobs.GATEWAY_RECONCILE, organization_id=connection.organization_id, connection_id=connection.id, **when
     )
 

@@ -22,7 +22,7 @@ from models.gateways.connections import GatewayConnection
 from models.gateways.web_pixels import WebPixel
 from models.organization import organizations
 from pipelines import work
-from pipelines.credentials import opened
+from pipelines.credentials import unseal
 from pipelines.gateways import accounts
 
 _KEY_BYTES = 18
@@ -102,7 +102,7 @@ def prepare(*, organization_id: UUID, connection_id: UUID, now: datetime) -> Beg
     if pixel is None or connection is None or pixel.state == "ended":
         return None
     if pixel.credentials_sealed is not None:
-        account = GatewayAccount("live", opened(pixel.credentials_sealed, connection.id))
+        account = GatewayAccount("live", unseal(pixel.credentials_sealed, connection.id))
         return BegunPixel(pixel, account, pixel.credentials_sealed, {})
     if connection.status == ConnectionStatus.Disconnected:
         return None

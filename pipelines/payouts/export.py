@@ -13,7 +13,7 @@ from domain.refused import not_found
 from models import advisory_locks
 from models.payouts import manual_payouts
 from models.payouts.manual_payouts import ManualPayout
-from pipelines import whole_books
+from pipelines import restore_guard
 from pipelines.payouts import rails
 
 
@@ -32,7 +32,7 @@ def list_payouts(*, organization_id: UUID, run_id: UUID, takes_all: bool, now: d
     409 payouts_on_hold.
     """
     advisory_locks.stage_shared_payout_run_lock(organization_id)
-    whole_books.refuse_payouts()
+    restore_guard.check_payouts_allowed()
     if not manual_payouts.has_run(organization_id=organization_id, run_id=run_id):
         raise not_found("run", run_id)
     found = manual_payouts.lock_payable(organization_id=organization_id, run_id=run_id, now=now)

@@ -20,7 +20,7 @@ from models import advisory_locks, ids
 from models.organization import organizations
 from models.payouts import proposals, runs
 from models.payouts.runs import RunPayout
-from pipelines import whole_books
+from pipelines import restore_guard
 from pipelines.payouts import due, funding, rails
 from pipelines.webhooks import emit
 
@@ -49,7 +49,7 @@ def make(*, organization_id: UUID, request: RunRequest, now: datetime) -> Receip
     Nothing is written then.
     """
     advisory_locks.take_payout_run_lock(organization_id)
-    whole_books.refuse_payouts()
+    restore_guard.check_payouts_allowed()
     organization = organizations.lock(organization_id)
     if organization is None:
         raise LookupError(f"there is no organization {organization_id}")

@@ -23,7 +23,7 @@ from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected,
 from models.deals import deals, escrow, milestones, releases
 from models.payouts import attempts, lines, payouts, rail_events
 from models.payouts.payouts import PaidPayout, Payout
-from pipelines import whole_books
+from pipelines import restore_guard
 from pipelines.payouts import rails
 from pipelines.webhooks import emit
 from pipelines.work import GiveUp, TryAgain
@@ -72,7 +72,7 @@ def prepare(*, organization_id: UUID, payout_ids: Sequence[UUID], now: datetime)
     """
     locked = payouts.lock_to_send(organization_id=organization_id, payout_ids=payout_ids)
     if any(payout.status in _UNSETTLED for payout in locked.values()):
-        whole_books.check(now)
+        restore_guard.check(now)
     prepared = [_prepared(locked.get(payout_id), now) for payout_id in payout_ids]
     first = [each for each in prepared if each is not None and each.age is None]
     if first:

@@ -16,40 +16,40 @@ from pipelines.platforms import connect, letters
 
 
 @dataclass(frozen=True, slots=True)
-class PlatformWord:
+class CheckResult:
     """What a platform said of credentials: its words against them, or what is wrong with what they lead to."""
 
     refusal: str | None = None
     warning: str | None = None
 
 
-def look(connection: PlatformConnection) -> PlatformWord:
+def check_credentials(connection: PlatformConnection) -> CheckResult:
     """Ask the platform whether it takes the credentials of a connection. Calls it.
 
     Raises Refused 503 platform_unreachable.
     """
     adapter = registry.get(connection.platform)
     try:
-        return PlatformWord(warning=adapter.check(connect.account(connection)))
+        return CheckResult(warning=adapter.check(connect.account_from_row(connection)))
     except CredentialsRefused as error:
-        return PlatformWord(refusal=str(error))
+        return CheckResult(refusal=str(error))
     except PlatformUnreachable as error:
-        raise connect.away(adapter, error) from error
+        raise connect.unreachable_refusal(adapter, error) from error
 
 
-def note(asked: PlatformConnection, word: PlatformWord, *, now: datetime) -> PlatformConnection | None:
+def record(checked: PlatformConnection, result: CheckResult, *, now: datetime) -> PlatformConnection | None:
     """Write what a platform said of a connection as it was found, and return it as it is now; None where it ended.
 
     Of credentials that were replaced in the meantime nothing is said.
     """
-    connection = connections.lock(organization_id=asked.organization_id, connection_id=asked.id)
-    if connection is None or connection.credentials_sealed != asked.credentials_sealed:
+    connection = connections.lock(organization_id=checked.organization_id, connection_id=checked.id)
+    if connection is None or connection.credentials_sealed != checked.credentials_sealed:
         return connection
-    status = PlatformStatus.Active if word.refusal is None else PlatformStatus.Broken
+    status = PlatformStatus.Active if result.refusal is None else PlatformStatus.Broken
     after = connections.change(
         connection,
-        {"status": status.value, "last_checked_at": now, "last_error": word.refusal or word.warning},
+        {"status": status.value, "last_checked_at": now, "last_error": result.refusal or result.warning},
     )
     if status == PlatformStatus.Broken and connection.status != PlatformStatus.Broken:
-        letters.write_broken(after, now=now)
+        letters.notify_broken(after, now=now)
     return after

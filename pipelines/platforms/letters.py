@@ -8,7 +8,7 @@ from models.platforms.connections import PlatformConnection
 from pipelines import mail
 
 
-def write_broken(connection: PlatformConnection, *, now: datetime) -> None:
+def notify_broken(connection: PlatformConnection, *, now: datetime) -> None:
     """Stage a letter to every Owner: what is refused, what does not happen until it is mended, and what to do."""
     organization = organizations.find(connection.organization_id)
     assert organization is not None  # the connection belongs to it

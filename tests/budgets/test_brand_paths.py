@@ -36,7 +36,7 @@ def _fraud_summary(brand):
     with db.unit_of_work(brand.id):
         db.db.stage("update organization set home_currency = 'GBP' where id = %s", (brand.id,))
     fields = {"organization_id": brand.id, "program_id": brand.programs[-1], "days": 30}
-    return [in_one_transaction(brand, lambda: summary.summary(**fields, now=clock.now()))]
+    return [in_one_transaction(brand, lambda: summary.summarize(**fields, now=clock.now()))]
 
 
 def _busy_programs(brand):
@@ -192,7 +192,7 @@ PATHS = {
     "fraud-summary": HotPath(
         _fraud_summary,
         4 + _END,
-        stated={summary.summary: "4 round trips (program; organization; counts; rates)"},
+        stated={summary.summarize: "4 round trips (program; organization; counts; rates)"},
     ),
     "stats": HotPath(
         _stats,

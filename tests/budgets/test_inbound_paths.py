@@ -7,7 +7,7 @@ from api.gateways import inbound
 from models import db
 from pipelines.gateways import process, reconcile
 from pipelines.gateways.booking import sell
-from pipelines.leads import captured, lifecycle, signed
+from pipelines.leads import lifecycle, page_leads, server_leads
 from schemas.leads.lead import LeadBody
 from tests.budgets.counting import HotPath
 from tests.support.draining import drain, hand_out, run
@@ -23,7 +23,7 @@ from tests.support.turning import turn
 def _signed_lead(brand, email, **fields):
     posted = LeadBody().load({"affiliateSlug": slug_of(brand), "email": email} | fields)
     with db.unit_of_work(brand.id):
-        return signed.record(organization_id=brand.id, lead=posted, is_test=False, now=clock.now()).lead_id
+        return server_leads.record(organization_id=brand.id, lead=posted, is_test=False, now=clock.now()).lead_id
 
 
 def _lead_to_record(brand, *, is_known=False, **fields):
@@ -128,13 +128,13 @@ PATHS = {
         _lead_to_record,
         3,
         stated={
-            signed.record: "Budget: 3 round trips (look up; insert; writes and commit).",
+            server_leads.record: "Budget: 3 round trips (look up; insert; writes and commit).",
             lifecycle.record: "Budget: 2 round trips (insert; writes and commit).",
         },
     ),
     "lead-known": HotPath(lambda brand: _lead_to_record(brand, is_known=True), 3),
     "lead-known-by-event": HotPath(lambda brand: _lead_to_record(brand, is_known=True, externalEventId="a"), 2),
-    "lead-of-page": HotPath(_lead_of_a_page, 1, stated={captured.any_org_stage: "Budget: 1 round trip."}),
+    "lead-of-page": HotPath(_lead_of_a_page, 1, stated={page_leads.any_org_stage: "Budget: 1 round trip."}),
     # Three transactions find the link, whether it is open and what decides; the fourth asks that again under the
     # budget's lock, and writes: two statements more for a lead that is new.
     "lead-paid": HotPath(lambda brand, stack: _paid_lead(brand, stack, "ada@example.org"), 17),

@@ -29,8 +29,8 @@ from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCod
 from domain.text import stored
 from models import db
 from pipelines.clicks import scores
-from pipelines.leads import captured
-from pipelines.organization import mailed_links
+from pipelines.leads import page_leads
+from pipelines.organization import sign_in_emails
 from tests.support import databases
 from tests.support.rows.click_rows import consume, outcomes, raw, send
 from tests.support.rows.leads import browser, slug_of
@@ -144,7 +144,7 @@ def test_lead_that_a_newer_release_sealed_waits_for_it(paying, drain):
 
 def test_sign_in_email_that_a_newer_release_sealed_waits_for_it(app, drain):
     with db.any_org_work():
-        mailed_links.any_org_stage_asked(email="nobody@example.com", asked="cookie", back=None)
+        sign_in_emails.any_org_stage_request(email="nobody@example.com", browser_secret="cookie", back=None)
     _change_args("sign_in.letter", {"sealed": base64.b64encode(b"\x02" + bytes(60)).decode()})
 
     drain()
@@ -267,7 +267,7 @@ def _affiliate(brand):
 def _sealed_lead(brand, **more):
     lead = {"slug": slug_of(brand), "program_id": None, "email": "ada@example.com", "name": None, "sub_id": None}
     lead |= {"visitor": "ab" * 16, "network": "cd" * 16}
-    return captured._sealed(lead | more)
+    return page_leads._seal(lead | more)
 
 
 def _cookie(content, use):

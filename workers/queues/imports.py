@@ -8,18 +8,18 @@ from domain import jobs
 from models import db
 from models.jobs.rows import ClaimedJob
 from pipelines.gateways import reconcile
-from pipelines.imports import letter
+from pipelines.imports import notification
 from workers.actor import database_job, register_calling_job
 
 
 @database_job(jobs.IMPORT_NOTIFY)
 def notify(job: ClaimedJob) -> None:
     """Send emails to the next affiliates of an import."""
-    letter.write(
+    notification.send_next(
         organization_id=job.tenant,
         program_id=UUID(job.args["program_id"]),
         import_job_id=UUID(job.args["import_job_id"]),
-        said=job.args["said"],
+        brand_html=job.args["said"],
         after=UUID(job.args["after"]),
         now=clock.now(),
     )

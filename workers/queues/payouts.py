@@ -12,7 +12,7 @@ from adapters.rails.base import RailMisconfigured
 from domain import jobs
 from domain.payouts.transfers import Accepted, Answer, Paid, Rejected, why_again
 from models.jobs.rows import ClaimedJob
-from pipelines.deals import ask, release
+from pipelines.deals import funding_calls, release
 from pipelines.payouts import propose, transfer
 from workers.actor import database_job, register_calling_job
 from workers.batching.call_batches import CallBatch, is_still_true
@@ -63,18 +63,18 @@ def propose_payouts(job: ClaimedJob) -> None:
     propose.make(organization_id=job.tenant, now=clock.now())
 
 
-def _prepare_question(job: ClaimedJob) -> ask.PreparedQuestion | None:
-    return ask.prepare(organization_id=job.tenant, request_id=UUID(job.args["request_id"]), now=clock.now())
+def _prepare_question(job: ClaimedJob) -> funding_calls.PreparedCall | None:
+    return funding_calls.prepare(organization_id=job.tenant, request_id=UUID(job.args["request_id"]), now=clock.now())
 
 
-def _record_answer(prepared: ask.PreparedQuestion, answer: Answer | RailMisconfigured) -> datetime | None:
-    return ask.record(prepared, answer, now=clock.now())
+def _record_answer(prepared: funding_calls.PreparedCall, answer: Answer | RailMisconfigured) -> datetime | None:
+    return funding_calls.record(prepared, answer, now=clock.now())
 
 
 register_calling_job(
     jobs.DEAL_ASK,
     prepare=_prepare_question,
-    call=ask.call,
+    call=funding_calls.call,
     record=_record_answer,
     why=lambda prepared, answer: why_again(answer, asked="funding source"),
 )
@@ -90,7 +90,7 @@ def start_due_milestones(job: ClaimedJob) -> None:
 @database_job(jobs.DEAL_RELEASE)
 def release_milestone(job: ClaimedJob) -> None:
     """Pay one milestone that is due."""
-    release.due(
+    release.pay_if_due(
         organization_id=job.tenant,
         deal_id=UUID(job.args["deal_id"]),
         milestone_id=UUID(job.args["milestone_id"]),

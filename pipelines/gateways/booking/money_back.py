@@ -13,7 +13,7 @@ from models.conversions import refunds as conversion_refunds
 from models.conversions.conversions import Conversion
 from models.gateways import orders, refunds
 from models.gateways.payments import GatewayPayment
-from pipelines.conversions import refund, restore
+from pipelines.conversions import refund, restoration
 from pipelines.gateways.booking.desk import BookingDesk
 
 
@@ -40,7 +40,7 @@ def follow(desk: BookingDesk, payment: GatewayPayment, reason: str | None) -> No
     if payment.conversion_id is None:
         return
     advisory_locks.stage_shared_payout_run_lock(desk.organization_id)
-    conversion = refund.locked(desk.organization_id, payment.conversion_id)
+    conversion = refund.lock_conversion(desk.organization_id, payment.conversion_id)
     bring_to_refunds(desk, payment, conversion, reason)
 
 
@@ -85,8 +85,10 @@ def bring_to_refunds(
         is_to_end = after.refunded_cents > before.refunded_cents
         is_undone = conversion.refunded_at is not None and after.refunded_cents < conversion.amount_cents
         is_to_begin = after.refunded_cents < before.refunded_cents or (not is_to_end and is_undone)
-    if is_to_begin or (not is_to_end and restore.is_owed(conversion, after.refunded_cents)):
-        restore.of_conversion(conversion, after.refunded_cents, unreported_cents=after.unreported_cents, now=desk.now)
+    if is_to_begin or (not is_to_end and restoration.is_over_reversed(conversion, after.refunded_cents)):
+        restoration.restore_conversion(
+            conversion, after.refunded_cents, unreported_cents=after.unreported_cents, now=desk.now
+        )
     elif is_to_end:
         _refund(desk, conversion, after, reason)
     elif after != before:
@@ -96,7 +98,7 @@ def bring_to_refunds(
 def _refund(desk: BookingDesk, conversion: Conversion, after: RefundedParts, reason: str | None) -> None:
     more_cents = after.refunded_cents - conversion.refunded_cents or None
     try:
-        refund.of_conversion(
+        refund.refund_conversion(
             conversion, more_cents, unreported_cents=after.unreported_cents, now=desk.now, reason=reason
         )
     except Refused as refused:

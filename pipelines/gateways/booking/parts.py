@@ -23,7 +23,7 @@ def join(
     Budget: 3 round trips (conversion; other payments; override), the writes with the last.
     """
     advisory_locks.stage_shared_payout_run_lock(desk.organization_id)
-    conversion = refund.locked(desk.organization_id, conversion_id)
+    conversion = refund.lock_conversion(desk.organization_id, conversion_id)
     if (conversion.currency, conversion.is_test) != (row.currency, row.is_test):
         return None
     row = replace(row, conversion_id=conversion_id, reason=None)

@@ -21,8 +21,8 @@ from models.coupons import affiliate_coupons
 from models.gateways import payments
 from models.gateways.credit_candidates import CreditCandidate, RedeemableCode
 from models.gateways.payments import GatewayPayment
-from pipelines import earn
-from pipelines.conversions import credit, price, settle
+from pipelines import earnings
+from pipelines.conversions import credit, price, settlement
 from pipelines.conversions.price import Price
 from pipelines.gateways.booking import origins, parts, reverse, totals, whom
 from pipelines.gateways.booking.desk import Booking, BookingDesk
@@ -184,9 +184,9 @@ def _conversion_of(
     origin = paid.origin
     facts = _facts(desk, paid, row, named)
     is_paid = found.reason is None
-    conversion = settle.conversion_of(
+    conversion = settlement.build_conversion(
         facts,
-        price.of(facts, _own_rate(found.code)) if is_paid else Price(rate=None, commission_cents=0),
+        price.price_sale(facts, _own_rate(found.code)) if is_paid else Price(rate=None, commission_cents=0),
         type=recurring.conversion_type(named.ordinal),
         source=desk.gateway,
         decision=found.decision,
@@ -213,7 +213,7 @@ def _stage_earned(
         paid_at=paid.paid_at,
         ordinal=named.ordinal,
     )
-    earn.write(conversion, share=named.terms.recruiter_share, now=desk.now)
+    earnings.write(conversion, share=named.terms.recruiter_share, now=desk.now)
     credit.stage_effects(
         found.decision, organization_id=desk.organization_id, conversion_id=conversion.id, now=desk.now
     )
@@ -266,7 +266,7 @@ def _lead(desk: BookingDesk, origin: BuyerOrigin, at: datetime) -> Booking:
         return Booking(reason=found.reason)
     if completed.email is None:
         return Booking(reason="no_email")
-    referral = lifecycle.referral(
+    referral = lifecycle.find_referral(
         organization_id=desk.organization_id,
         program_id=found.named.program_id,
         affiliate_id=found.named.affiliate_id,

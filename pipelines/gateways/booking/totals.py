@@ -142,7 +142,7 @@ def _raise_conversion(desk: BookingDesk, before: GatewayPayment, after: GatewayP
     if after.conversion_id is None:
         return
     advisory_locks.stage_shared_payout_run_lock(desk.organization_id)
-    conversion = refund.locked(desk.organization_id, after.conversion_id)
+    conversion = refund.lock_conversion(desk.organization_id, after.conversion_id)
     others = orders.sum_other_payments(before)
     more_net_cents = None
     if told.net_cents is not None and not others.paid_cents:

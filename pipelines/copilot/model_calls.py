@@ -1,0 +1,128 @@
+"""The model is asked, by a worker: prepare (tx), call (no tx), record (tx). Whatever it answers, nothing is done here.
+
+A model that gives no answer is not asked again by itself: the person sees why, and decides.
+"""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+import structlog
+
+import settings
+from adapters import copilot
+from adapters.copilot import ModelAway
+from domain.copilot import prompts, replies
+from domain.copilot.prompts import SaidBefore
+from domain.copilot.replies import ModelReply, NotAReply
+from domain.copilot.states import MOST_ROUNDS, ConversationState, CopilotFailure, EntryKind
+from models.copilot import conversations, daily_usage, entries
+from models.copilot.conversations import CopilotConversation
+from pipelines.copilot import transcript
+from pipelines.copilot.transcript import NewEntry
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedPrompt:
+    """What the model is to be sent, for which turn of which conversation; `tokens` are counted for it on `day`."""
+
+    organization_id: UUID
+    conversation_id: UUID
+    turn: int
+    body: bytes
+    tokens: int
+    day: date
+
+
+def prepare(*, organization_id: UUID, conversation_id: UUID, turn: int, now: datetime) -> PreparedPrompt | None:
+    """Return what to send, counted against the day; None when nobody waits, and for more than it has left."""
+    conversation = _lock_if_thinking(organization_id, conversation_id, turn)
+    options = settings.current().copilot
+    if conversation is None:
+        return None
+    if options.model is None:  # it was switched off since
+        transcript.fail(conversation, CopilotFailure.Away, now=now)
+        return None
+    messages = [
+        SaidBefore(entry.kind, entry.text, entry.calls, entry.call_id)
+        for entry in entries.list_of_conversation(organization_id, conversation_id)
+    ]
+    body = prompts.body(
+        model=options.model,
+        tools=conversations.find_tools(conversation),
+        said=messages,
+        role=conversation.role,
+        now=now,
+        round_number=conversation.rounds,
+    )
+    tokens, day = prompts.estimate(body), now.date()
+    has_left = daily_usage.charge(
+        organization_id=organization_id,
+        day=day,
+        tokens=tokens,
+        max_tokens=options.daily_tokens,
+        max_requests=options.daily_requests,
+    )
+    if not has_left:
+        transcript.fail(conversation, CopilotFailure.Budget, now=now)
+        return None
+    return PreparedPrompt(organization_id, conversation_id, turn, body, tokens, day)
+
+
+def call(prepared: PreparedPrompt) -> ModelReply | CopilotFailure:
+    """Ask the endpoint and read its reply, or why there is none."""
+    try:
+        answer = copilot.complete(prepared.body)
+    except ModelAway as away:
+        _log.warning("copilot.away", why=str(away))
+        return away.failure
+    try:
+        reply = replies.read(answer)
+    except NotAReply as error:
+        _log.warning("copilot.unreadable", why=str(error))
+        return CopilotFailure.Unreadable
+    tokens = reply.tokens if reply.tokens is not None else prepared.tokens + prompts.estimate(answer)
+    return ModelReply(reply.text, reply.wishes, reply.left_out, tokens)
+
+
+def record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure, *, now: datetime) -> None:
+    """Write down a reply; the person's next request does what it wants. Late ones are counted and dropped."""
+    if isinstance(answer, ModelReply) and answer.tokens is not None:
+        difference = answer.tokens - prepared.tokens
+        daily_usage.stage_correct(organization_id=prepared.organization_id, day=prepared.day, by=difference)
+    conversation = _lock_if_thinking(prepared.organization_id, prepared.conversation_id, prepared.turn)
+    if conversation is None:
+        return
+    if isinstance(answer, CopilotFailure):
+        transcript.fail(conversation, answer, now=now)
+    elif not answer.wishes:
+        new_entries = [NewEntry(EntryKind.Reply, answer.text)]
+        transcript.add(conversation, new_entries, {"state": ConversationState.Answered}, now=now)
+    elif conversation.rounds >= MOST_ROUNDS:
+        transcript.fail(conversation, CopilotFailure.Rounds, now=now)
+    else:
+        transcript.add(
+            conversation, [_reply_entry(conversation, answer)], {"state": ConversationState.Working}, now=now
+        )
+
+
+def _reply_entry(conversation: CopilotConversation, answer: ModelReply) -> NewEntry:
+    """Return a reply with its calls under ids of ours."""
+    calls: list[dict[str, Any]] = [
+        {"id": f"call_{conversation.turn}_{number}", "tool": wish.tool, "arguments": wish.arguments}
+        for number, wish in enumerate(answer.wishes, 1)
+    ]
+    if answer.left_out:
+        calls[-1]["left_out"] = answer.left_out
+    return NewEntry(EntryKind.Reply, answer.text, calls)
+
+
+def _lock_if_thinking(organization_id: UUID, conversation_id: UUID, turn: int) -> CopilotConversation | None:
+    conversation = conversations.lock_any(organization_id=organization_id, conversation_id=conversation_id)
+    is_thinking = (
+        conversation is not None and conversation.state == ConversationState.Thinking and conversation.turn == turn
+    )
+    return conversation if is_thinking else None

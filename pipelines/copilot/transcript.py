@@ -1,0 +1,71 @@
+"""What is said in a conversation is written down under its lock, numbered, with the state that it leads to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from domain import jobs
+from domain.copilot.states import MOST_ROUNDS, ConversationState, CopilotFailure, EntryKind
+from models.copilot import conversations, entries
+from models.copilot.conversations import CopilotConversation
+from models.copilot.entries import CopilotEntry
+from pipelines import work
+
+
+@dataclass(frozen=True, slots=True)
+class NewEntry:
+    """Something to write down: `calls` of a reply, `call_id` of a result."""
+
+    kind: EntryKind
+    text: str
+    calls: Sequence[Mapping[str, Any]] = ()
+    call_id: str | None = None
+
+
+def stage_entries(
+    conversation: CopilotConversation, first_number: int, new_entries: Sequence[NewEntry], *, now: datetime
+) -> None:
+    """Stage what was said, as the entries from number `first` on."""
+    for number, new_entry in enumerate(new_entries, first_number):
+        entry = CopilotEntry(number, new_entry.kind, new_entry.text, new_entry.calls, new_entry.call_id, now)
+        entries.stage(conversation, entry)
+
+
+def add(
+    conversation: CopilotConversation, new_entries: Sequence[NewEntry], changes: Mapping[str, Any], *, now: datetime
+) -> CopilotConversation:
+    """Write down what was said in a locked conversation and where it stands now; returns it as it is then."""
+    stage_entries(conversation, conversation.entries + 1, new_entries, now=now)
+    defaults = {
+        "failure": None,
+        "begun_at": None,
+        "entries": conversation.entries + len(new_entries),
+        "changed_at": now,
+    }
+    return conversations.change(conversation, {**defaults, **changes})
+
+
+def stage_model_call(conversation: CopilotConversation, turn: int) -> None:
+    """Stage the job that asks the model for this turn, and for no later one."""
+    organization_id = conversation.organization_id
+    work.enqueue(jobs.COPILOT_ASK, organization_id=organization_id, conversation_id=conversation.id, turn=turn)
+
+
+def ask_model(
+    conversation: CopilotConversation, new_entries: Sequence[NewEntry], *, now: datetime
+) -> CopilotConversation:
+    """Write down what was said and ask the model, unless it was asked often enough for this question."""
+    if conversation.rounds >= MOST_ROUNDS:
+        return fail(conversation, CopilotFailure.Rounds, new_entries, now=now)
+    turn = conversation.turn + 1
+    stage_model_call(conversation, turn)
+    changes = {"state": ConversationState.Thinking, "turn": turn, "rounds": conversation.rounds + 1}
+    return add(conversation, new_entries, changes, now=now)
+
+
+def fail(
+    conversation: CopilotConversation, failure: CopilotFailure, new_entries: Sequence[NewEntry] = (), *, now: datetime
+) -> CopilotConversation:
+    """Write down why there is no answer; what was asked stays."""
+    return add(conversation, new_entries, {"state": ConversationState.Failed, "failure": failure}, now=now)

@@ -1,0 +1,98 @@
+"""How a host name is held: by whom, what would prove it, and what was seen of that."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from domain.host_proofs import standing
+from domain.host_proofs.records import ProofKind, WantedProof
+from domain.host_proofs.standing import DomainState, ProofRecord
+from models.host_proofs.holders import HostHolder
+
+
+@dataclass(frozen=True, slots=True)
+class ProofStep:
+    """A record that proves a name by itself, and what was found in its place (None: nobody has looked)."""
+
+    type: str
+    name: str
+    value: str
+    found: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HostStatus:
+    """A holder, what would prove its name (None: it has no name), and what was seen of that."""
+
+    holder: HostHolder
+    wanted: WantedProof | None
+    record: ProofRecord | None
+
+    @property
+    def domain(self) -> str | None:
+        """The name."""
+        return self.holder.name
+
+    @property
+    def state(self) -> DomainState:
+        """How the name stands."""
+        return standing.state(self.record, is_set=self.wanted is not None, is_verified=self.holder.is_verified)
+
+    @property
+    def proved_by(self) -> str | None:
+        """What proves the name, or that an operator vouches for it."""
+        return standing.proved_by(self.record, is_verified=self.holder.is_verified)
+
+    @property
+    def steps(self) -> Sequence[ProofStep]:
+        """The records of which one is enough; no CNAME where the service has no name to lead to."""
+        if self.wanted is None:
+            return ()
+        at_name, in_text = (self.record.found_at_name, self.record.found_in_text) if self.record else (None, None)
+        text = ProofStep(ProofKind.Txt.value, self.wanted.text_name, self.wanted.text, in_text)
+        if self.wanted.target is None:
+            return (text,)
+        return ProofStep(ProofKind.Cname.value, self.wanted.name, self.wanted.target, at_name), text
+
+    @property
+    def checked_at(self) -> datetime | None:
+        """When somebody looked last."""
+        return self.record.checked_at if self.record else None
+
+    @property
+    def next_check_at(self) -> datetime | None:
+        """When the next look is made by itself."""
+        return self.record.due_at if self.record else None
+
+    @property
+    def missing_since(self) -> datetime | None:
+        """Since when the proof of a verified name is missing."""
+        return self.record.missing_since if self.record else None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What holds after a look, and whether the name was verified before it."""
+
+    status: HostStatus
+    was_verified: bool
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the look ended a proof."""
+        return self.was_verified and not self.status.holder.is_verified
+
+    @property
+    def action(self) -> str | None:
+        """What the audit log calls what the look changed; None when it changed nothing."""
+        if self.was_verified == self.status.holder.is_verified:
+            return None
+        event = "domain_lost" if self.is_lost else "domain_verified"
+        return f"org.tracking_{event}" if self.status.holder.program_id is None else f"program.{event}"
+
+    @property
+    def audit_data(self) -> Mapping[str, object]:
+        """What the audit log keeps of the name."""
+        domain = "trackingDomain" if self.status.holder.program_id is None else "customDomain"
+        status = self.status
+        return {domain: status.domain, f"{domain}Verified": status.holder.is_verified, "provedBy": status.proved_by}
