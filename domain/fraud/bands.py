@@ -1,4 +1,4 @@
-"""What becomes of a score: by how strict the brand is, and how grave it is called."""
+"""The decision for a score, by the brand's strictness, and its severity."""
 
 import functools
 from enum import StrEnum
@@ -19,24 +19,25 @@ class Strictness(StrEnum):
     strict = "strict"
 
 
-# From which score on a click or lead is held, and from which it is blocked.
+# The scores from which a click or lead is held, and from which it is blocked.
 _HOLD_FROM = {Strictness.lenient: 70, Strictness.balanced: 50, Strictness.strict: 35}
 _BLOCK_FROM = {Strictness.lenient: 95, Strictness.balanced: 80, Strictness.strict: 65}
 
 
-@functools.cache  # of a hundred scores and three words: asked for every click
+@functools.cache  # at most 101 scores by three strictnesses, decided for every click
 def decide(score: int, strictness: str) -> Decision:
-    """Return whether what has this score passes, is held for a look, or is blocked. Raises ValueError for a
-    strictness that there is not.
+    """Return whether a click or lead with this score passes, is held for review, or is blocked.
+
+    Raises ValueError for an unknown strictness.
     """
-    chosen = Strictness(strictness)
-    if score >= _BLOCK_FROM[chosen]:
+    level = Strictness(strictness)
+    if score >= _BLOCK_FROM[level]:
         return "block"
-    return "hold" if score >= _HOLD_FROM[chosen] else "pass"
+    return "hold" if score >= _HOLD_FROM[level] else "pass"
 
 
 def severity(score: int) -> Severity:
-    """Return how grave a score is. It does not matter what was decided about it."""
+    """Return the severity of a score, whatever was decided about it."""
     if score >= _HIGH_FROM:
         return "high"
     return "medium" if score >= _MEDIUM_FROM else "low"

@@ -1,20 +1,20 @@
-"""Decides how much of what a gateway tells of a refund is news.
+"""How much of a reported refund is new.
 
-It tells the same refund again, late, and by two kinds of events; a total that it told before some of that came back is
-no news. Source: tracking spec, "Refund body" (partial refunds).
+A gateway reports the same refund repeatedly, late, and by two kinds of events; a total reported before a part of it
+came back is not new. Source: tracking spec, "Refund body" (partial refunds).
 """
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What stands of a payment when a refund is told, gross, in minor units.
+class PaymentState:
+    """The state of a payment when a refund is reported, gross, in minor units.
 
-    `refunded_cents` is what went back in all and `by_refunds` what did by refunds, not by disputes; `under_id` stands
-    under the refund's own id, None where it is not known. `most_by_refunds` is what the gateway has said since that
-    refunds come to, None where it has not; `in_dispute` is what a lost dispute took of which this refund is a part, and
-    `by_total` what a lower total of the order took, which is the same money as its refunds.
+    `refunded_cents` is the sum that went back, of which `by_refunds` by refunds, not disputes; `under_id` is booked
+    under the refund's own id, None for an unknown id. `most_by_refunds` is the gateway's later report of the sum of
+    refunds, None without one; `in_dispute` is the sum of a lost dispute that includes this refund, and `by_total` the
+    sum that a lower total of the order took, which is the same money as its refunds.
     """
 
     paid_cents: int
@@ -27,40 +27,42 @@ class Standing:
 
     @property
     def left_cents(self) -> int:
-        """What can still go back by a refund."""
-        left = self.paid_cents - self.refunded_cents + self.in_dispute + self.by_total
-        return left if self.most_by_refunds is None else min(left, max(self.most_by_refunds - self.by_refunds, 0))
+        """The amount that a refund can still return."""
+        remaining = self.paid_cents - self.refunded_cents + self.in_dispute + self.by_total
+        if self.most_by_refunds is None:
+            return remaining
+        return min(remaining, max(self.most_by_refunds - self.by_refunds, 0))
 
 
-def lost(
+def lost_cents(
     *,
     paid_cents: int,
     refunded_cents: int,
     currency: str,
-    told_cents: int | None,
-    told_currency: str | None,
+    reported_cents: int | None,
+    reported_currency: str | None,
     covers_refunds: bool,
 ) -> int:
-    """Return what a lost dispute takes of a payment, gross: what it says, never more than remains.
+    """Return the amount that a lost dispute takes of a payment, gross: the reported one, at most all that remains.
 
-    All that remains where it says nothing, or an amount of other money. With `covers_refunds` what went back of the
-    payment before is part of what it says.
+    All that remains without a reported amount, or for one in another currency. With `covers_refunds` the reported
+    amount includes earlier refunds of the payment.
     """
     remains = paid_cents - refunded_cents
-    if told_cents is None or told_currency != currency:
+    if reported_cents is None or reported_currency != currency:
         return remains
-    return max(min(told_cents - (refunded_cents if covers_refunds else 0), remains), 0)
+    return max(min(reported_cents - (refunded_cents if covers_refunds else 0), remains), 0)
 
 
-def news(standing: Standing, told_cents: int | None, *, is_cumulative: bool) -> int:
-    """Return what goes back now, never more than is left. None tells of all that remains.
+def new_cents(payment: PaymentState, reported_cents: int | None, *, is_cumulative: bool) -> int:
+    """Return the amount that goes back now, at most all that is left. None as the report means all that remains.
 
-    A refund that tells its own amount counts once by its id; a total counts as far as it exceeds what stands.
+    A refund with its own amount counts once by its id; a total counts as far as it exceeds the booked sum.
     """
     if is_cumulative:
-        wanted = standing.left_cents if told_cents is None else told_cents - (standing.under_id or 0)
-    elif standing.under_id is not None:
-        wanted = 0
+        new_cents = payment.left_cents if reported_cents is None else reported_cents - (payment.under_id or 0)
+    elif payment.under_id is not None:
+        new_cents = 0
     else:
-        wanted = standing.left_cents if told_cents is None else told_cents
-    return max(min(wanted, standing.left_cents), 0)
+        new_cents = payment.left_cents if reported_cents is None else reported_cents
+    return max(min(new_cents, payment.left_cents), 0)

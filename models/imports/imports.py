@@ -17,7 +17,8 @@ UNDONE = "Undone"
 class ImportJob:
     """What an import came to: rows by outcome, and how often each reason turned one away.
 
-    `warnings` as `domain.imports.words.stored_warnings` has them; `source` is the service that conversions came from.
+    `warnings` as `domain.imports.verdicts.serialize_warnings` has them; `source` is the service that conversions came
+    from.
     """
 
     id: UUID

@@ -73,7 +73,7 @@ def lock(
     counted: if the transaction fails, what was taken along is as due as it was.
     Budget: 1 round trip.
     """
-    params = {"id": job_id, "attempt": attempt, "most": job.together, "alone": list(alone)}
+    params = {"id": job_id, "attempt": attempt, "most": job.batch_size, "alone": list(alone)}
     found = db.run(_LOCK, params | {"idle_timeout_s": idle_timeout_s})
     if not found:
         return None

@@ -89,7 +89,7 @@ def stage_uncredited(payment: Payment, decision: Decision, *, program_id: UUID) 
             affiliate_status_at_drop=dropped.affiliate_status,
             is_test=payment.is_test,
             occurred_at=payment.occurred_at,
-            attribution_log=log.written(decision.steps),
+            attribution_log=log.serialize(decision.steps),
         )
     )
 
@@ -115,7 +115,7 @@ def explain(*, organization_id: UUID, conversion_id: UUID) -> Explanation | None
         affiliate_id=stored.affiliate_id,
         attribution_method=stored.attribution_method,
         decided_at=stored.decided_at,
-        steps=log.read(stored.attribution_log) if stored.attribution_log else origin.lines(_origin(stored)),
+        steps=log.read(stored.attribution_log) if stored.attribution_log else origin.explain(_origin(stored)),
     )
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.conversions import review
-from domain.conversions.review import Action, Reached
+from domain.conversions.review import Action, AppliedRefund
 from domain.refused import Refused, not_found
 from domain.statuses import EARNS_NOTHING, ConversionStatus, ConversionType
 from domain.webhooks import events
@@ -164,7 +164,7 @@ def _take_back_late(word: _Word, conversion: Conversion, parent: Conversion) -> 
     )
     own = refunds.own(conversion)
     if own is not None and own.is_full:  # the refund of a share by itself takes what its sale's refunds leave
-        reached = [Reached(own.id, cumulative_cents=0, is_full=True)]
+        reached = [AppliedRefund(own.id, cumulative_cents=0, is_full=True)]
     late = review.late_reversals(
         commission_cents=conversion.commission_cents,
         reversed_cents=conversion.reversed_cents,

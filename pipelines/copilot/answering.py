@@ -14,9 +14,9 @@ import settings
 from adapters import copilot
 from adapters.copilot import ModelAway
 from domain.copilot import prompts, replies
-from domain.copilot.prompts import SaidBefore
+from domain.copilot.prompts import PromptEntry
 from domain.copilot.replies import ModelReply, NotAReply
-from domain.copilot.states import MOST_ROUNDS, ConversationState, CopilotFailure, EntryKind
+from domain.copilot.states import MAX_ROUNDS, ConversationState, CopilotFailure, EntryKind
 from models.copilot import conversations, days, entries
 from models.copilot.conversations import CopilotConversation
 from pipelines.copilot import talk
@@ -47,12 +47,12 @@ def prepare(*, organization_id: UUID, conversation_id: UUID, turn: int, now: dat
         talk.fail(held, CopilotFailure.Away, now=now)
         return None
     said = [
-        SaidBefore(one.kind, one.text, one.calls, one.call_id) for one in entries.of(organization_id, conversation_id)
+        PromptEntry(one.kind, one.text, one.calls, one.call_id) for one in entries.of(organization_id, conversation_id)
     ]
     body = prompts.body(
         model=chosen.model,
         tools=conversations.tools(held),
-        said=said,
+        entries=said,
         role=held.role,
         now=now,
         round_number=held.rounds,
@@ -84,7 +84,7 @@ def call(prepared: PreparedPrompt) -> ModelReply | CopilotFailure:
         _log.warning("copilot.unreadable", why=str(error))
         return CopilotFailure.Unreadable
     counted = reply.tokens if reply.tokens is not None else prepared.tokens + prompts.estimate(answer)
-    return ModelReply(reply.text, reply.wishes, reply.left_out, counted)
+    return ModelReply(reply.text, reply.calls, reply.left_out, counted)
 
 
 def record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure, *, now: datetime) -> None:
@@ -97,10 +97,10 @@ def record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure, *, now
         return
     if isinstance(answer, CopilotFailure):
         talk.fail(held, answer, now=now)
-    elif not answer.wishes:
+    elif not answer.calls:
         words = [Words(EntryKind.Reply, answer.text)]
         talk.add(held, words, {"state": ConversationState.Answered}, now=now)
-    elif held.rounds >= MOST_ROUNDS:
+    elif held.rounds >= MAX_ROUNDS:
         talk.fail(held, CopilotFailure.Rounds, now=now)
     else:
         talk.add(held, [_reply(held, answer)], {"state": ConversationState.Working}, now=now)
@@ -110,7 +110,7 @@ def _reply(held: CopilotConversation, answer: ModelReply) -> Words:
     """Return a reply with its calls under ids of ours."""
     calls: list[dict[str, Any]] = [
         {"id": f"call_{held.turn}_{number}", "tool": wish.tool, "arguments": wish.arguments}
-        for number, wish in enumerate(answer.wishes, 1)
+        for number, wish in enumerate(answer.calls, 1)
     ]
     if answer.left_out:
         calls[-1]["left_out"] = answer.left_out

@@ -9,9 +9,9 @@ from uuid import UUID
 import orjson
 
 from domain.copilot.states import (
-    BEGUN_FOR,
-    MOST_QUESTIONS,
-    SILENT_FOR,
+    ACT_TIMEOUT,
+    MAX_QUESTIONS,
+    MODEL_TIMEOUT,
     ActState,
     ConversationState,
     CopilotFailure,
@@ -72,8 +72,8 @@ def ask(asker: Asker, conversation_id: UUID, text: str, *, now: datetime) -> Cop
     Raises Refused: 404; 409 copilot_busy while the model is at work, copilot_conversation_full.
     """
     held = _idle(asker, conversation_id, now=now)
-    if held.questions >= MOST_QUESTIONS:
-        message = f"A conversation takes {MOST_QUESTIONS} questions. Begin another one."
+    if held.questions >= MAX_QUESTIONS:
+        message = f"A conversation takes {MAX_QUESTIONS} questions. Begin another one."
         raise Refused(409, "copilot_conversation_full", message)
     words = _left_undone(held)
     again = conversations.change(held, {"questions": held.questions + 1, "rounds": 0, "role": asker.role})
@@ -98,7 +98,7 @@ def claim(asker: Asker, conversation_id: UUID, act_id: UUID, *, now: datetime) -
     copilot_act_expired.
     """
     _, act = _locked(asker, conversation_id, act_id)
-    is_left = act.state == ActState.Running and act.begun_at is not None and now - act.begun_at >= BEGUN_FOR
+    is_left = act.state == ActState.Running and act.begun_at is not None and now - act.begun_at >= ACT_TIMEOUT
     if act.state != ActState.Proposed and not is_left:
         return None
     if act.state == ActState.Proposed and now >= act.expires_at:
@@ -164,7 +164,7 @@ def _idle(asker: Asker, conversation_id: UUID, *, now: datetime) -> CopilotConve
     if held is None:
         raise not_found("conversation", conversation_id)
     if held.state in (ConversationState.Thinking, ConversationState.Working):
-        if now - held.changed_at < SILENT_FOR:
+        if now - held.changed_at < MODEL_TIMEOUT:
             raise Refused(409, "copilot_busy", "The co-pilot is still at the last question.")
         return talk.fail(held, CopilotFailure.Silent, now=now)
     return held

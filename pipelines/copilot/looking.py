@@ -10,9 +10,9 @@ from typing import Any
 from uuid import UUID
 
 from domain.copilot.states import (
-    BEGUN_FOR,
-    CONFIRMED_WITHIN,
-    SILENT_FOR,
+    ACT_TIMEOUT,
+    CONFIRMATION_PERIOD,
+    MODEL_TIMEOUT,
     ActState,
     ConversationState,
     CopilotFailure,
@@ -55,9 +55,9 @@ def take(asker: Asker, conversation_id: UUID, *, now: datetime) -> WantedCalls |
     )
     if held is None:
         raise not_found("conversation", conversation_id)
-    if held.state == ConversationState.Thinking and now - held.changed_at >= SILENT_FOR:
+    if held.state == ConversationState.Thinking and now - held.changed_at >= MODEL_TIMEOUT:
         talk.fail(held, CopilotFailure.Silent, now=now)
-    is_taken = held.begun_at is not None and now - held.begun_at < BEGUN_FOR
+    is_taken = held.begun_at is not None and now - held.begun_at < ACT_TIMEOUT
     if held.state != ConversationState.Working or is_taken:
         return None
     replies = [one for one in entries.of(held.organization_id, held.id) if one.kind == EntryKind.Reply]
@@ -90,7 +90,7 @@ def record(asker: Asker, wanted: WantedCalls, outcomes: Sequence[Outcome], *, no
                 "preview": one.preview,
                 "state": ActState.Proposed,
                 "created_at": now,
-                "expires_at": now + CONFIRMED_WITHIN,
+                "expires_at": now + CONFIRMATION_PERIOD,
             }
         )
     if proposed:

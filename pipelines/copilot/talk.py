@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from domain import jobs
-from domain.copilot.states import MOST_ROUNDS, ConversationState, CopilotFailure, EntryKind
+from domain.copilot.states import MAX_ROUNDS, ConversationState, CopilotFailure, EntryKind
 from models.copilot import conversations, entries
 from models.copilot.conversations import CopilotConversation
 from models.copilot.entries import CopilotEntry
@@ -47,7 +47,7 @@ def stage_asking(conversation: CopilotConversation, turn: int) -> None:
 
 def go_on(conversation: CopilotConversation, words: Sequence[Words], *, now: datetime) -> CopilotConversation:
     """Write down what was said and ask the model, unless it was asked often enough for this question."""
-    if conversation.rounds >= MOST_ROUNDS:
+    if conversation.rounds >= MAX_ROUNDS:
         return fail(conversation, CopilotFailure.Rounds, words, now=now)
     turn = conversation.turn + 1
     stage_asking(conversation, turn)

@@ -67,7 +67,7 @@ def begin(affiliate: Affiliate, wanted: WantedCode, *, now: datetime) -> BegunCo
     storefront_reconnect_required.
     """
     family = _lock_family(affiliate, wanted)
-    if wanted.text is not None and not codes.is_written_well(wanted.text):
+    if wanted.text is not None and not codes.is_valid(wanted.text):
         raise badly_written()
     known = affiliate_coupons.find(organization_id=affiliate.organization_id, code_id=wanted.id)
     begun = _begun_before(affiliate, wanted, known, now=now)
@@ -77,7 +77,7 @@ def begin(affiliate: Affiliate, wanted: WantedCode, *, now: datetime) -> BegunCo
             raise places.not_connected()
         return BegunCode(begun, family, place, is_asked_again=True)
     place = _place_for(affiliate, family, wanted, now=now)
-    if wanted.text is not None and (lacking := place.rail.shape.refused(wanted.text)):
+    if wanted.text is not None and (lacking := place.rail.shape.explain_refusal(wanted.text)):
         message = f"{place.connection.gateway} does not take this code: {lacking}."
         raise Refused(400, "code_not_supported", message, field="code")
     if family is not None:
@@ -101,7 +101,7 @@ def register(affiliate: Affiliate, *, text: str | None, coupon_id: UUID | None, 
     """
     if text is None:
         raise Refused(400, "invalid_request", "An external code is sent with its text.", field="code")
-    if not codes.is_written_well(text):
+    if not codes.is_valid(text):
         raise badly_written()
     if coupon_id is not None:
         families.lock(organization_id=affiliate.organization_id, program_id=affiliate.program_id, coupon_id=coupon_id)
@@ -254,7 +254,7 @@ def _check_cap(family: CampaignCoupon, affiliate_id: UUID) -> None:
 
 def _insert(affiliate: Affiliate, wanted: WantedCode, place: MintingPlace, *, now: datetime) -> AffiliateCoupon:
     for _ in range(_DRAWS):
-        text = wanted.text or codes.draw()
+        text = wanted.text or codes.generate()
         made = affiliate_coupons.insert(
             {
                 "id": wanted.id,

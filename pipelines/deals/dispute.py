@@ -48,7 +48,7 @@ def begin(deal: Deal, seq: int, *, side: Side, words: Mapping[str, str], now: da
     emit.event(
         organization_id=deal.organization_id,
         type="dispute.opened",
-        data=events.dispute_opened(
+        data=events.serialize_dispute_opened(
             deal_id=deal.id,
             milestone_id=milestone.id,
             seq=seq,
@@ -92,7 +92,7 @@ def ask_back_again(deal: Deal, milestone_id: UUID) -> None:
     assert milestone is not None  # the caller found the deal by it
     last = _last_refund(milestone)
     if last is None or last.state != AttemptState.rejected:
-        raise steps.out_of_turn("Only what a funding source refused to give back is asked for again.")
+        raise steps.invalid_transition("Only what a funding source refused to give back is asked for again.")
     _ask_back(deal, milestone)
 
 

@@ -10,9 +10,9 @@ from uuid import UUID
 
 import settings
 from adapters import name_servers
-from domain.host_proofs import records, standing
-from domain.host_proofs.records import DnsReading, LookOutcome, ProofKind, Sighting, WantedProof
-from domain.host_proofs.standing import ProofRecord
+from domain.host_proofs import records, validity
+from domain.host_proofs.records import CheckOutcome, CheckResult, DnsReading, ExpectedProof, ProofKind
+from domain.host_proofs.validity import ProofRecord
 from domain.refused import Refused, not_found
 from models import advisory_locks
 from models.host_proofs import holders, looks
@@ -73,14 +73,14 @@ def note(prepared: HeldHost, reading: DnsReading, *, now: datetime, is_asked: bo
     holder = holders.lock(organization_id=asked.organization_id, program_id=asked.program_id)
     if holder is None or holder.name != wanted.name or holder.is_over:
         raise Refused(409, "domain_changed", "The domain was changed while it was checked. Check it again.")
-    sighting = records.judge(reading, wanted)
-    if sighting.outcome == LookOutcome.Proved and not holder.is_verified:
+    sighting = records.check(reading, wanted)
+    if sighting.outcome == CheckOutcome.Proved and not holder.is_verified:
         if sighting.proved_by == ProofKind.Txt and records.leads_elsewhere(reading, wanted):
             holders.stage_free_name(holder)
         if holders.is_held_elsewhere(holder):
             if is_asked:
                 raise taken(holder)
-            sighting = replace(sighting, outcome=LookOutcome.Taken)
+            sighting = replace(sighting, outcome=CheckOutcome.Taken)
     return _written(holder, sighting, now=now, is_asked=is_asked)
 
 
@@ -94,11 +94,11 @@ def taken(holder: HostHolder) -> Refused:
     return Refused(409, code, message)
 
 
-def _written(holder: HostHolder, sighting: Sighting, *, now: datetime, is_asked: bool) -> NotedLook:
+def _written(holder: HostHolder, sighting: CheckResult, *, now: datetime, is_asked: bool) -> NotedLook:
     before = looks.find(holder) or ProofRecord(waiting_since=now)
     if is_asked and not holder.is_verified:
         before = replace(before, waiting_since=now)  # who asks is at work on it, so it is looked at often from now on
-    after = standing.after_look(before, sighting, is_verified=holder.is_verified, now=now)
+    after = validity.record_check(before, sighting, is_verified=holder.is_verified, now=now)
     looks.stage_put(holder, after)
     is_vouched_for = holder.is_verified and before.proved_by is None
     is_verified = is_vouched_for or after.proved_by is not None
@@ -112,8 +112,8 @@ def _written(holder: HostHolder, sighting: Sighting, *, now: datetime, is_asked:
     return noted
 
 
-def _wanted(holder: HostHolder) -> WantedProof | None:
+def _wanted(holder: HostHolder) -> ExpectedProof | None:
     if holder.name is None:
         return None
     text = records.text_for(organization_id=holder.organization_id, holder_id=holder.holder_id, name=holder.name)
-    return WantedProof(holder.name, settings.current().web.brands_target, text)
+    return ExpectedProof(holder.name, settings.current().web.brands_target, text)

@@ -29,7 +29,7 @@ def choose(organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> list[Cho
     Budget: 2 round trips; one more where rows bring no slug, and one where a slug cannot be had.
     """
     known = tracking_links.slugs_of(organization_id=organization_id, emails=[row["email"] for row in rows])
-    former = [former_slugs.judge(row["slug"]) if row["slug"] else None for row in rows]
+    former = [former_slugs.check(row["slug"]) if row["slug"] else None for row in rows]
     brought = Counter(one.text for one in former if one)
     owners = tracking_links.owners(organization_id=organization_id, slugs=list(brought))
     replaced = {
@@ -54,7 +54,7 @@ def _candidates(
 ) -> dict[str, list[str]]:
     """Return what may take the place of each of these slugs, but what other rows bring; add whose they are by now."""
     found = {
-        text: [one for one in former_slugs.replacements(text, seed=str(organization_id)) if one not in brought]
+        text: [one for one in former_slugs.list_replacements(text, seed=str(organization_id)) if one not in brought]
         for text in replaced
     }
     unknown = {one for candidates in found.values() for one in candidates}

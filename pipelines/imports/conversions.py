@@ -11,9 +11,9 @@ from typing import Any
 from uuid import UUID
 
 from domain.attribution import self_referrals
-from domain.attribution.self_referrals import InitialStanding, SelfReferralPolicy
+from domain.attribution.self_referrals import InitialState, SelfReferralPolicy
 from domain.conversions import avatars, customers
-from domain.imports import rows, words
+from domain.imports import rows, verdicts
 from domain.imports.rows import ConversionRow
 from domain.imports.warnings import RowWarning
 from domain.refused import Refused
@@ -77,7 +77,7 @@ def preview(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: dateti
             one.row for one in taken if not one.row.is_paid and _standing(one, is_confirmed=True).status == _PAYABLE
         ),
         "form": wanted["form"],
-        "rows": words.verdicts(
+        "rows": verdicts.list_verdicts(
             len(wanted["conversions"]), lines=wanted["lines"], reasons=skipped | wrong, warnings=warnings
         ),
     }
@@ -109,7 +109,7 @@ def run(asked: ConversionImporter, wanted: Mapping[str, Any], *, now: datetime) 
         reasons=dict(Counter((skipped | wrong).values())),
         created_by=asked.member_id,
         created_at=now,
-        warnings=words.stored_warnings(_warnings(taken, wanted), lines=wanted["lines"]),
+        warnings=verdicts.serialize_warnings(_warnings(taken, wanted), lines=wanted["lines"]),
         source=wanted["source"],
     )
     imports.stage(job)
@@ -130,10 +130,10 @@ def _payer(one: ImportedConversion) -> payments.Payer:
 
 def _refused(wanted: Mapping[str, Any], wrong: Mapping[int, str]) -> Refused:
     total = len(wanted["conversions"])
-    verdicts = words.verdicts(total, lines=wanted["lines"], reasons=wrong)
+    row_verdicts = verdicts.list_verdicts(total, lines=wanted["lines"], reasons=wrong)
     named = [
         {"index": one.index, "error": one.reason} | ({} if one.line is None else {"line": one.line})
-        for one in verdicts
+        for one in row_verdicts
         if one.reason
     ]
     message = f"{len(wrong)} of {total} rows cannot be imported; nothing was written."
@@ -165,7 +165,7 @@ def _read(sent: Sequence[object], now: datetime) -> tuple[dict[int, ConversionRo
     found, wrong = {}, {}
     for index, one in enumerate(sent):
         try:
-            found[index] = rows.read(one, now=now)
+            found[index] = rows.parse(one, now=now)
         except rows.BadRow as bad:
             wrong[index] = bad.code
     return found, wrong
@@ -236,7 +236,7 @@ def _warnings(taken: Sequence[_Taken], wanted: Mapping[str, Any]) -> dict[int, S
     return found
 
 
-def _self_referral_code(standing: InitialStanding) -> str:
+def _self_referral_code(standing: InitialState) -> str:
     if standing.needs_approval:
         return "self_referral_held"
     return "self_referral_denied" if standing.status == ConversionStatus.Denied else "self_referral"
@@ -259,7 +259,7 @@ def _imported(one: _Taken, wanted: Mapping[str, Any], *, is_test: bool) -> Impor
         payout_locked=not is_confirmed,
         customer_email=row.customer_email,
         customer_name=row.customer_name,
-        customer_avatar_url=avatars.of(row.customer_email),
+        customer_avatar_url=avatars.url_from_email(row.customer_email),
         processor_customer_id=row.processor_customer_id,
         processor_subscription_id=row.processor_subscription_id,
         occurred_at=row.occurred_at,
@@ -270,10 +270,10 @@ def _imported(one: _Taken, wanted: Mapping[str, Any], *, is_test: bool) -> Impor
     )
 
 
-def _standing(one: _Taken, *, is_confirmed: bool) -> InitialStanding:
+def _standing(one: _Taken, *, is_confirmed: bool) -> InitialState:
     """Return how a row starts. The organization's policy applies to what would become payable, not to history."""
     status = _status(is_paid=one.row.is_paid, is_confirmed=is_confirmed)
-    return self_referrals.standing(
+    return self_referrals.initial_state(
         buyer_email=one.row.customer_email,
         affiliate_email=one.affiliate.email_normalized,
         policy=one.affiliate.self_referrals if status == _PAYABLE else SelfReferralPolicy.Earn,

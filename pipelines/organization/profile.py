@@ -66,7 +66,7 @@ def set_attribution_params(organization: Organization, sent: str | None) -> Orga
 
     Raises Refused: what `attribution_params.settle` raises.
     """
-    custom = attribution_params.settle(sent)
+    custom = attribution_params.normalize(sent)
     if custom == organization.attribution_params:
         return organization
     return organizations.change(organization, {"attribution_params": custom})

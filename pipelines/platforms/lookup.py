@@ -16,7 +16,7 @@ from adapters.platforms import registry
 from adapters.platforms.base import PlatformUnreachable
 from domain import jobs
 from domain.clicks.attribution_params import Params
-from domain.gateways import kept
+from domain.gateways import payment_json
 from domain.gateways.facts import PaymentFact
 from domain.platforms import schedule
 from domain.platforms.signups import SignupClaim, SignupRecord, Signups, slugs
@@ -60,7 +60,7 @@ def prepare(*, organization_id: UUID, lookup_id: UUID) -> PreparedLookup | None:
     if pending is None:
         return None
     asked = connections.crediting(organization_id=organization_id, at=pending.started_at)
-    paid = kept.read(pending.paid)
+    paid = payment_json.parse(pending.paid)
     if not asked or paid.origin.email is None or not lookups.is_open(pending):
         lookups.stage_end(pending)
         return None

@@ -24,7 +24,7 @@ from api import kept_forms, provider_sign_in
 from api.edge.reading import marks
 from api.mcp.calling import tokens
 from domain.fraud import ClickFacts
-from domain.gateways import kept
+from domain.gateways import payment_json
 from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCode
 from domain.text import stored
 from models import db
@@ -173,14 +173,14 @@ def test_payment_stored_by_a_newer_release_is_read():
     origin = {field.name: None for field in dataclasses.fields(BuyerOrigin)}
     origin = BuyerOrigin(**origin | {"carriers": (_CARRIER,), "codes": (_CODE,)})
     payment = PaymentFact(**values | {"paid_at": clock.now(), "aliases": ("a",), "origin": origin})
-    written = orjson.loads(orjson.dumps(kept.written(payment)))
+    written = orjson.loads(orjson.dumps(payment_json.serialize(payment)))
 
     newer = written | _NEWER
     newer["origin"] = newer["origin"] | _NEWER
     for name in ("carriers", "codes"):
         newer["origin"][name] = [each | _NEWER for each in newer["origin"][name]]
 
-    assert kept.read(newer) == payment
+    assert payment_json.parse(newer) == payment
 
 
 def test_click_facts_of_a_newer_release_are_read():

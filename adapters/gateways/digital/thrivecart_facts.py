@@ -27,7 +27,7 @@ from domain.gateways.facts import (
     UnclearFact,
     UnreadableEvent,
 )
-from domain.gateways.referrals import of_query
+from domain.gateways.referrals import fields_from_query
 from domain.money import currencies
 
 Reader = Callable[[GatewayWire, Any, bool], Facts]
@@ -202,7 +202,7 @@ def _listed_amount(listed: Any, currency: str) -> int:
 def _hundredths(said: object, currency: str) -> int:
     if currencies.exponent(currency) != 2:
         raise UnreadableEvent(f"what their units of {currency} are is not described")
-    return amounts.of_minor(said.strip() if isinstance(said, str) else said, currency)
+    return amounts.from_minor(said.strip() if isinstance(said, str) else said, currency)
 
 
 def _currency(told: Any) -> str:
@@ -253,7 +253,7 @@ def _passthrough(told: Any) -> dict[str, str]:
         flat = {
             name.removeprefix(prefix): said for name, said in _table(told, *path).items() if name.startswith(prefix)
         }
-        query = of_query(text(told, *path, "passthrough") or "")
+        query = fields_from_query(text(told, *path, "passthrough") or "")
         found = {**query, **flat, **_table(told, *path, "passthrough"), **found}
     return found
 

@@ -102,7 +102,7 @@ def _changed(wire: GatewayWire, told: Any) -> Facts:
     if (state := _state(order)) is not None:
         return state
     currency = _currency(order)
-    paid = amounts.of_decimal(shapes.at(order, "total_inc_tax"), currency)
+    paid = amounts.from_decimal(shapes.at(order, "total_inc_tax"), currency)
     return TotalFact(
         sale_ids=(shapes.needed(order, "id"),),
         amount_cents=paid,
@@ -159,7 +159,7 @@ def _currency(order: Any) -> str:
 def _payment(wire: GatewayWire, order: Any, at: datetime) -> Fact:
     order_id, currency = shapes.needed(order, "id"), _currency(order)
     paid, customer = (
-        amounts.of_decimal(shapes.at(order, "total_inc_tax"), currency),
+        amounts.from_decimal(shapes.at(order, "total_inc_tax"), currency),
         shapes.identity(order, "customer_id"),
     )
     origin = BuyerOrigin(
@@ -243,7 +243,7 @@ def _refunds_of(order: Any, refund: Any) -> tuple[RefundFact, ...]:
     parts = [shapes.at(part, "amount") for part in payments if shapes.at(part, "is_declined") is not True]
     if not payments:
         parts = [shapes.at(refund, "total_amount")]
-    cents = sum(amounts.of_decimal(part, currency) for part in parts)
+    cents = sum(amounts.from_decimal(part, currency) for part in parts)
     if not cents:
         return ()
     fact = RefundFact(

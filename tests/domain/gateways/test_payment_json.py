@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import orjson
 
-from domain.gateways import kept
+from domain.gateways import payment_json
 from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCode
 
 _PAID = PaymentFact(
@@ -32,4 +32,4 @@ _BARE = PaymentFact(
 
 def test_what_is_written_is_read_back_whole():
     for paid in (_PAID, _BARE):
-        assert kept.read(orjson.loads(orjson.dumps(kept.written(paid)))) == paid
+        assert payment_json.parse(orjson.loads(orjson.dumps(payment_json.serialize(paid)))) == paid
