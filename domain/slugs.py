@@ -76,7 +76,8 @@ def read(text: str) -> str | None:
 
     Links come with what chats, mail programs and templates put around and behind them: the slug ends at the first
     character that none can have, invisible characters are left out, and what is still percent-encoded is decoded. The
-    loader and the web pixel read alike. A phrase is no slug, nor is an address: `domain.links.slugs_in` reads those.
+    loader and the web pixel read alike. A phrase is no slug, nor is an address: `domain.links.slugs_from_url` reads
+    those.
     """
     # Most come as they are stored, by the thousand.
     return text if _STORED.fullmatch(text) else _split(text)[0]

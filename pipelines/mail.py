@@ -172,7 +172,7 @@ def any_org_open(message_id: UUID) -> OpenedMail:
 
 def _reserve_slot(message: mail.QueuedMessage) -> datetime | None:
     """Return when the message's slot comes, keeping one for it if it has none; None when it may go out now."""
-    if pace.is_good(message.slot_at, now=message.now):
+    if pace.is_usable(message.slot_at, now=message.now):
         return None
     if pace.is_early(message.slot_at, now=message.now):
         return message.slot_at

@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load
 
 from domain.host_proofs.records import ProofKind
-from domain.host_proofs.standing import DomainState
+from domain.host_proofs.validity import DomainState
 from domain.organization import host_names
 from schemas.base import Instant, Wire, one_of, text
 

@@ -71,7 +71,7 @@ def capture_lead() -> Response:
         posted = body.load(code="invalid_body")
     except ValidationError:
         return _opaque()  # its sender knows what is wrong with it; nothing of ours was asked
-    ip, agent = request.remote_addr or "", raw_click.agent(request.headers.get("User-Agent", ""))
+    ip, agent = request.remote_addr or "", raw_click.agent_from_header(request.headers.get("User-Agent", ""))
     with db.any_org_work():
         page_leads.any_org_stage(
             lead=posted, visitor=visitors.visitor(ip, agent), network=visitors.network(ip), now=clock.now()

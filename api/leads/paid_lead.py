@@ -115,10 +115,10 @@ def _check_human(link: Link, posted: Mapping[str, Any]) -> None:
 
 
 def _visit() -> Visit:
-    ip, agent = request.remote_addr or "", raw_click.agent(request.headers.get("User-Agent", ""))
+    ip, agent = request.remote_addr or "", raw_click.agent_from_header(request.headers.get("User-Agent", ""))
     return Visit(
         ip=ip,
         agent=agent,
-        languages=tuple(raw_click.languages(request.headers.get("Accept-Language", ""))),
+        languages=tuple(raw_click.languages_from_header(request.headers.get("Accept-Language", ""))),
         visitor=visitors.visitor(ip, agent),
     )

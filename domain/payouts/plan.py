@@ -268,7 +268,7 @@ def _below_minimum(candidates: Sequence[PayoutCandidate], terms: RunTerms) -> se
     short = set()
     for affiliate_id, theirs in ready.items():
         payee = theirs[0].payee
-        least = fx.exactly(
+        least = fx.convert_exactly(
             amount_cents=payee.minimum_cents or 0,
             from_currency=payee.minimum_currency or terms.home_currency,
             to_currency=terms.home_currency,
@@ -298,7 +298,7 @@ def _exact_total(
 ) -> Fraction | None:
     """Return what candidates come to together; None where a rate is missing."""
     amounts = [
-        fx.exactly(amount_cents=one.cents, from_currency=one.currency, to_currency=to_currency, per_usd=per_usd)
+        fx.convert_exactly(amount_cents=one.cents, from_currency=one.currency, to_currency=to_currency, per_usd=per_usd)
         for one in candidates
     ]
     return None if None in amounts else sum(filter(None, amounts), Fraction(0))

@@ -63,7 +63,7 @@ def _said(record: SignupRecord, names: Sequence[str], parameters: Sequence[str])
     tags = [(name.strip().lower(), text) for name, _, text in (tag.partition(":") for tag in record.tags)]
     yield from (text for name in names for tagged, text in tags if tagged == name)
     for address in record.addresses:
-        yield from links.slugs_in(address, parameters)
+        yield from links.slugs_from_url(address, parameters)
     marked = _any_case(record.marks)
     yield from (marked.get(parameter, "") for parameter in parameters)
 

@@ -107,7 +107,7 @@ def _fee_of(level: Level) -> Decimal | None:
 
 def _currency(terms: RewardTerms, facts: commission.RateFacts, rate: commission.CommissionRate) -> str | None:
     if rate.source == "tier":
-        tier = commission.reached_tier(facts)
+        tier = commission.find_reached_tier(facts)
         return tier.currency if tier else None
     levels = {"affiliate": terms.custom, "group": terms.group, "program": terms.program}
     return levels[rate.source].currency
@@ -148,4 +148,4 @@ def _left(budget: Fee, spent: Mapping[str, int], per_usd: Mapping[str, Decimal])
 
 
 def _in(currency: str, fee: Fee, per_usd: Mapping[str, Decimal]) -> Fraction | None:
-    return fx.exactly(amount_cents=fee.cents, from_currency=fee.currency, to_currency=currency, per_usd=per_usd)
+    return fx.convert_exactly(amount_cents=fee.cents, from_currency=fee.currency, to_currency=currency, per_usd=per_usd)

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 
 from api.invites.invites import create_invite, create_invites, list_invites, resend_invite, revoke_invite
 from api.programs.programs import list_programs
-from domain.invites import MOST_RECIPIENTS, InviteState
+from domain.invites import MAX_RECIPIENTS, InviteState
 from pages import calls, forms, screens, typed
 from pages.brand import choices
 from pages.calls import CallAnswer
@@ -126,5 +126,5 @@ def _show(form: FormState | None = None, *, made: Any = None, outcome: Any = Non
         next_cursor=invites["nextCursor"],
         programs=choices.programs(),
         states=[(state.value, state.value) for state in InviteState],
-        most=MOST_RECIPIENTS,
+        most=MAX_RECIPIENTS,
     )

@@ -11,7 +11,7 @@ from flask import Blueprint, Response, request
 from api.access.guards import Guard
 from api.edge.operations import operation, text
 from api.embed import view
-from domain.conversions.own_words import EarningState
+from domain.conversions.earnings import EarningState
 from domain.money import currencies
 from domain.payouts.states import PayoutStatus
 from domain.statuses import ConversionType

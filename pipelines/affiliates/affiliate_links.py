@@ -24,7 +24,7 @@ def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now:
     organization_id = affiliate.organization_id
     program = programs.find(organization_id=organization_id, program_id=affiliate.program_id)
     assert program is not None  # it has this affiliate
-    _check_room(affiliate, links.most(program.default_commission_model))
+    _check_room(affiliate, links.max_links(program.default_commission_model))
     if alias is not None:
         enrollment.reserve_alias(organization_id=organization_id, alias=alias, email=affiliate.email)
     values: dict[str, Any] = {

@@ -13,7 +13,7 @@ import orjson
 
 from adapters.fraud import scorer
 from domain import fraud
-from domain.clicks.fates import JudgedClick
+from domain.clicks.outcomes import JudgedClick
 from domain.fraud import ClickFacts, Verdict
 from domain.text import stored
 from models import advisory_locks
@@ -81,7 +81,7 @@ def _scored(organization_id: UUID, found: list[UnscoredClick], said: Mapping[str
             affiliate_id=one.affiliate_id,
             sub_id=one.sub_id,
             occurred_at=one.occurred_at,
-            verdict=fraud.added(Verdict(one.score, tuple(one.reasons or ())), said[one.id]),
+            verdict=fraud.add_verdicts(Verdict(one.score, tuple(one.reasons or ())), said[one.id]),
             terms=terms.get((one.program_id, one.affiliate_id)),
         )
         for one in found

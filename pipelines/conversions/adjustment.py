@@ -64,7 +64,7 @@ def _gross_commission_cents(conversion: Conversion, wanted_cents: int) -> int:
         is_in_payout=adjustments.is_in_payout(organization_id=conversion.organization_id, conversion_id=conversion.id),
     )
     try:
-        return adjust.commission(adjustable, wanted_cents=wanted_cents)
+        return adjust.commission(adjustable, net_cents=wanted_cents)
     except adjust.AdjustmentRefused as refused:
         status = 422 if refused.code == "commission_out_of_range" else 409
         field = {"field": "commissionCents"} if status == 422 else {}
@@ -86,7 +86,7 @@ def _set_override_commission(adjustment: Adjustment, row: Conversion, parent: Co
         status=row.status,
         commission_cents=row.commission_cents,
         share_cents=override.share_cents(commission_cents=parent.commission_cents, percent=row.rate_value),
-        paid_cents=adjust.before_refunds(max(row.paid_cents, 0), parent.amount_cents, parent.refunded_cents),
+        paid_cents=adjust.gross_commission(max(row.paid_cents, 0), parent.amount_cents, parent.refunded_cents),
     )
     if commission_cents == row.commission_cents:
         return

@@ -93,7 +93,7 @@ def stage_uncredited(payment: Payment, decision: Decision, *, program_id: UUID) 
             affiliate_status_at_drop=refusal.affiliate_status,
             is_test=payment.is_test,
             occurred_at=payment.occurred_at,
-            attribution_log=log.written(decision.steps),
+            attribution_log=log.serialize(decision.steps),
         )
     )
 
@@ -119,7 +119,7 @@ def explain(*, organization_id: UUID, conversion_id: UUID) -> Explanation | None
         affiliate_id=row.affiliate_id,
         attribution_method=row.attribution_method,
         decided_at=row.decided_at,
-        steps=log.read(row.attribution_log) if row.attribution_log else origin.lines(_origin_from_row(row)),
+        steps=log.read(row.attribution_log) if row.attribution_log else origin.explain(_origin_from_row(row)),
     )
 
 

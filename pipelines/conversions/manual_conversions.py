@@ -112,7 +112,7 @@ def _facts(
         customer_id=None,
         customer_name=None,
         customer_email=email,
-        customer_avatar_url=avatars.of(email),
+        customer_avatar_url=avatars.url_from_email(email),
         sub_id=None,
         is_test=is_test,
         accepted_at=occurred_at,

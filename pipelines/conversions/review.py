@@ -12,7 +12,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.conversions import review
-from domain.conversions.review import Action, Reached
+from domain.conversions.review import Action, AppliedRefund
 from domain.refused import Refused, not_found
 from domain.statuses import EARNS_NOTHING, ConversionStatus, ConversionType
 from domain.webhooks import events
@@ -168,7 +168,7 @@ def _stage_late_reversals(decision: _Decision, conversion: Conversion, parent: C
     )
     own = refunds.find_own(conversion)
     if own is not None and own.is_full:  # the refund of a share by itself takes what its sale's refunds leave
-        refunds_ = [Reached(own.id, cumulative_cents=0, is_full=True)]
+        refunds_ = [AppliedRefund(own.id, cumulative_cents=0, is_full=True)]
     late = review.late_reversals(
         commission_cents=conversion.commission_cents,
         reversed_cents=conversion.reversed_cents,

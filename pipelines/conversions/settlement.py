@@ -139,7 +139,7 @@ def build_conversion(
     `decision` is why its affiliate is credited, where the sale alone does not say it. One whose buyer is the affiliate
     may be Denied, or await an approval.
     """
-    initial = self_referrals.standing(
+    initial = self_referrals.initial_state(
         buyer_email=None if type == ConversionType.Bonus else facts.customer_email,
         affiliate_email=facts.terms.affiliate_email_normalized,
         policy=facts.terms.self_referrals,
@@ -165,7 +165,7 @@ def build_conversion(
         created_at=facts.accepted_at,
         sub_id=decision.sub_id if decision else facts.sub_id,
         attribution_method=decision.method if decision else None,
-        attribution_log=log.written(decision.steps) if decision else None,
+        attribution_log=log.serialize(decision.steps) if decision else None,
         processor_customer_id=facts.customer_id,
         customer_name=facts.customer_name,
         customer_email=facts.customer_email,

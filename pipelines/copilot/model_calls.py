@@ -14,9 +14,9 @@ import settings
 from adapters import copilot
 from adapters.copilot import ModelAway
 from domain.copilot import prompts, replies
-from domain.copilot.prompts import SaidBefore
+from domain.copilot.prompts import PromptEntry
 from domain.copilot.replies import ModelReply, NotAReply
-from domain.copilot.states import MOST_ROUNDS, ConversationState, CopilotFailure, EntryKind
+from domain.copilot.states import MAX_ROUNDS, ConversationState, CopilotFailure, EntryKind
 from models.copilot import conversations, daily_usage, entries
 from models.copilot.conversations import CopilotConversation
 from pipelines.copilot import transcript
@@ -47,13 +47,13 @@ def prepare(*, organization_id: UUID, conversation_id: UUID, turn: int, now: dat
         transcript.fail(conversation, CopilotFailure.Away, now=now)
         return None
     messages = [
-        SaidBefore(entry.kind, entry.text, entry.calls, entry.call_id)
+        PromptEntry(entry.kind, entry.text, entry.calls, entry.call_id)
         for entry in entries.list_of_conversation(organization_id, conversation_id)
     ]
     body = prompts.body(
         model=options.model,
         tools=conversations.find_tools(conversation),
-        said=messages,
+        entries=messages,
         role=conversation.role,
         now=now,
         round_number=conversation.rounds,
@@ -85,7 +85,7 @@ def call(prepared: PreparedPrompt) -> ModelReply | CopilotFailure:
         _log.warning("copilot.unreadable", why=str(error))
         return CopilotFailure.Unreadable
     tokens = reply.tokens if reply.tokens is not None else prepared.tokens + prompts.estimate(answer)
-    return ModelReply(reply.text, reply.wishes, reply.left_out, tokens)
+    return ModelReply(reply.text, reply.calls, reply.left_out, tokens)
 
 
 def record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure, *, now: datetime) -> None:
@@ -98,10 +98,10 @@ def record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure, *, now
         return
     if isinstance(answer, CopilotFailure):
         transcript.fail(conversation, answer, now=now)
-    elif not answer.wishes:
+    elif not answer.calls:
         new_entries = [NewEntry(EntryKind.Reply, answer.text)]
         transcript.add(conversation, new_entries, {"state": ConversationState.Answered}, now=now)
-    elif conversation.rounds >= MOST_ROUNDS:
+    elif conversation.rounds >= MAX_ROUNDS:
         transcript.fail(conversation, CopilotFailure.Rounds, now=now)
     else:
         transcript.add(
@@ -113,7 +113,7 @@ def _reply_entry(conversation: CopilotConversation, answer: ModelReply) -> NewEn
     """Return a reply with its calls under ids of ours."""
     calls: list[dict[str, Any]] = [
         {"id": f"call_{conversation.turn}_{number}", "tool": wish.tool, "arguments": wish.arguments}
-        for number, wish in enumerate(answer.wishes, 1)
+        for number, wish in enumerate(answer.calls, 1)
     ]
     if answer.left_out:
         calls[-1]["left_out"] = answer.left_out

@@ -9,9 +9,9 @@ from uuid import UUID
 import orjson
 
 from domain.copilot.states import (
-    BEGUN_FOR,
-    MOST_QUESTIONS,
-    SILENT_FOR,
+    ACT_TIMEOUT,
+    MAX_QUESTIONS,
+    MODEL_TIMEOUT,
     ActState,
     ConversationState,
     CopilotFailure,
@@ -72,8 +72,8 @@ def ask(user: CopilotUser, conversation_id: UUID, text: str, *, now: datetime) -
     Raises Refused: 404; 409 copilot_busy while the model is at work, copilot_conversation_full.
     """
     conversation = _lock_idle(user, conversation_id, now=now)
-    if conversation.questions >= MOST_QUESTIONS:
-        message = f"A conversation takes {MOST_QUESTIONS} questions. Begin another one."
+    if conversation.questions >= MAX_QUESTIONS:
+        message = f"A conversation takes {MAX_QUESTIONS} questions. Begin another one."
         raise Refused(409, "copilot_conversation_full", message)
     new_entries = _decline_proposed(conversation)
     updated = conversations.change(
@@ -100,7 +100,7 @@ def claim(user: CopilotUser, conversation_id: UUID, act_id: UUID, *, now: dateti
     copilot_act_expired.
     """
     _, act = _lock_act(user, conversation_id, act_id)
-    is_abandoned = act.state == ActState.Running and act.begun_at is not None and now - act.begun_at >= BEGUN_FOR
+    is_abandoned = act.state == ActState.Running and act.begun_at is not None and now - act.begun_at >= ACT_TIMEOUT
     if act.state != ActState.Proposed and not is_abandoned:
         return None
     if act.state == ActState.Proposed and now >= act.expires_at:
@@ -168,7 +168,7 @@ def _lock_idle(user: CopilotUser, conversation_id: UUID, *, now: datetime) -> Co
     if conversation is None:
         raise not_found("conversation", conversation_id)
     if conversation.state in (ConversationState.Thinking, ConversationState.Working):
-        if now - conversation.changed_at < SILENT_FOR:
+        if now - conversation.changed_at < MODEL_TIMEOUT:
             raise Refused(409, "copilot_busy", "The co-pilot is still at the last question.")
         return transcript.fail(conversation, CopilotFailure.Silent, now=now)
     return conversation

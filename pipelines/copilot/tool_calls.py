@@ -10,9 +10,9 @@ from typing import Any
 from uuid import UUID
 
 from domain.copilot.states import (
-    BEGUN_FOR,
-    CONFIRMED_WITHIN,
-    SILENT_FOR,
+    ACT_TIMEOUT,
+    CONFIRMATION_PERIOD,
+    MODEL_TIMEOUT,
     ActState,
     ConversationState,
     CopilotFailure,
@@ -55,9 +55,9 @@ def take(user: CopilotUser, conversation_id: UUID, *, now: datetime) -> TakenCal
     )
     if conversation is None:
         raise not_found("conversation", conversation_id)
-    if conversation.state == ConversationState.Thinking and now - conversation.changed_at >= SILENT_FOR:
+    if conversation.state == ConversationState.Thinking and now - conversation.changed_at >= MODEL_TIMEOUT:
         transcript.fail(conversation, CopilotFailure.Silent, now=now)
-    is_taken = conversation.begun_at is not None and now - conversation.begun_at < BEGUN_FOR
+    is_taken = conversation.begun_at is not None and now - conversation.begun_at < ACT_TIMEOUT
     if conversation.state != ConversationState.Working or is_taken:
         return None
     replies = [
@@ -102,7 +102,7 @@ def record(user: CopilotUser, wanted: TakenCalls, outcomes: Sequence[CallOutcome
                 "preview": outcome.preview,
                 "state": ActState.Proposed,
                 "created_at": now,
-                "expires_at": now + CONFIRMED_WITHIN,
+                "expires_at": now + CONFIRMATION_PERIOD,
             }
         )
     if proposed:

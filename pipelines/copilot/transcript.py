@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from domain import jobs
-from domain.copilot.states import MOST_ROUNDS, ConversationState, CopilotFailure, EntryKind
+from domain.copilot.states import MAX_ROUNDS, ConversationState, CopilotFailure, EntryKind
 from models.copilot import conversations, entries
 from models.copilot.conversations import CopilotConversation
 from models.copilot.entries import CopilotEntry
@@ -56,7 +56,7 @@ def ask_model(
     conversation: CopilotConversation, new_entries: Sequence[NewEntry], *, now: datetime
 ) -> CopilotConversation:
     """Write down what was said and ask the model, unless it was asked often enough for this question."""
-    if conversation.rounds >= MOST_ROUNDS:
+    if conversation.rounds >= MAX_ROUNDS:
         return fail(conversation, CopilotFailure.Rounds, new_entries, now=now)
     turn = conversation.turn + 1
     stage_model_call(conversation, turn)

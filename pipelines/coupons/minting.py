@@ -67,7 +67,7 @@ def start(affiliate: Affiliate, requested: RequestedCode, *, now: datetime) -> S
     storefront_reconnect_required.
     """
     family = _lock_family(affiliate, requested)
-    if requested.text is not None and not codes.is_written_well(requested.text):
+    if requested.text is not None and not codes.is_valid(requested.text):
         raise format_refusal()
     existing = affiliate_coupons.find(organization_id=affiliate.organization_id, code_id=requested.id)
     started = _find_started(affiliate, requested, existing, now=now)
@@ -77,7 +77,7 @@ def start(affiliate: Affiliate, requested: RequestedCode, *, now: datetime) -> S
             raise places.not_connected_refusal()
         return StartedCode(started, family, place, is_asked_again=True)
     place = _find_place(affiliate, family, requested, now=now)
-    if requested.text is not None and (problem := place.rail.shape.refused(requested.text)):
+    if requested.text is not None and (problem := place.rail.shape.explain_refusal(requested.text)):
         message = f"{place.connection.gateway} does not take this code: {problem}."
         raise Refused(400, "code_not_supported", message, field="code")
     if family is not None:
@@ -101,7 +101,7 @@ def register(affiliate: Affiliate, *, text: str | None, coupon_id: UUID | None, 
     """
     if text is None:
         raise Refused(400, "invalid_request", "An external code is sent with its text.", field="code")
-    if not codes.is_written_well(text):
+    if not codes.is_valid(text):
         raise format_refusal()
     if coupon_id is not None:
         families.lock(organization_id=affiliate.organization_id, program_id=affiliate.program_id, coupon_id=coupon_id)
@@ -254,7 +254,7 @@ def _check_cap(family: CampaignCoupon, affiliate_id: UUID) -> None:
 
 def _insert(affiliate: Affiliate, requested: RequestedCode, place: MintingPlace, *, now: datetime) -> AffiliateCoupon:
     for _ in range(_DRAWS):
-        text = requested.text or codes.draw()
+        text = requested.text or codes.generate()
         code = affiliate_coupons.insert(
             {
                 "id": requested.id,

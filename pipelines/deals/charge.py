@@ -85,7 +85,7 @@ def record_success(request: FundingRequest, *, reference: str, now: datetime) ->
         organization_id=deal.organization_id,
         type="deal.funded",
         data=[
-            events.funded(
+            events.serialize_funded(
                 deal_id=deal.id,
                 milestone_id=milestone.id,
                 seq=milestone.seq,

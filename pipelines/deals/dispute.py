@@ -49,7 +49,7 @@ def open_dispute(deal: Deal, seq: int, *, side: Side, statement: Mapping[str, st
     emit.event(
         organization_id=deal.organization_id,
         type="dispute.opened",
-        data=events.dispute_opened(
+        data=events.serialize_dispute_opened(
             deal_id=deal.id,
             milestone_id=milestone.id,
             seq=seq,
@@ -93,7 +93,7 @@ def retry_refund(deal: Deal, milestone_id: UUID) -> None:
     assert milestone is not None  # the caller found the deal by it
     last = _last_refund(milestone)
     if last is None or last.state != AttemptState.rejected:
-        raise steps.out_of_turn("Only what a funding source refused to give back is asked for again.")
+        raise steps.invalid_transition("Only what a funding source refused to give back is asked for again.")
     _request_refund(deal, milestone)
 
 

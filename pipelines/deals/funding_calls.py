@@ -16,7 +16,7 @@ from adapters.funding import base
 from adapters.funding.base import FundingSource
 from adapters.rails.base import KeyTaken, RailMisconfigured
 from domain.deals.funding import REFERENCE, FundingCall, FundingKind
-from domain.deals.steps import out_of_turn
+from domain.deals.steps import invalid_transition
 from domain.payouts.states import AttemptState
 from domain.payouts.transfers import Accepted, Answer, NotFound, Paid, Rejected, Unknown
 from models.deals import deals, escrow, requests
@@ -163,7 +163,9 @@ def settle_by_hand(request: FundingRequest, *, paid_as: str | None, failed_becau
     invalid_status_transition when it is over.
     """
     if request.state in _FINAL_STATES and not (paid_as and _is_open_refund(request)):
-        raise out_of_turn(f"The {request.kind} is {request.state}; only one that waits for its source can be settled.")
+        raise invalid_transition(
+            f"The {request.kind} is {request.state}; only one that waits for its source can be settled."
+        )
     answer: Answer
     if paid_as is not None:
         answer = Paid({REFERENCE: paid_as})

@@ -37,7 +37,7 @@ def submit_milestone(deal: Deal, seq: int, *, urls: Sequence[str], now: datetime
     """
     milestone = find(deal, seq)
     check_step(milestone, MilestoneStep.submit)
-    auto_release_at = now + steps.REVIEW
+    auto_release_at = now + steps.REVIEW_PERIOD
     milestones.change(
         milestone,
         {
@@ -49,7 +49,7 @@ def submit_milestone(deal: Deal, seq: int, *, urls: Sequence[str], now: datetime
     emit.event(
         organization_id=deal.organization_id,
         type="milestone.submitted",
-        data=events.submitted(
+        data=events.serialize_submitted(
             deal_id=deal.id, milestone_id=milestone.id, seq=seq, urls=urls, auto_release_at=auto_release_at
         ),
         at=now,

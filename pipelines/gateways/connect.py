@@ -99,7 +99,7 @@ def store(proved: ProvedConnection, *, organization_id: UUID, now: datetime) -> 
         proved.identity,
         connections.list_accounts(organization_id=organization_id, gateway=gateway, mode=mode),
         own_ids=proved.gateway.capabilities.own_ids,
-        is_rehearsed=proved.is_rehearsed,
+        is_test_connection=proved.is_rehearsed,
     )
     is_new = connections.insert(
         {

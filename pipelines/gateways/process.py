@@ -134,7 +134,7 @@ def crowded() -> Translated:
 
 def _within(prepared: PreparedEvent, facts: Iterable[Fact]) -> list[Fact]:
     prefix, received_at = prepared.connection.id_prefix, prepared.event.received_at
-    return [dates.limit_date(scopes.within(fact, prefix), received_at) for fact in facts]
+    return [dates.limit_date(scopes.add_prefix(fact, prefix), received_at) for fact in facts]
 
 
 def _facts(prepared: PreparedEvent) -> Sequence[Fact]:
@@ -157,7 +157,7 @@ def _closer(prepared: PreparedEvent, fact: Fact) -> Fact:
 
 
 def _names_an_affiliate(prepared: PreparedEvent, origin: BuyerOrigin) -> bool:
-    return any(referrals.claims(origin.carriers, prepared.parameters))
+    return any(referrals.list_claims(origin.carriers, prepared.parameters))
 
 
 def record(prepared: PreparedEvent, translated: Translated, *, now: datetime) -> datetime | None:

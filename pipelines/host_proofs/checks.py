@@ -10,15 +10,15 @@ from uuid import UUID
 
 import settings
 from adapters import name_servers
-from domain.host_proofs import records, standing
-from domain.host_proofs.records import DnsReading, LookOutcome, ProofKind, Sighting, WantedProof
-from domain.host_proofs.standing import ProofRecord
+from domain.host_proofs import records, validity
+from domain.host_proofs.records import CheckOutcome, DnsCheckResult, DnsReading, ExpectedProof, ProofKind
+from domain.host_proofs.validity import ProofRecord
 from domain.refused import Refused, not_found
 from models import advisory_locks
 from models.host_proofs import holders, proof_records
 from models.host_proofs.holders import HostHolder
 from pipelines.host_proofs import letters
-from pipelines.host_proofs.host_status import CheckResult, HostStatus
+from pipelines.host_proofs.host_status import HostStatus, RecordedCheck
 
 
 def find(*, organization_id: UUID, program_id: UUID | None) -> HostStatus:
@@ -60,7 +60,7 @@ def read_dns(status: HostStatus) -> DnsReading:
         raise Refused(503, "domain_check_busy", message) from error
 
 
-def record(prepared: HostStatus, reading: DnsReading, *, now: datetime, is_requested: bool) -> CheckResult:
+def record(prepared: HostStatus, reading: DnsReading, *, now: datetime, is_requested: bool) -> RecordedCheck:
     """Write down what was read of a name, and return what holds now; `is_asked` when a person asked for the look.
 
     Owners are written to when a proof is lost.
@@ -73,14 +73,14 @@ def record(prepared: HostStatus, reading: DnsReading, *, now: datetime, is_reque
     holder = holders.lock(organization_id=checked_holder.organization_id, program_id=checked_holder.program_id)
     if holder is None or holder.name != required.name or holder.is_over:
         raise Refused(409, "domain_changed", "The domain was changed while it was checked. Check it again.")
-    sighting = records.judge(reading, required)
-    if sighting.outcome == LookOutcome.Proved and not holder.is_verified:
+    sighting = records.check(reading, required)
+    if sighting.outcome == CheckOutcome.Proved and not holder.is_verified:
         if sighting.proved_by == ProofKind.Txt and records.leads_elsewhere(reading, required):
             holders.stage_free_name(holder)
         if holders.is_held_elsewhere(holder):
             if is_requested:
                 raise taken_refusal(holder)
-            sighting = replace(sighting, outcome=LookOutcome.Taken)
+            sighting = replace(sighting, outcome=CheckOutcome.Taken)
     return _store(holder, sighting, now=now, is_requested=is_requested)
 
 
@@ -94,17 +94,17 @@ def taken_refusal(holder: HostHolder) -> Refused:
     return Refused(409, code, message)
 
 
-def _store(holder: HostHolder, sighting: Sighting, *, now: datetime, is_requested: bool) -> CheckResult:
+def _store(holder: HostHolder, sighting: DnsCheckResult, *, now: datetime, is_requested: bool) -> RecordedCheck:
     before = proof_records.find(holder) or ProofRecord(waiting_since=now)
     if is_requested and not holder.is_verified:
         before = replace(before, waiting_since=now)  # who asks is at work on it, so it is looked at often from now on
-    after = standing.after_look(before, sighting, is_verified=holder.is_verified, now=now)
+    after = validity.record_check(before, sighting, is_verified=holder.is_verified, now=now)
     proof_records.stage_record(holder, after)
     is_vouched_for = holder.is_verified and before.proved_by is None
     is_verified = is_vouched_for or after.proved_by is not None
     if is_verified != holder.is_verified:
         holders.stage_verified(holder, is_verified=is_verified, at=now)
-    result = CheckResult(
+    result = RecordedCheck(
         HostStatus(replace(holder, is_verified=is_verified), _required_proof(holder), after),
         was_verified=holder.is_verified,
     )
@@ -113,8 +113,8 @@ def _store(holder: HostHolder, sighting: Sighting, *, now: datetime, is_requeste
     return result
 
 
-def _required_proof(holder: HostHolder) -> WantedProof | None:
+def _required_proof(holder: HostHolder) -> ExpectedProof | None:
     if holder.name is None:
         return None
     text = records.text_for(organization_id=holder.organization_id, holder_id=holder.holder_id, name=holder.name)
-    return WantedProof(holder.name, settings.current().web.brands_target, text)
+    return ExpectedProof(holder.name, settings.current().web.brands_target, text)

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from domain.host_proofs import standing
-from domain.host_proofs.records import ProofKind, WantedProof
-from domain.host_proofs.standing import DomainState, ProofRecord
+from domain.host_proofs import validity
+from domain.host_proofs.records import ExpectedProof, ProofKind
+from domain.host_proofs.validity import DomainState, ProofRecord
 from models.host_proofs.holders import HostHolder
 
 
@@ -25,7 +25,7 @@ class HostStatus:
     """A holder, what would prove its name (None: it has no name), and what was seen of that."""
 
     holder: HostHolder
-    wanted: WantedProof | None
+    wanted: ExpectedProof | None
     record: ProofRecord | None
 
     @property
@@ -36,12 +36,12 @@ class HostStatus:
     @property
     def state(self) -> DomainState:
         """How the name stands."""
-        return standing.state(self.record, is_set=self.wanted is not None, is_verified=self.holder.is_verified)
+        return validity.state(self.record, is_set=self.wanted is not None, is_verified=self.holder.is_verified)
 
     @property
     def proved_by(self) -> str | None:
         """What proves the name, or that an operator vouches for it."""
-        return standing.proved_by(self.record, is_verified=self.holder.is_verified)
+        return validity.proved_by(self.record, is_verified=self.holder.is_verified)
 
     @property
     def steps(self) -> Sequence[ProofStep]:
@@ -71,7 +71,7 @@ class HostStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class RecordedCheck:
     """What holds after a look, and whether the name was verified before it."""
 
     status: HostStatus

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from domain.host_proofs.standing import LOST_AFTER
+from domain.host_proofs.validity import LOST_AFTER
 from pipelines import mail
 from pipelines.host_proofs.host_status import HostStatus
 

@@ -12,7 +12,7 @@ from models.host_proofs import proof_records
 from models.organization import audit
 from pipelines import work
 from pipelines.host_proofs import checks
-from pipelines.host_proofs.host_status import CheckResult, HostStatus
+from pipelines.host_proofs.host_status import HostStatus, RecordedCheck
 
 _BATCH = 200
 # A look that is lost is made again so much later.
@@ -63,7 +63,7 @@ def record(prepared: HostStatus, reading: DnsReading, *, now: datetime) -> None:
         _stage_audit(result, result.action, now)
 
 
-def _stage_audit(result: CheckResult, action: str, now: datetime) -> None:
+def _stage_audit(result: RecordedCheck, action: str, now: datetime) -> None:
     holder = result.status.holder
     audit.stage(
         organization_id=holder.organization_id,

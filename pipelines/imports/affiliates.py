@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from domain import emails
-from domain.imports import words
+from domain.imports import verdicts
 from domain.imports.warnings import RowWarning
 from domain.refused import Refused
 from domain.statuses import AffiliateSource, AffiliateStatus
@@ -50,7 +50,7 @@ def preview(organization_id: UUID, body: Mapping[str, Any]) -> dict[str, Any]:
         "would_skip": len(reasons),
         "skip_reasons": dict(Counter(reasons.values())),
         "form": body["form"],
-        "rows": words.verdicts(total, lines=body["lines"], reasons=reasons, warnings=warnings),
+        "rows": verdicts.list_verdicts(total, lines=body["lines"], reasons=reasons, warnings=warnings),
     }
 
 
@@ -81,7 +81,7 @@ def run(importer: AffiliateImporter, body: Mapping[str, Any], *, now: datetime) 
         reasons=dict(Counter(reasons.values())),
         created_by=importer.member_id,
         created_at=now,
-        warnings=words.stored_warnings(_list_warnings(accepted, chosen), lines=body["lines"]),
+        warnings=verdicts.serialize_warnings(_list_warnings(accepted, chosen), lines=body["lines"]),
     )
     imports.stage(job)
     _write(importer, job, program, list(zip(rows, chosen, strict=True)))

@@ -11,9 +11,9 @@ from typing import Any
 from uuid import UUID
 
 from domain.attribution import self_referrals
-from domain.attribution.self_referrals import InitialStanding, SelfReferralPolicy
+from domain.attribution.self_referrals import InitialState, SelfReferralPolicy
 from domain.conversions import avatars, customers
-from domain.imports import rows, words
+from domain.imports import rows, verdicts
 from domain.imports.rows import ConversionRow
 from domain.imports.warnings import RowWarning
 from domain.refused import Refused
@@ -79,7 +79,7 @@ def preview(importer: ConversionImporter, body: Mapping[str, Any], *, now: datet
             if not accepted_row.row.is_paid and _initial_state(accepted_row, is_confirmed=True).status == _PAYABLE
         ),
         "form": body["form"],
-        "rows": words.verdicts(
+        "rows": verdicts.list_verdicts(
             len(body["conversions"]), lines=body["lines"], reasons=skipped | wrong, warnings=warnings
         ),
     }
@@ -111,7 +111,7 @@ def run(importer: ConversionImporter, body: Mapping[str, Any], *, now: datetime)
         reasons=dict(Counter((skipped | wrong).values())),
         created_by=importer.member_id,
         created_at=now,
-        warnings=words.stored_warnings(_list_warnings(accepted, body), lines=body["lines"]),
+        warnings=verdicts.serialize_warnings(_list_warnings(accepted, body), lines=body["lines"]),
         source=body["source"],
     )
     imports.stage(job)
@@ -132,10 +132,10 @@ def _payer_from_row(row: ImportedConversion) -> payments.Payer:
 
 def _invalid_rows(body: Mapping[str, Any], wrong: Mapping[int, str]) -> Refused:
     total = len(body["conversions"])
-    verdicts = words.verdicts(total, lines=body["lines"], reasons=wrong)
+    row_verdicts = verdicts.list_verdicts(total, lines=body["lines"], reasons=wrong)
     listed = [
         {"index": verdict.index, "error": verdict.reason} | ({} if verdict.line is None else {"line": verdict.line})
-        for verdict in verdicts
+        for verdict in row_verdicts
         if verdict.reason
     ]
     message = f"{len(wrong)} of {total} rows cannot be imported; nothing was written."
@@ -167,7 +167,7 @@ def _read_rows(sent_rows: Sequence[object], now: datetime) -> tuple[dict[int, Co
     readable, wrong = {}, {}
     for index, sent_row in enumerate(sent_rows):
         try:
-            readable[index] = rows.read(sent_row, now=now)
+            readable[index] = rows.parse(sent_row, now=now)
         except rows.BadRow as bad:
             wrong[index] = bad.code
     return readable, wrong
@@ -244,7 +244,7 @@ def _list_warnings(accepted: Sequence[_AcceptedRow], body: Mapping[str, Any]) ->
     return by_place
 
 
-def _self_referral_code(standing: InitialStanding) -> str:
+def _self_referral_code(standing: InitialState) -> str:
     if standing.needs_approval:
         return "self_referral_held"
     return "self_referral_denied" if standing.status == ConversionStatus.Denied else "self_referral"
@@ -267,7 +267,7 @@ def _conversion_from_row(accepted_row: _AcceptedRow, body: Mapping[str, Any], *,
         payout_locked=not is_confirmed,
         customer_email=row.customer_email,
         customer_name=row.customer_name,
-        customer_avatar_url=avatars.of(row.customer_email),
+        customer_avatar_url=avatars.url_from_email(row.customer_email),
         processor_customer_id=row.processor_customer_id,
         processor_subscription_id=row.processor_subscription_id,
         occurred_at=row.occurred_at,
@@ -278,10 +278,10 @@ def _conversion_from_row(accepted_row: _AcceptedRow, body: Mapping[str, Any], *,
     )
 
 
-def _initial_state(accepted_row: _AcceptedRow, *, is_confirmed: bool) -> InitialStanding:
+def _initial_state(accepted_row: _AcceptedRow, *, is_confirmed: bool) -> InitialState:
     """Return how a row starts. The organization's policy applies to what would become payable, not to history."""
     status = _status(is_paid=accepted_row.row.is_paid, is_confirmed=is_confirmed)
-    return self_referrals.standing(
+    return self_referrals.initial_state(
         buyer_email=accepted_row.row.customer_email,
         affiliate_email=accepted_row.affiliate.email_normalized,
         policy=accepted_row.affiliate.self_referrals if status == _PAYABLE else SelfReferralPolicy.Earn,

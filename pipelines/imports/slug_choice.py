@@ -29,7 +29,7 @@ def choose(organization_id: UUID, rows: Sequence[Mapping[str, Any]]) -> list[Cho
     Budget: 2 round trips; one more where rows bring no slug, and one where a slug cannot be had.
     """
     current = tracking_links.find_default_slugs(organization_id=organization_id, emails=[row["email"] for row in rows])
-    former = [former_slugs.judge(row["slug"]) if row["slug"] else None for row in rows]
+    former = [former_slugs.check(row["slug"]) if row["slug"] else None for row in rows]
     brought = Counter(candidate.text for candidate in former if candidate)
     owners = tracking_links.find_owners(organization_id=organization_id, slugs=list(brought))
     replaced = {
@@ -65,7 +65,7 @@ def _list_replacements(
     by_slug = {
         text: [
             candidate
-            for candidate in former_slugs.replacements(text, seed=str(organization_id))
+            for candidate in former_slugs.list_replacements(text, seed=str(organization_id))
             if candidate not in brought
         ]
         for text in replaced

@@ -14,7 +14,7 @@ from uuid import UUID
 
 import settings
 from adapters.mail import html
-from domain.invites import LIFETIME, MOST_PENDING, InviteState
+from domain.invites import LIFETIME, MAX_PENDING, InviteState
 from domain.refused import Refused
 from models import ids, invites
 from models.invites import InviteWithProgram
@@ -72,8 +72,8 @@ def renew_and_send(*, program: programs.Program, invite: InviteWithProgram, now:
 
 def check_limit(*, organization_id: UUID, adding: int, now: datetime) -> None:
     """Refuse with 409 pending_invites_limit_reached when so many more would be too many."""
-    if invites.count_pending(organization_id=organization_id, now=now) + adding > MOST_PENDING:
-        message = f"An organization may have {MOST_PENDING} pending invites; revoke some, or wait for answers."
+    if invites.count_pending(organization_id=organization_id, now=now) + adding > MAX_PENDING:
+        message = f"An organization may have {MAX_PENDING} pending invites; revoke some, or wait for answers."
         raise Refused(409, "pending_invites_limit_reached", message)
 
 

@@ -51,7 +51,7 @@ class InviteContext:
         model = self.program.default_commission_model
         if currency is None or not terms.has_unit_fee(model=model, type=own):
             currency = self.organization.home_currency
-        return merge_tags.commission(type=own, value=value, model=model, currency=currency)
+        return merge_tags.format_commission(type=own, value=value, model=model, currency=currency)
 
     @property
     def note_html(self) -> str | None:

@@ -104,7 +104,7 @@ def apply_review(*, organization_id: UUID, lead_id: UUID, is_valid: bool, now: d
         return
     lead = rows.lock_invalidated(organization_id=organization_id, lead_id=lead_id)
     if lead is not None:
-        state = leads.restored(is_converted=lead.is_converted, expires_at=lead.expires_at, now=now)
+        state = leads.restored_state(is_converted=lead.is_converted, expires_at=lead.expires_at, now=now)
         rows.stage_restore(organization_id=organization_id, lead_id=lead_id, state=state.value)
 
 
@@ -142,7 +142,7 @@ def _lead(organization_id: UUID, referral: LeadReferral, signup: NewLead, status
 def _conversion(
     lead: LeadRow, referral: LeadReferral, reward: Reward | None, status: ConversionStatus, now: datetime
 ) -> Conversion:
-    initial = self_referrals.standing(
+    initial = self_referrals.initial_state(
         buyer_email=lead.email,
         affiliate_email=referral.affiliate_email,
         policy=referral.self_referrals,
@@ -172,7 +172,7 @@ def _conversion(
         sub_id=lead.sub_id,
         customer_name=lead.name,
         customer_email=lead.email,
-        customer_avatar_url=avatars.of(lead.email),
+        customer_avatar_url=avatars.url_from_email(lead.email),
         self_referral=initial.is_self_referral,
         needs_approval=initial.needs_approval,
     )

@@ -117,7 +117,7 @@ def judge(case: LeadCase) -> Verdict | None:
         click=case.click,
     )
     try:
-        return fraud.added(fraud.score(facts), scorer.judge(facts))
+        return fraud.add_verdicts(fraud.score(facts), scorer.judge(facts))
     except scorer.ScorerAway as error:
         message = "The lead could not be checked, and nothing was recorded. Send it again."
         raise Refused(503, "fraud_scoring_unavailable", message) from error

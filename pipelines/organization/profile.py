@@ -66,7 +66,7 @@ def set_attribution_params(organization: Organization, params: str | None) -> Or
 
     Raises Refused: what `attribution_params.settle` raises.
     """
-    custom = attribution_params.settle(params)
+    custom = attribution_params.normalize(params)
     if custom == organization.attribution_params:
         return organization
     return organizations.change(organization, {"attribution_params": custom})

@@ -314,7 +314,7 @@ def _pay_milestone(payout: Payout, milestone_id: UUID, now: datetime) -> None:
     emit.event(
         **where,
         type="milestone.released",
-        data=deal_events.released(
+        data=deal_events.serialize_released(
             deal_id=deal.id,
             milestone_id=milestone.id,
             seq=milestone.seq,

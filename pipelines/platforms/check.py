@@ -16,28 +16,28 @@ from pipelines.platforms import connect, letters
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class CredentialsCheck:
     """What a platform said of credentials: its words against them, or what is wrong with what they lead to."""
 
     refusal: str | None = None
     warning: str | None = None
 
 
-def check_credentials(connection: PlatformConnection) -> CheckResult:
+def check_credentials(connection: PlatformConnection) -> CredentialsCheck:
     """Ask the platform whether it takes the credentials of a connection. Calls it.
 
     Raises Refused 503 platform_unreachable.
     """
     adapter = registry.get(connection.platform)
     try:
-        return CheckResult(warning=adapter.check(connect.account_from_row(connection)))
+        return CredentialsCheck(warning=adapter.check(connect.account_from_row(connection)))
     except CredentialsRefused as error:
-        return CheckResult(refusal=str(error))
+        return CredentialsCheck(refusal=str(error))
     except PlatformUnreachable as error:
         raise connect.unreachable_refusal(adapter, error) from error
 
 
-def record(checked: PlatformConnection, result: CheckResult, *, now: datetime) -> PlatformConnection | None:
+def record(checked: PlatformConnection, result: CredentialsCheck, *, now: datetime) -> PlatformConnection | None:
     """Write what a platform said of a connection as it was found, and return it as it is now; None where it ended.
 
     Of credentials that were replaced in the meantime nothing is said.

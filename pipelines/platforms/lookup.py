@@ -28,7 +28,7 @@ from models.platforms.lookups import PendingLookup
 from pipelines.gateways.booking import book, looked_up
 from pipelines.gateways.booking.desk import BookingDesk
 from pipelines.platforms import check, connect
-from pipelines.platforms.check import CheckResult
+from pipelines.platforms.check import CredentialsCheck
 
 _MAX_CLAIMS = 20
 
@@ -60,7 +60,7 @@ def prepare(*, organization_id: UUID, lookup_id: UUID) -> PreparedLookup | None:
     if pending is None:
         return None
     crediting = connections.list_crediting(organization_id=organization_id, at=pending.started_at)
-    payment = payment_json.from_json(pending.paid)
+    payment = payment_json.parse(pending.paid)
     if not crediting or payment.origin.email is None or not lookups.is_open(pending):
         lookups.stage_end(pending)
         return None
@@ -82,7 +82,7 @@ def record(prepared: PreparedLookup, answers: Sequence[PlatformAnswer], *, now: 
     book.stage_locks(desk.connection, [prepared.payment])
     for answer in answers:
         if answer.refusal is not None:
-            check.record(answer.connection, CheckResult(refusal=answer.refusal), now=now)
+            check.record(answer.connection, CredentialsCheck(refusal=answer.refusal), now=now)
     crediting = connections.list_crediting(organization_id=pending.organization_id, at=pending.started_at)
     crediting_ids = {connection.id for connection in crediting}
     counted = [answer for answer in answers if answer.connection.id in crediting_ids]

@@ -41,7 +41,7 @@ def change(*, program: programs.Program, sent: Mapping[str, Any], now: datetime)
     if not settled:
         return program
     landing.check(program.organization_id, settled)
-    settled |= listing.asked(before, settled, now)
+    settled |= listing.request_review(before, settled, now)
     if "default_commission_model" in settled:
         _check_kept_rates(program, settled["default_commission_model"], standard)
     if settled.get("is_primary"):

@@ -34,7 +34,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], now: datetime) -
         "id": ids.new_id(),
         "organization_id": organization_id,
         **settled,
-        **listing.asked({}, settled, now),
+        **listing.request_review({}, settled, now),
         "created_at": now,
         "updated_at": now,
     }

@@ -24,10 +24,10 @@ _BY_FUNCTION = {
     payout_events.created: "payout.created",
     payout_events.paid: "payout.paid",
     payout_events.failed: "payout.failed",
-    deal_events.funded: "deal.funded",
-    deal_events.submitted: "milestone.submitted",
-    deal_events.released: "milestone.released",
-    deal_events.dispute_opened: "dispute.opened",
+    deal_events.serialize_funded: "deal.funded",
+    deal_events.serialize_submitted: "milestone.submitted",
+    deal_events.serialize_released: "milestone.released",
+    deal_events.serialize_dispute_opened: "dispute.opened",
 }
 _VALUES: dict[Any, object] = {
     UUID: UUID("0d8f5d2e-6c1b-4c0e-9a57-3f0c5f1f7a11"),

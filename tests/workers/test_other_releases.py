@@ -173,14 +173,14 @@ def test_payment_stored_by_a_newer_release_is_read():
     origin = {field.name: None for field in dataclasses.fields(BuyerOrigin)}
     origin = BuyerOrigin(**origin | {"carriers": (_CARRIER,), "codes": (_CODE,)})
     payment = PaymentFact(**values | {"paid_at": clock.now(), "aliases": ("a",), "origin": origin})
-    written = orjson.loads(orjson.dumps(payment_json.to_json(payment)))
+    written = orjson.loads(orjson.dumps(payment_json.serialize(payment)))
 
     newer = written | _NEWER
     newer["origin"] = newer["origin"] | _NEWER
     for name in ("carriers", "codes"):
         newer["origin"][name] = [each | _NEWER for each in newer["origin"][name]]
 
-    assert payment_json.from_json(newer) == payment
+    assert payment_json.parse(newer) == payment
 
 
 def test_click_facts_of_a_newer_release_are_read():

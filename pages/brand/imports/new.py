@@ -36,7 +36,7 @@ def _take_file() -> Response | FormState:
     """Show what an import of the file would do, or import it. Budget: 2 round trips besides those of its operation."""
     try:
         text = upload.text()
-        kind = files.kind(text)
+        kind = files.detect_kind(text)
     except (upload.UnusableUpload, files.UnreadableFile) as unusable:
         return forms.form_with_errors({"file": str(unusable)})
     is_import = request.form.get("do") == "import"

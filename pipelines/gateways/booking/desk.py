@@ -109,6 +109,6 @@ class BookingDesk:
         """Have platforms asked who brought the buyer of a payment that credits nobody, once it is booked."""
         if not self.has_lookups or paid.origin.email is None:
             return
-        pending = PendingLookup(ids.new_id(), self.organization_id, row.id, payment_json.to_json(paid), self.now)
+        pending = PendingLookup(ids.new_id(), self.organization_id, row.id, payment_json.serialize(paid), self.now)
         lookups.stage(pending)
         work.enqueue(jobs.PLATFORM_LOOKUP, organization_id=self.organization_id, lookup_id=pending.id)

@@ -69,19 +69,19 @@ def bring_to_refunds(
         is_to_end = is_whole and conversion.refunded_at is None
         is_to_begin = not is_whole and conversion.refunded_at is not None and conversion.unreported_cents is None
     else:
-        reported_cents = basis.refunded(
+        reported_cents = basis.refunded_sale_cents(
             amount_cents=conversion.amount_cents, paid_cents=paid_cents, refunded_cents=refunded_cents
         )
         known = before
         if known_cents is not None:
-            known = basis.grown(
+            known = basis.with_grown_amount(
                 before,
                 amount_cents=conversion.amount_cents,
-                reported_cents=basis.refunded(
+                reported_cents=basis.refunded_sale_cents(
                     amount_cents=conversion.amount_cents, paid_cents=paid_cents, refunded_cents=known_cents
                 ),
             )
-        after = basis.followed(known, reported_cents=reported_cents)
+        after = basis.with_gateway_refunds(known, reported_cents=reported_cents)
         is_to_end = after.refunded_cents > before.refunded_cents
         is_undone = conversion.refunded_at is not None and after.refunded_cents < conversion.amount_cents
         is_to_begin = after.refunded_cents < before.refunded_cents or (not is_to_end and is_undone)

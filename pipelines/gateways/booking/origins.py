@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from domain.gateways.facts import BuyerOrigin, Carrier, RedeemedCode
-from domain.gateways.referrals import SLUG_KEY, TAG_KEYS, claims, tag
+from domain.gateways.referrals import SLUG_KEY, TAG_KEYS, find_tag, list_claims
 from domain.text import stored
 from models.gateways import pixel_checkouts, referrals
 from pipelines.gateways.booking import whom
@@ -28,8 +28,8 @@ def stage(desk: BookingDesk, origin: BuyerOrigin, *, told_at: datetime, replaces
     Of two the one counts that is the later by their gateway's own time, whichever comes first; but what names no one
     (by default: what carries no slug) never takes the place of what was there before.
     """
-    has_claim = any(claims(origin.carriers, desk.parameters))
-    if not (has_claim or origin.codes or tag(origin.carriers)):
+    has_claim = any(list_claims(origin.carriers, desk.parameters))
+    if not (has_claim or origin.codes or find_tag(origin.carriers)):
         return
     referrals.stage(
         organization_id=desk.organization_id,

@@ -29,7 +29,7 @@ def refunded(desk: BookingDesk, told: RefundFact) -> Booking:
     if told.currency not in (None, payment.currency):
         return Booking(EventStatus.Parked, "refund_currency_differs")  # its figure is of other money: a person decides
     booked = refunds.sum_booked(payment, refund_id=told.refund_id, at=told.refunded_at)
-    standing = reversals.Standing(
+    standing = reversals.PaymentState(
         paid_cents=payment.paid_cents,
         refunded_cents=payment.refunded_cents,
         by_refunds=booked.by_refunds,
@@ -38,7 +38,7 @@ def refunded(desk: BookingDesk, told: RefundFact) -> Booking:
         in_dispute=booked.in_dispute,
         by_total=booked.by_total,
     )
-    more_cents = reversals.news(standing, told.amount_cents, is_cumulative=told.is_cumulative)
+    more_cents = reversals.new_cents(standing, told.amount_cents, is_cumulative=told.is_cumulative)
     if more_cents == 0:
         return Booking(reason="known", conversion_id=payment.conversion_id)
     if same_cents := min(more_cents, booked.in_dispute):  # the refund has it from now on
@@ -89,12 +89,12 @@ def disputed(desk: BookingDesk, told: DisputeFact) -> Booking:
     )
     refund_id = f"{refunds.DISPUTE_PREFIX}{told.dispute_id}"
     if told.state == DisputeState.Lost:
-        taken_cents = reversals.compute_lost_cents(
+        taken_cents = reversals.lost_cents(
             paid_cents=payment.paid_cents,
             refunded_cents=payment.refunded_cents,
             currency=payment.currency,
-            told_cents=told.amount_cents,
-            told_currency=told.currency,
+            reported_cents=told.amount_cents,
+            reported_currency=told.currency,
             covers_refunds=told.covers_refunds,
         )
         if taken_cents:

@@ -196,7 +196,7 @@ def _conversion_of(
         created_at=desk.now,
         payability=(Payability.payable if is_paid else Payability.not_paid_on_campaign).value,
         processor_subscription_id=origin.subscription_id,
-        customer_avatar_url=avatars.of(origin.email) if origin.email else None,
+        customer_avatar_url=avatars.url_from_email(origin.email) if origin.email else None,
         coupon_code=found.code.text if found.code else None,
         affiliate_coupon_id=found.code.id if found.code else None,
     )
@@ -227,7 +227,7 @@ def _facts(desk: BookingDesk, paid: PaymentFact, row: GatewayPayment, named: Cre
         external_event_id=paid.external_id,
         program_id=named.program_id,
         affiliate_id=named.affiliate_id,
-        amount_cents=basis.amount_of(named.commission_basis, paid_cents=paid.amount_cents, net_cents=paid.net_cents),
+        amount_cents=basis.sale_cents(named.commission_basis, paid_cents=paid.amount_cents, net_cents=paid.net_cents),
         currency=paid.currency,
         customer_id=paid.origin.customer_id,
         customer_name=paid.origin.name,

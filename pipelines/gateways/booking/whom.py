@@ -118,7 +118,7 @@ def _credit(
             paid_at=at,
             gateway=desk.gateway,
             buyer_email=inbox_of(origin),
-            sub_id=subid.normalize(referrals.tag(origin.carriers)),
+            sub_id=subid.normalize(referrals.find_tag(origin.carriers)),
             coupon=_coupon(coded, redeemed),
             referral=_referral(by_slug[claim.slug], claim) if claim else None,
             history=History(_candidate(earlier), _history_method(desk.gateway, earlier)) if earlier else None,
@@ -170,7 +170,7 @@ def customer_names(desk: BookingDesk, origin: BuyerOrigin) -> CustomerNames:
 
 
 def _claimed(desk: BookingDesk, origin: BuyerOrigin) -> list[Claim]:
-    return list(referrals.claims(origin.carriers, desk.parameters))[:_MOST_CLAIMS]
+    return list(referrals.list_claims(origin.carriers, desk.parameters))[:_MOST_CLAIMS]
 
 
 def _redeemed(origin: BuyerOrigin) -> list[RedeemedCode]:

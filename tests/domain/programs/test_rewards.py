@@ -146,7 +146,7 @@ _FEES = st.builds(Fee, st.integers(0, 10**6), _CURRENCIES)
 def _usd(fees: list[Fee]) -> Fraction:
     return sum(
         (
-            fx.exactly(amount_cents=fee.cents, from_currency=fee.currency, to_currency="USD", per_usd=_PER_USD)
+            fx.convert_exactly(amount_cents=fee.cents, from_currency=fee.currency, to_currency="USD", per_usd=_PER_USD)
             for fee in fees
         ),
         Fraction(0),

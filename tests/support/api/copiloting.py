@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adapters import clock
-from domain.copilot.replies import ModelReply, ToolWish
+from domain.copilot.replies import ModelReply, RequestedCall
 from models import db
 from pipelines.copilot import model_calls
 from tests.support.rows.brands import Brand
@@ -29,7 +29,7 @@ def proposed(brand: Brand, tool: str, **arguments: object) -> None:
             organization_id=brand.id, conversation_id=conversation_id, turn=turn, now=clock.now()
         )
         assert prepared is not None
-        model_calls.record(prepared, ModelReply("", [ToolWish(tool, arguments)], 0, 100), now=clock.now())
+        model_calls.record(prepared, ModelReply("", [RequestedCall(tool, arguments)], 0, 100), now=clock.now())
 
 
 def _begun(owner: Brand) -> str:

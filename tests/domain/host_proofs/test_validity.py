@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from domain.host_proofs import standing
-from domain.host_proofs.records import LookOutcome, ProofKind, Sighting
-from domain.host_proofs.standing import DomainState, ProofRecord
+from domain.host_proofs import validity
+from domain.host_proofs.records import CheckOutcome, DnsCheckResult, ProofKind
+from domain.host_proofs.validity import DomainState, ProofRecord
 
 _T = datetime(2026, 3, 1, tzinfo=UTC)
-_PROVED = Sighting(LookOutcome.Proved, ProofKind.Cname, "", "")
+_PROVED = DnsCheckResult(CheckOutcome.Proved, ProofKind.Cname, "", "")
 _MISSING, _SILENT, _TAKEN = (
-    Sighting(outcome, None, "", "") for outcome in (LookOutcome.Missing, LookOutcome.Silent, LookOutcome.Taken)
+    DnsCheckResult(outcome, None, "", "") for outcome in (CheckOutcome.Missing, CheckOutcome.Silent, CheckOutcome.Taken)
 )
 _H, _D = timedelta(hours=1), timedelta(days=1)
 
@@ -24,7 +24,7 @@ class _Name:
         self.is_vouched_for = is_verified and proved_by is None
 
     def look(self, sighting, after):
-        self.record = standing.after_look(self.record, sighting, is_verified=self.is_verified, now=_T + after)
+        self.record = validity.record_check(self.record, sighting, is_verified=self.is_verified, now=_T + after)
         self.is_verified = self.is_vouched_for or self.record.proved_by is not None
         return self
 
@@ -120,9 +120,9 @@ def test_what_an_operator_vouches_for_stands_whatever_is_seen():
     ids=str,
 )
 def test_how_a_name_stands(record, is_verified, state, proved_by):
-    assert standing.state(record, is_set=True, is_verified=is_verified) == state
-    assert standing.proved_by(record, is_verified=is_verified) == proved_by
-    assert standing.state(record, is_set=False, is_verified=False) == DomainState.Unset
+    assert validity.state(record, is_set=True, is_verified=is_verified) == state
+    assert validity.proved_by(record, is_verified=is_verified) == proved_by
+    assert validity.state(record, is_set=False, is_verified=False) == DomainState.Unset
 
 
 def test_a_name_that_somebody_else_has_waits_on():

@@ -1,7 +1,7 @@
-"""What becomes of clicks: facts in, fates out, nothing asked and nothing written.
+"""The outcomes of clicks, decided from facts alone: no query, no write.
 
-A click is looked at by itself first (`outcome`); those that would earn are then gathered (`gather`) by the rows of
-their hours, as far as those rows and the budgets take them.
+Each click is first decided by itself (`outcome`); those that would earn are then aggregated (`gather`) into one
+conversion per hour, as far as those rows and the budgets have room.
 Source: core spec, "Program" (budgetCents, clickRewardCents), "Click and lead fraud review".
 """
 
@@ -22,14 +22,14 @@ Outcome = Literal["duplicate", "blocked", "held", "unscored", "recorded", "over_
 
 @dataclass(frozen=True, slots=True)
 class ClickTerms:
-    """What one click of an affiliate pays now, and for how many days that is held."""
+    """What one click of an affiliate pays now, and for how many days that is held (the grace period)."""
 
     reward: Reward
     grace_days: int
 
 
 class JudgedClick(NamedTuple):
-    """A click with all that its fate depends on. Ids are texts; `terms` is None where the click pays nothing."""
+    """A click with all that its outcome depends on. Ids are texts; `terms` is None where the click pays nothing."""
 
     id: str
     program_id: str
@@ -42,10 +42,10 @@ class JudgedClick(NamedTuple):
 
 
 def outcome(click: JudgedClick, *, strictness: str, waits_for_scorer: bool = False) -> Outcome:
-    """Return what becomes of a click by itself; `earned` is subject to `gather`.
+    """Return the outcome of a click by itself; `earned` is subject to `gather`.
 
-    A duplicate never earns, and is not a signal. `waits_for_scorer`: what passes our own rules is still to be scored by
-    the operator's.
+    A duplicate never earns, and is not a fraud signal. `waits_for_scorer`: a click that passes our own rules must still
+    be scored by the operator's scorer.
     """
     decision = fraud.decide(click.verdict.score, strictness)
     if click.is_duplicate:
@@ -59,12 +59,12 @@ def outcome(click: JudgedClick, *, strictness: str, waits_for_scorer: bool = Fal
     return "unscored" if waits_for_scorer else "earned"
 
 
-#: Clicks that one row may gather: by the external id of their hour's first row, and by what each of them pays.
+#: Clicks that one row may take: by the external id of their hour's first row, and by the terms of each.
 Hours = Mapping[tuple[str, ClickTerms], Sequence[JudgedClick]]
 
 
-def by_hour(clicks: Iterable[JudgedClick]) -> Hours:
-    """Return the clicks that would earn by the rows that may gather them, each in the order given."""
+def group_by_hour(clicks: Iterable[JudgedClick]) -> Hours:
+    """Return the clicks that would earn, grouped by the rows that may take them, each group in the order given."""
     hours = defaultdict(list)
     for click in clicks:
         if click.terms is not None:
@@ -75,19 +75,19 @@ def by_hour(clicks: Iterable[JudgedClick]) -> Hours:
     return hours
 
 
-def further_names(hours: Hours, rows: Mapping[str, HourRow]) -> set[str]:
-    """Return the external ids that are to be looked for, too, where an hour's first row takes no such clicks."""
-    more: set[str] = set()
+def list_successor_ids(hours: Hours, rows: Mapping[str, HourRow]) -> set[str]:
+    """Return the external ids that must be looked up as well where an hour's first row cannot take the clicks."""
+    further_ids: set[str] = set()
     for base, terms in hours:
         place = gathering.place(base, terms.reward, rows)
         if place is not None and place[0] != base:
-            more.update(gathering.candidates(base, terms.reward.fee)[1:])
-    return more
+            further_ids.update(gathering.candidates(base, terms.reward.fee)[1:])
+    return further_ids
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
-    """Clicks that earn, all by the same terms, and the row that takes them: an existing one, or a new one (None)."""
+class HourClicks:
+    """Clicks that earn by the same terms, and the row that takes them: an existing one, or a new one (None)."""
 
     external_event_id: str
     row: HourRow | None
@@ -96,25 +96,25 @@ class Gathered:
 
     @property
     def cents(self) -> int:
-        """What the clicks earn together, in minor units of their fee's currency."""
+        """The sum that the clicks earn, in minor units of their fee's currency."""
         return len(self.clicks) * self.terms.reward.fee.cents
 
 
 @dataclass(frozen=True, slots=True)
-class Harvest:
-    """What clicks earn row by row, and by id what became of those that earn nothing after all."""
+class GatherResult:
+    """The clicks that earn, row by row, and the outcomes by id of those that earn nothing after all."""
 
-    gathered: Sequence[Gathered]
+    gathered: Sequence[HourClicks]
     unpaid: Mapping[str, Outcome]
 
 
-def gather(hours: Hours, *, rows: Mapping[str, HourRow], purses: Mapping[str, Purse]) -> Harvest:
-    """Return which rows take which clicks. What a row closed by the brand would take is only recorded.
+def gather(hours: Hours, *, rows: Mapping[str, HourRow], purses: Mapping[str, Purse]) -> GatherResult:
+    """Return which rows take which clicks. Clicks of a row that the brand closed are only recorded.
 
-    `rows` are those that exist, by external id; `purses` the budgets by program, from which is set aside what is
-    earned here.
+    `rows` are the existing ones by external id; `purses` are the budgets by program, from which the earnings are
+    reserved.
     """
-    gathered: list[Gathered] = []
+    gathered: list[HourClicks] = []
     unpaid: dict[str, Outcome] = {}
     for (base, terms), clicks in hours.items():
         place = gathering.place(base, terms.reward, rows)
@@ -124,5 +124,5 @@ def gather(hours: Hours, *, rows: Mapping[str, HourRow], purses: Mapping[str, Pu
         number = purses[clicks[0].program_id].affordable(terms.reward.fee, len(clicks))
         unpaid |= {click.id: "over_budget" for click in clicks[number:]}
         if number:
-            gathered.append(Gathered(*place, terms, clicks[:number]))
-    return Harvest(gathered, unpaid)
+            gathered.append(HourClicks(*place, terms, clicks[:number]))
+    return GatherResult(gathered, unpaid)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from domain.clicks import sightings
+from domain.clicks import scoring
 from domain.clicks.history import ClickHistory
 from domain.clicks.raw_click import RawClick
 
@@ -44,7 +44,7 @@ def _past(chance):
             )  # fmt: skip
     moments = [NOON + timedelta(minutes=chance.uniform(-60, 240)) for _ in range(30)]
     for history in both:
-        history.add_network(network="n1", program_id="p", slug="ben", moments=moments)
+        history.add_network(network="n1", program_id="p", slug="ben", times=moments)
     return both
 
 
@@ -54,9 +54,9 @@ def test_the_past_on_top_says_what_it_says_of_each_click_in_turn(seed):
     crowd = _crowd(chance, 120)
     past, same_past = _past(chance)
 
-    found = sightings.by_the_past(sightings.by_one_another(crowd), past, frozenset())
+    found = scoring.rescore(scoring.score_batch(crowd), past, frozenset())
 
-    in_turn = [same_past.facts(one.click, one.at) for one in found]
+    in_turn = [same_past.add_click(one.click, one.at) for one in found]
     assert [(one.facts, one.is_duplicate) for one in found] == in_turn
     assert any(one.is_duplicate for one in found)
     assert not all(one.is_duplicate for one in found)
@@ -65,15 +65,15 @@ def test_the_past_on_top_says_what_it_says_of_each_click_in_turn(seed):
 def test_clicks_are_judged_once_each_in_the_order_of_time():
     late, early = _click(1, 5, visitor="v"), _click(2, visitor="v")
 
-    found = sightings.by_one_another([late, early, late])
+    found = scoring.score_batch([late, early, late])
 
     assert [(one.click, one.is_duplicate) for one in found] == [(early, False), (late, True)]
 
 
 def test_hosts_that_the_brand_banned_count_for_clicks_of_which_nothing_is_known():
-    (alone,) = sightings.by_one_another([_click(1, referrer_host="shop.deals.example")])
+    (alone,) = scoring.score_batch([_click(1, referrer_host="shop.deals.example")])
 
-    (found,) = sightings.by_the_past([alone], ClickHistory(), frozenset({"deals.example"}))
+    (found,) = scoring.rescore([alone], ClickHistory(), frozenset({"deals.example"}))
 
     assert alone.verdict.reasons == ()
     assert found.verdict.reasons == ("banned_referrer",)
@@ -82,4 +82,4 @@ def test_hosts_that_the_brand_banned_count_for_clicks_of_which_nothing_is_known(
 @pytest.mark.parametrize("written", ["soon", "2026-03-01T12:00:00"])
 def test_what_is_no_moment_with_its_zone_is_refused(written):
     with pytest.raises(ValueError, match=r"Invalid isoformat|time zone"):
-        sightings.by_one_another([_click(1, occurred_at=written)])
+        scoring.score_batch([_click(1, occurred_at=written)])
