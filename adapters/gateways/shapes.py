@@ -33,7 +33,7 @@ def text(value: Any, *path: str) -> str | None:
     What people typed is in it, so control characters and direction marks are taken out.
     """
     found = _raw_text(value, *path)
-    return None if found is None else one_line.cleaned(found).strip()[:_TEXT_CHARACTERS] or None
+    return None if found is None else one_line.clean(found).strip()[:_TEXT_CHARACTERS] or None
 
 
 def _raw_text(value: Any, *path: str) -> str | None:

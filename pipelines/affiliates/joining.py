@@ -130,7 +130,7 @@ def checked_rate(program: programs.Program, wanted: Mapping[str, Any]) -> str | 
         home=standard,
         prefix="custom",
     )
-    return terms.fixed_in(wanted["custom_commission_type"], standard.currency)
+    return terms.rate_currency(wanted["custom_commission_type"], standard.currency)
 
 
 def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[tracking_links.ShownLink]:

@@ -47,7 +47,7 @@ def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter
     invitation = {**wanted, "custom_commission_currency": joining.checked_rate(program, wanted)}
     email, slug = wanted["email"], wanted["slug"]
     if slug and slugs.is_reserved(slug):
-        raise slugs.reserved_refusal(slug, field="slug")
+        raise slugs.refuse_reserved(slug, field="slug")
     earlier = _turn(program, [email])
     if sets.emails_in(organization_id=organization_id, program_id=program.id, emails=[email]):
         raise Refused(409, "affiliate_already_exists", "The program has an affiliate with this email.", field="email")

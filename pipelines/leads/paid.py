@@ -180,7 +180,7 @@ def _facts(organization_id: UUID, referral: LeadReferral, email: str, now: datet
 
 
 def _obstacle(
-    organization_id: UUID, referral: LeadReferral, facts: _Facts, purse: rewards.Purse | None = None
+    organization_id: UUID, referral: LeadReferral, facts: _Facts, purse: rewards.BudgetReserve | None = None
 ) -> Obstacle | None:
     if SELF_LEAD.holds(facts.lead):
         return "self_lead"
@@ -191,7 +191,7 @@ def _obstacle(
     if facts.reward is None or referral.is_test_affiliate:
         return None  # a rehearsal spends nothing
     held = purse or rewards.purse(organization_id=organization_id, program_id=referral.program_id)
-    return None if held.affordable(facts.reward.fee, 1) else "budget"
+    return None if held.reserve(facts.reward.fee, 1) else "budget"
 
 
 def _judged(click: paid.LastClick | None) -> Verdict | None:

@@ -46,7 +46,7 @@ def any_org_unsure() -> list[Unsure]:
             str(one.affiliate_id),
             one.amount_cents,
             one.method,
-            transfers.key_of(payout_id=one.id, attempt=one.attempt),
+            transfers.idempotency_key(payout_id=one.id, attempt=one.attempt),
         )
         for one in _pending()
     ]
@@ -80,7 +80,7 @@ def any_org_release(*, restored_to: datetime, is_compared: bool, by: str, now: d
     locked = [payouts.lock(organization_id=one.organization_id, payout_id=one.id) for one in waiting]
     doubtful = [one for one in locked if one is not None and _could_be_sent(one, now)]
     for payout in doubtful:
-        key = transfers.key_of(payout_id=payout.id, attempt=payout.attempt)
+        key = transfers.idempotency_key(payout_id=payout.id, attempt=payout.attempt)
         attempts.stage_possible(payout, key=key, at=restored_to)
         payouts.stage_change(payout, status=PayoutStatus.Processing, submitted_at=restored_to)
     _log.warning(

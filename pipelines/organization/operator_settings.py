@@ -117,7 +117,7 @@ def _funding_source(value: str, now: datetime) -> Columns:
 
 
 def _payout_hold(value: str, now: datetime) -> Columns:
-    days = {"on": str(gates.HOLDING.days), "off": "0"}.get(value, value)
+    days = {"on": str(gates.HOLD_PERIOD.days), "off": "0"}.get(value, value)
     if not _is_whole(days, 0, _LONGEST_HOLD_DAYS):
         raise _bad(value, f"is neither on, off nor a number of days to {_LONGEST_HOLD_DAYS}")
     return {"payout_hold_days": int(days)}

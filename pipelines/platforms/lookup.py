@@ -19,7 +19,7 @@ from domain.clicks.attribution_params import Params
 from domain.gateways import payment_json
 from domain.gateways.facts import PaymentFact
 from domain.platforms import schedule
-from domain.platforms.signups import SignupClaim, SignupRecord, Signups, slugs
+from domain.platforms.signups import SignupClaim, SignupRecord, Signups, list_slugs
 from models.gateways import inbox, payments
 from models.jobs import rows
 from models.platforms import connections, lookups
@@ -115,7 +115,7 @@ def _again_at(pending: PendingLookup, said: Sequence[PlatformSaid], now: datetim
         pending.started_at,
         now=now,
         at_s=settings.current().platforms.lookup_retry_at_s,
-        asked_to_wait_s=max((one.wait_s for one in said if one.wait_s is not None), default=None),
+        requested_wait_s=max((one.wait_s for one in said if one.wait_s is not None), default=None),
     )
 
 
@@ -124,7 +124,7 @@ def _claims(said: Sequence[PlatformSaid], parameters: Sequence[str]) -> tuple[Si
         SignupClaim(one.connection.platform, slug)
         for one in said
         if one.record is not None
-        for slug in slugs(one.record, names=connect.fields(one.connection), parameters=parameters)
+        for slug in list_slugs(one.record, names=connect.fields(one.connection), parameters=parameters)
     )
     return tuple(itertools.islice(found, _MOST_CLAIMS))
 
