@@ -68,7 +68,7 @@ def payout_account(
     shown = {
         "affiliateId": str(affiliate_id),
         "method": found.account.method if found.account else None,
-        "destination": destinations.masked(found.account.destination) if found.account else None,
+        "destination": destinations.mask(found.account.destination) if found.account else None,
         "source": found.source,
     }
     output.show(shown, as_json=as_json, person=lambda: click.echo(_said(shown)))
@@ -77,8 +77,8 @@ def payout_account(
 def _decide(affiliate_id: UUID, wanted: PayoutAccount | None) -> choose_account.InForce:
     decided = choose_account.any_org_decide(affiliate_id=affiliate_id, wanted=wanted)
     said = {
-        "before": decided.before.for_others if decided.before else None,
-        "after": wanted.for_others if wanted else None,
+        "before": decided.before.audit_fields if decided.before else None,
+        "after": wanted.audit_fields if wanted else None,
     }
     trail.record("payout_account.changed", said, about=affiliate_id, organization_id=decided.now.organization_id)
     return decided.now

@@ -159,7 +159,7 @@ def _shown(payout_id: UUID) -> dict[str, Any]:
     where = {"organization_id": payout.organization_id, "payout_id": payout_id}
     paying = lines.list_of_payout(**where)
     return asdict(payout) | {
-        "destination": destinations.masked(payout.destination),
+        "destination": destinations.mask(payout.destination),
         "attempts": [asdict(asked) for asked in admin_queries.list_attempts(**where)],
         "lines": len(paying),
         "open_lines": sum(line.is_open for line in paying),

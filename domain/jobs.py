@@ -68,7 +68,7 @@ PAYOUT_PROPOSE = Job("payout.prepare", queue="payouts", lease_s=900)
 MAIL_SEND = Job("mail.send", queue="mail", max_attempts=8, backoff_s=(60, 300, 900, 3600), lease_s=150)
 # Checks whether an address is an affiliate's, which the requester of a sign-in link must not learn.
 SIGN_IN_LETTER = Job("sign_in.letter", queue="mail")
-# A model takes up to two minutes. If it does not answer, the person is told and may ask again; these attempts are for
+# A model takes up to two minutes. If it does not answer, the person sees that and may retry; these attempts are for
 # crashes.
 COPILOT_ASK = Job("copilot.ask", queue="copilot", max_attempts=3, lease_s=180)
 # Decides whether an applicant gets the second step, so that every application takes the same time.

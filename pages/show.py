@@ -16,10 +16,10 @@ from markupsafe import Markup
 
 from api import current_time
 from domain.money import wording
-from domain.money.wording import MINUS, NOTHING
+from domain.money.wording import DASH, MINUS
 from domain.organization import time_zones
-from domain.programs import terms_in_words
-from domain.programs.terms_in_words import WordedTerms
+from domain.programs import terms_text
+from domain.programs.terms_text import DescribedTerms
 from pages import tables
 from pages.times import zone
 
@@ -46,18 +46,20 @@ COLOURS: Mapping[str, str] = MappingProxyType(
 
 def amount(value: Mapping[str, int] | None) -> str:
     """Return minor units by currency as `1.00 EUR + 2.00 USD`."""
-    return " + ".join(wording.money(minor, currency) for currency, minor in sorted((value or {}).items())) or NOTHING
+    return (
+        " + ".join(wording.format_money(minor, currency) for currency, minor in sorted((value or {}).items())) or DASH
+    )
 
 
 def rate(value: Decimal | float | None, type: str, currency: str | None = None) -> str:
     """Return a commission value as every wording of terms says it."""
-    return NOTHING if value is None else terms_in_words.rate(type, value, currency)
+    return DASH if value is None else terms_text.format_rate(type, value, currency)
 
 
 def terms(program: Mapping[str, Any]) -> str:
     """Return what a program as the API shows it pays, in sentences; of tiers its own page tells more."""
-    return terms_in_words.sentences(
-        WordedTerms(
+    return terms_text.describe(
+        DescribedTerms(
             model=program["defaultCommissionModel"],
             rate_type=program["defaultCommissionType"],
             rate_value=program["defaultCommissionValue"],
@@ -78,14 +80,14 @@ def terms(program: Mapping[str, Any]) -> str:
 def number(value: int | None) -> str:
     """Return a count with its thousands apart."""
     if value is None:
-        return NOTHING
+        return DASH
     return f"{MINUS if value < 0 else ''}{abs(value):,}"
 
 
 def moment(value: datetime | str | None) -> str:
     """Return an instant as a `time` element that a person can read, its zone named."""
     if value is None:
-        return NOTHING
+        return DASH
     at = _local(value)
     machine = at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     return Markup('<time datetime="{}">{}</time>').format(machine, _with_zone(at))
@@ -94,7 +96,7 @@ def moment(value: datetime | str | None) -> str:
 def day(value: date | str | None) -> str:
     """Return a day, or the day of an instant with the instant and its zone in a title, as a `time` element."""
     if value is None:
-        return NOTHING
+        return DASH
     shown = datetime.fromisoformat(value) if isinstance(value, str) else value
     if not isinstance(shown, datetime) or shown.tzinfo is None:
         return _day(shown)
@@ -105,7 +107,7 @@ def day(value: date | str | None) -> str:
 def ago(value: datetime | str | None) -> str:
     """Return how long ago an instant was, the instant itself in its title."""
     if value is None:
-        return NOTHING
+        return DASH
     at = _local(value)
     past_s = max(0, int((current_time.now() - at).total_seconds()))
     count, unit = next(((past_s // length, unit) for length, unit in _UNITS if past_s >= length), (past_s, "s"))
@@ -117,7 +119,7 @@ def ago(value: datetime | str | None) -> str:
 def duration(seconds: int | None) -> str:
     """Return so many seconds as a person says them: `40 s`, `3 min`, `2 h`, `5 d`; nothing for none."""
     if not seconds:
-        return NOTHING
+        return DASH
     count, unit = next(((seconds // length, unit) for length, unit in _UNITS if seconds >= length), (seconds, "s"))
     return f"{count} {unit}"
 
@@ -169,7 +171,10 @@ def _in_words(at: date) -> str:
 #: What templates know these by.
 FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
-        **{said.__name__: said for said in (wording.money, wording.major, wording.percent, wording.plain)},
+        **{
+            said.__name__: said
+            for said in (wording.format_money, wording.format_major, wording.format_percent, wording.format_plain)
+        },
         "amount": amount,
         "number": number,
         **{shown.__name__: shown for shown in (moment, day, ago, duration, words, order, version)},

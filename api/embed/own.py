@@ -116,7 +116,7 @@ def _days(viewer: FrameViewer, number: int, now: datetime) -> list[KeyedNumbers]
         since=datetime.combine(first, time(), UTC),
         until=datetime.combine(last, time(), UTC) + timedelta(days=1),
     )
-    return daily.by_day(parts, first=first, last=last)
+    return daily.sum_by_day(parts, first=first, last=last)
 
 
 def _recruiting_url(viewer: FrameViewer) -> str | None:

@@ -105,4 +105,4 @@ def _lines(rows: Any) -> str:
 
 
 def _cell(value: object) -> str:
-    return csv_cells.safe(value) if isinstance(value, str) else "" if value is None else str(value)
+    return csv_cells.escape(value) if isinstance(value, str) else "" if value is None else str(value)

@@ -108,7 +108,7 @@ def put_logo() -> Response:
     """
     kind = body.query()["kind"]
     content, declared_type = _sent_image()
-    image = images.check(content, declared_type=declared_type, most_bytes=brand_images.MAX_BYTES)
+    image = images.check(content, declared_type=declared_type, max_bytes=brand_images.MAX_BYTES)
     return answers.once(lambda: _keep_image(kind, content, image.content_type))
 
 

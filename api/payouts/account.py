@@ -71,8 +71,8 @@ def _record(change: choose_account.AccountChange, wanted: PayoutAccount | None, 
         audit.record(
             "payout_account.changed",
             affiliate_id,
-            before=change.before.for_others if change.before else None,
-            after=wanted.for_others if wanted else None,
+            before=change.before.audit_fields if change.before else None,
+            after=wanted.audit_fields if wanted else None,
             now=now,
             organization_id=organization_id,
         )

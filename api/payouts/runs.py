@@ -19,7 +19,7 @@ from api.edge.wake import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.payouts.confirmation import RunFilters, RunRequest
-from domain.payouts.plan import ONE, PAYOUT_CURRENCY, PayoutCandidate, RunRate
+from domain.payouts.plan import PAYOUT_CURRENCY, USD_RATE, PayoutCandidate, RunRate
 from domain.payouts.states import ReviewStatus
 from domain.payouts.transfers import Method
 from models.payouts.candidates import EligibleSum
@@ -137,7 +137,7 @@ def _candidate(candidate: PayoutCandidate, part: EligibleSum) -> dict[str, Any]:
 
 
 def _rates(found: PayoutPreview, now: datetime) -> dict[str, dict[str, Any]]:
-    own = {PAYOUT_CURRENCY: {"rate": ONE, "as_of": now.astimezone(UTC).date().isoformat()}}
+    own = {PAYOUT_CURRENCY: {"rate": USD_RATE, "as_of": now.astimezone(UTC).date().isoformat()}}
     rates = found.planned.rates.items()
     return own | {currency: {"rate": rate.per_usd, "as_of": rate.on.isoformat()} for currency, rate in rates}
 

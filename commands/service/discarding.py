@@ -49,7 +49,7 @@ def describe_leaves(leaves: UnfinishedWork) -> str:
     """Return what a job leaves undone and how to have it done after all, as a line for people."""
     about = [f"sale or event {output.clean_line(leaves.external_event_id)}"] if leaves.external_event_id else []
     if leaves.amount_cents is not None and leaves.currency:
-        about.append(wording.money(leaves.amount_cents, leaves.currency))
+        about.append(wording.format_money(leaves.amount_cents, leaves.currency))
     details = f" ({', '.join(about)})" if about else ""
     return f"{leaves.text}{details}. {leaves.remedy}"
 
@@ -149,7 +149,7 @@ def _show(kinds: Sequence[DiscardedKind]) -> None:
             (
                 kind.name,
                 kind.count,
-                ", ".join(wording.money(s.amount_cents, s.currency) for s in kind.sums),
+                ", ".join(wording.format_money(s.amount_cents, s.currency) for s in kind.sums),
                 kind.leaves,
             )
             for kind in kinds

@@ -17,7 +17,7 @@ REASON = "self_referral"
 
 
 class SelfReferralPolicy(StrEnum):
-    """What an organization does with a self-referral."""
+    """An organization's policy for self-referrals."""
 
     Earn = "earn"
     Hold = "hold"

@@ -12,7 +12,7 @@ from domain.clicks.tags import LoaderTag
 
 
 class TagFinding(StrEnum):
-    """The result of a check of a page. Of several tags the worst counts, since any of them may run first."""
+    """The result of a check of a page. If it has several tags the worst counts, since any may run first."""
 
     #: The program's tag in its current form.
     Newest = "Newest"

@@ -15,7 +15,7 @@ from domain import fraud
 from domain.clicks import gathering
 from domain.clicks.gathering import HourRow
 from domain.fraud import Verdict
-from domain.programs.rewards import Purse, Reward
+from domain.programs.rewards import BudgetReserve, Reward
 
 Outcome = Literal["duplicate", "blocked", "held", "unscored", "recorded", "over_budget", "earned"]
 
@@ -108,7 +108,7 @@ class GatherResult:
     unpaid: Mapping[str, Outcome]
 
 
-def gather(hours: Hours, *, rows: Mapping[str, HourRow], purses: Mapping[str, Purse]) -> GatherResult:
+def gather(hours: Hours, *, rows: Mapping[str, HourRow], purses: Mapping[str, BudgetReserve]) -> GatherResult:
     """Return which rows take which clicks. Clicks of a row that the brand closed are only recorded.
 
     `rows` are the existing ones by external id; `purses` are the budgets by program, from which the earnings are
@@ -121,7 +121,7 @@ def gather(hours: Hours, *, rows: Mapping[str, HourRow], purses: Mapping[str, Pu
         if place is None:
             unpaid |= {click.id: "recorded" for click in clicks}
             continue
-        number = purses[clicks[0].program_id].affordable(terms.reward.fee, len(clicks))
+        number = purses[clicks[0].program_id].reserve(terms.reward.fee, len(clicks))
         unpaid |= {click.id: "over_budget" for click in clicks[number:]}
         if number:
             gathered.append(HourClicks(*place, terms, clicks[:number]))

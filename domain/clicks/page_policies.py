@@ -22,7 +22,7 @@ _NONCES_ONLY = "'strict-dynamic'"
 class PolicyResult:
     """Whether all is allowed, and otherwise the `lines` that should replace the directives of the same name.
 
-    There are none where only the page's own nonce would help.
+    It is empty where only the page's own nonce would help.
     """
 
     is_allowed: bool

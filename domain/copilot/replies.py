@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-#: Calls of one reply that are handled; the model is told that the others were left out.
+#: Calls of one reply that are handled; a result reports to the model that the others were left out.
 MAX_CALLS = 8
 _MAX_TEXT_CHARS = 12_000
 _MAX_NAME_CHARS = 64

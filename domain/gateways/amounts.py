@@ -49,7 +49,7 @@ def parse_exact_decimal(value: object, in_currency: str) -> int | None:
     It is unknown if it is missing, negative, too large, not a number, or more precise than its currency.
     """
     try:
-        return _exact(*_scale_decimal(value, in_currency))
+        return _to_exact_cents(*_scale_decimal(value, in_currency))
     except UnreadableEvent:
         return None
 
@@ -57,7 +57,7 @@ def parse_exact_decimal(value: object, in_currency: str) -> int | None:
 def parse_exact_minor(value: object, in_currency: str, exponents: Mapping[str, int] | None = None) -> int | None:
     """Return an amount that only describes a payment, converted like `of_minor`; None where it is unknown."""
     try:
-        return _exact(*_scale_minor(value, in_currency, exponents))
+        return _to_exact_cents(*_scale_minor(value, in_currency, exponents))
     except UnreadableEvent:
         return None
 
@@ -121,7 +121,7 @@ def _scale_minor(value: object, in_currency: str, exponents: Mapping[str, int] |
     return value * 10 ** max(ours - theirs, 0), 10 ** max(theirs - ours, 0)
 
 
-def _exact(numerator: int, denominator: int) -> int | None:
+def _to_exact_cents(numerator: int, denominator: int) -> int | None:
     units, remainder = divmod(numerator, denominator)
     return None if remainder else _to_cents(units)
 

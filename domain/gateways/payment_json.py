@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCode
-from domain.text import stored
+from domain.text import stored_values
 
 
 def serialize(payment: PaymentFact) -> dict[str, Any]:
@@ -18,13 +18,13 @@ def serialize(payment: PaymentFact) -> dict[str, Any]:
 def parse(values: Mapping[str, Any]) -> PaymentFact:
     """Return the payment that `written` serialized."""
     origin = values["origin"]
-    carriers = tuple(stored.read(Carrier, carrier) for carrier in origin["carriers"])
-    codes = tuple(stored.read(RedeemedCode, code) for code in origin["codes"])
+    carriers = tuple(stored_values.read(Carrier, carrier) for carrier in origin["carriers"])
+    codes = tuple(stored_values.read(RedeemedCode, code) for code in origin["codes"])
     fields = {
         **values,
         "paid_at": datetime.fromisoformat(values["paid_at"]),
         "told_at": datetime.fromisoformat(values["told_at"]) if values.get("told_at") else None,
         "aliases": tuple(values["aliases"]),
-        "origin": stored.read(BuyerOrigin, {**origin, "carriers": carriers, "codes": codes}),
+        "origin": stored_values.read(BuyerOrigin, {**origin, "carriers": carriers, "codes": codes}),
     }
-    return stored.read(PaymentFact, fields)
+    return stored_values.read(PaymentFact, fields)

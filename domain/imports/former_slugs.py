@@ -50,7 +50,7 @@ def list_replacements(text: str, *, seed: str) -> list[str]:
 
 
 def _candidates(text: str, seed: str) -> Iterator[str]:
-    stem = slugs.plain(text)
+    stem = slugs.simplify(text)
     if not slugs.is_reserved(text) and re.search("[a-z]", stem):
         yield stem
         yield from (f"{stem}-{number}" for number in _NUMBERED)

@@ -31,7 +31,7 @@ class Payout:
     """One payout with what its run says of it, and how its organization's sandbox behaves. US cents, aware UTC.
 
     `milestone_id`: it pays a milestone of a deal, and has no lines; None: what its lines say. `natives` are the sums of
-    its lines by currency (`domain.payouts.natives`), read by `lock_to_send` alone.
+    its lines by currency (`domain.payouts.native_sums`), read by `lock_to_send` alone.
     """
 
     id: UUID
@@ -81,7 +81,7 @@ join payout_run r on r.organization_id = p.organization_id and r.id = p.run_id
 join organization o on o.id = p.organization_id
 where p.organization_id = %s"""
 _SELECT = f"select {columns(Payout, 'p', **_OTHERS, natives='null::text')} {_FROM}"
-# As `domain.payouts.natives` reads them.
+# As `domain.payouts.native_sums` reads them.
 _NATIVES = """(
   select string_agg(concat(s.currency, '=', s.native, '/', s.cents, '@', trim_scale(s.rate), '@', s.day), ',')
   from (

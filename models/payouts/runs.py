@@ -19,7 +19,7 @@ import orjson
 
 from domain.payouts import plan
 from domain.payouts.confirmation import Run
-from domain.payouts.plan import Planned, RunRate
+from domain.payouts.plan import PayoutPlan, RunRate
 from domain.payouts.states import ReviewStatus
 from models import ids
 from models.db import Json, allowing_table_scans, db
@@ -51,7 +51,7 @@ join (
 """
 
 
-def stage_draft(planned: Planned) -> None:
+def stage_draft(planned: PayoutPlan) -> None:
     """Stage the payouts to be of what was claimed, for the affiliates whom the plan pays, with the plan's amounts."""
     ready, amounts = planned.ready, planned.payouts
     payees = {candidate.payee.affiliate_id: candidate.payee for candidate in ready}.values()
@@ -129,7 +129,7 @@ join {_RATES} on r.currency = c.currency
 _payouts = Rows(RunPayout)
 
 
-def write(run: Run, planned: Planned) -> list[RunPayout]:
+def write(run: Run, planned: PayoutPlan) -> list[RunPayout]:
     """Write a run with its payouts and their lines, after `stage_draft` of this plan; return the payouts by id."""
     params = asdict(run) | {"confirmed_totals": Json(run.confirmed_totals), "filters": Json(run.filters)}
     db.stage(_RUN, params)

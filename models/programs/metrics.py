@@ -9,7 +9,7 @@ from uuid import UUID
 
 from domain.money.valuation import Factors
 from domain.programs.days import DayRange
-from domain.programs.metrics import MOST_ROWS, BoardEntry, BoardMetric, MetricsGroup, MetricsPart
+from domain.programs.metrics import MAX_ROWS, BoardEntry, BoardMetric, MetricsGroup, MetricsPart
 from models.db import allowing_table_scans
 from models.money import fx_sums
 from models.programs.daily_totals import FIGURES
@@ -77,7 +77,7 @@ select true, null, null, currency, {_SUMMED} from valued group by currency
 """
 _MOST_REVENUE = f"""key in (select key from valued group by key
   order by coalesce(sum(revenue_home), 0) desc, coalesce(sum(commission_home), 0) desc, sum(clicks) desc, key
-  limit {MOST_ROWS})"""
+  limit {MAX_ROWS})"""
 _PARTS_ROWS = Rows(MetricsPart)
 
 

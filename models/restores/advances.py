@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from uuid import UUID
 
-from domain.payouts.natives import NativeSum
+from domain.payouts.native_sums import NativeSum
 from models import conditions
 from models.db import Json, db
 from models.ids import new_id

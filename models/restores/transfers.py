@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from domain.payouts import natives
+from domain.payouts import native_sums
 from domain.restores.transfers import RailTransfer, TransferOutcome
 from models.db import db
 from models.ids import new_id
@@ -78,7 +78,7 @@ def _facts(transfer: RailTransfer, organization_id: UUID | None, account: str | 
         "payout": transfer.payout_id,
         "affiliate": transfer.affiliate_id,
         "milestone": transfer.milestone_id,
-        "native": natives.to_text(transfer.natives) if transfer.natives else None,
+        "native": native_sums.to_text(transfer.natives) if transfer.natives else None,
         "cents": transfer.amount_cents,
         "currency": transfer.currency,
         "account": account,

@@ -132,7 +132,7 @@ def _lines(document: Any, above: str = "") -> Iterator[tuple[str, str]]:
     pairs = document.items() if isinstance(document, Mapping) else enumerate(document, 1)
     currency = document.get("currency") if isinstance(document, Mapping) else None
     for name, value in pairs:
-        shown_name = one_line.displayed(str(name), max_length=_MAX_LABEL)
+        shown_name = one_line.format_line(str(name), max_length=_MAX_LABEL)
         label = f"{above} › {shown_name}" if above else shown_name
         if isinstance(value, Mapping | list) and value:
             yield from _lines(value, label)
@@ -142,11 +142,11 @@ def _lines(document: Any, above: str = "") -> Iterator[tuple[str, str]]:
 
 def _text(name: str, value: Any, currency: Any) -> str:
     if name.endswith("Cents") and type(value) is int and isinstance(currency, str):
-        return wording.money(value, currency)
+        return wording.format_money(value, currency)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None or value in ({}, [], ""):
-        return wording.NOTHING
+        return wording.DASH
     return _quoted(value) if isinstance(value, str) else str(value)
 
 
@@ -154,7 +154,7 @@ def _quoted(value: str) -> str:
     """Return a text that a stranger may have written as one quoted line; ids and states need no quotation marks."""
     if _WORD.fullmatch(value):
         return value
-    return one_line.quoted(one_line.displayed(value, max_length=_MAX_VALUE))
+    return one_line.quote(one_line.format_line(value, max_length=_MAX_VALUE))
 
 
 def _conversation_id() -> str:

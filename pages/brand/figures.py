@@ -27,7 +27,7 @@ def of(program_id: str | None = None) -> Sequence[ShownChart]:
         pictures.append(charts.shown(label, points))
     for label, name, back in (("Revenue", "revenue", "refunded"), ("Commission", "commission", None)):
         amounts = [(day["key"], day[f"{name}Cents"] - (day[f"{back}Cents"] if back else 0)) for day in days]
-        points = [ChartPoint(day, cents, wording.money(cents, currency)) for day, cents in amounts]
+        points = [ChartPoint(day, cents, wording.format_money(cents, currency)) for day, cents in amounts]
         pictures.append(charts.shown(label, points, _held(totals, name, back)))
     return [picture for picture in pictures if picture.has_anything]
 

@@ -91,7 +91,7 @@ def _waiting(stats: Sequence[Mapping[str, Any]]) -> Iterator[WaitingWork]:
     yield from _to_review()
     if calls.may(list_payout_drafts):
         for draft in calls.needed(list_payout_drafts):
-            amounts = [wording.money(minor, currency) for currency, minor in draft["nativeTotalsForRun"].items()]
+            amounts = [wording.format_money(minor, currency) for currency, minor in draft["nativeTotalsForRun"].items()]
             one, many = "affiliate in a prepared payout run", "affiliates in a prepared payout run"
             yield WaitingWork(draft["recipientCount"], one, many, "/dashboard/payouts", amounts)
     if calls.may(list_webhook_endpoints):
@@ -107,7 +107,7 @@ def _to_review() -> Iterator[WaitingWork]:
         yield WaitingWork(len(events), one, many, "/dashboard/review")
     uncredited = calls.needed(summarize_uncredited_conversions)
     if uncredited["openCount"]:
-        amounts = [wording.money(total["amountCents"], total["currency"]) for total in uncredited["byCurrency"]]
+        amounts = [wording.format_money(total["amountCents"], total["currency"]) for total in uncredited["byCurrency"]]
         one, many = "sale whose affiliate could not earn", "sales whose affiliate could not earn"
         yield WaitingWork(uncredited["openCount"], one, many, "/dashboard/review?kind=uncredited", amounts)
 

@@ -56,7 +56,7 @@ def _total(days: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 def _earned(days: Sequence[Mapping[str, Any]], currency: str) -> ShownChart:
     amounts = [(day["day"], day["commissionCentsByCurrency"].get(currency, 0)) for day in days]
-    points = [ChartPoint(day, cents, wording.money(cents, currency)) for day, cents in amounts]
+    points = [ChartPoint(day, cents, wording.format_money(cents, currency)) for day, cents in amounts]
     return charts.shown(f"Earned in {currency}", points)
 
 

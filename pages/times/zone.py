@@ -20,7 +20,7 @@ COOKIE = "finderfee-zone"
 def current() -> ZoneInfo:
     """Return the zone of the page that is being made. Looked up once a request."""
     if not has_request_context():
-        return time_zones.of(None)
+        return time_zones.find_zone(None)
     found: ZoneInfo | None = g.get("page_zone")
     if found is None:
         found = g.page_zone = _of_person()
@@ -30,14 +30,14 @@ def current() -> ZoneInfo:
 def use_brands(names: Collection[str]) -> None:
     """Show an affiliate's page in the zone of their brands, unless their browser names one."""
     agreed = next(iter(names)) if len(set(names)) == 1 else None
-    g.page_zone = time_zones.of(_of_browser() or agreed)
+    g.page_zone = time_zones.find_zone(_of_browser() or agreed)
 
 
 def _of_person() -> ZoneInfo:
     person = session.present()
     if person is None or person.kind == "operator":
-        return time_zones.of(None)
-    return time_zones.of(person.member.timezone if person.member else _of_browser())
+        return time_zones.find_zone(None)
+    return time_zones.find_zone(person.member.timezone if person.member else _of_browser())
 
 
 def _of_browser() -> str | None:

@@ -42,7 +42,7 @@ def issue(
 
     Raises Refused: 400 invalid_origin, too_many_origins, expires_out_of_range; 404 not_found; 409 affiliate_not_active.
     """
-    origins_ = origins.allowed(allowed)
+    origins_ = origins.validate(allowed)
     if not 1 <= hours <= MAX_HOURS:
         message = f"A token lives from 1 to {MAX_HOURS} hours."
         raise Refused(400, "expires_out_of_range", message, field="expiresInHours")

@@ -130,7 +130,7 @@ def check_rate(program: programs.Program, body: Mapping[str, Any]) -> str | None
         home=home,
         prefix="custom",
     )
-    return terms.fixed_in(body["custom_commission_type"], home.currency)
+    return terms.rate_currency(body["custom_commission_type"], home.currency)
 
 
 def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[tracking_links.LinkView]:

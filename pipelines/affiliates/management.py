@@ -147,7 +147,7 @@ def _rate_columns(affiliate: Affiliate, changes: Mapping[str, Any]) -> dict[str,
         home=home,
         prefix="custom",
     )
-    currency = terms.fixed_in(changes["custom_commission_type"], home.currency)
+    currency = terms.rate_currency(changes["custom_commission_type"], home.currency)
     return {"custom_commission_currency": currency}
 
 

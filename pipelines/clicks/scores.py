@@ -15,7 +15,7 @@ from adapters.fraud import scorer
 from domain import fraud
 from domain.clicks.outcomes import JudgedClick
 from domain.fraud import ClickFacts, Verdict
-from domain.text import stored
+from domain.text import stored_values
 from models import advisory_locks
 from models.clicks import batches
 from models.clicks.batches import UnscoredClick
@@ -90,4 +90,4 @@ def _scored(organization_id: UUID, found: list[UnscoredClick], said: Mapping[str
 
 def _facts(said: Mapping[str, Any]) -> ClickFacts:
     values = {name: frozenset(value) if name in _SETS else value for name, value in said.items()}
-    return stored.read(ClickFacts, values | {"languages": tuple(said["languages"])})
+    return stored_values.read(ClickFacts, values | {"languages": tuple(said["languages"])})

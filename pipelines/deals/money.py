@@ -45,7 +45,7 @@ def find_rate(currency: str, *, now: datetime) -> DealRate:
     """Return today's rate of a deal's currency. Raises Refused 409 fx_unavailable when none is fresh enough."""
     today = now.astimezone(UTC).date()
     if currency == plan.PAYOUT_CURRENCY:
-        return DealRate(plan.ONE, today)
+        return DealRate(plan.USD_RATE, today)
     row = fx_rates.find_newest_since({currency}, since=today - timedelta(days=valuation.FRESH_DAYS)).get(currency)
     if row is None:
         raise Refused(409, "fx_unavailable", f"There is no fresh rate of {currency}; deals in it have to wait for one.")

@@ -15,7 +15,7 @@ from domain import jobs
 from domain.deals.states import MilestoneStatus
 from domain.deals.steps import MilestoneStep
 from domain.payouts import events, gates, plan
-from domain.payouts.plan import Blocked, Payee
+from domain.payouts.plan import BlockReason, Payee
 from domain.payouts.states import ReviewStatus
 from domain.refused import Refused
 from models import ids
@@ -38,9 +38,9 @@ _BATCH = 500
 _log = structlog.get_logger(__name__)
 
 _WHY = {
-    Blocked.affiliate_not_approved: "The affiliate is not Approved any more.",
-    Blocked.no_payout_account: "The affiliate has said nowhere to be paid.",
-    Blocked.tax_form_required: "The affiliate has no tax form yet.",
+    BlockReason.affiliate_not_approved: "The affiliate is not Approved any more.",
+    BlockReason.no_payout_account: "The affiliate has said nowhere to be paid.",
+    BlockReason.tax_form_required: "The affiliate has no tax form yet.",
 }
 
 
@@ -150,9 +150,9 @@ def _due_cents(milestone: Milestone, now: datetime) -> int:
 
 def _check_payee(payee: Payee, *, is_tax_form_required: bool) -> None:
     checks = (
-        (not payee.is_approved, Blocked.affiliate_not_approved),
-        (payee.method is None or payee.destination is None, Blocked.no_payout_account),
-        (is_tax_form_required and not payee.has_tax_form, Blocked.tax_form_required),
+        (not payee.is_approved, BlockReason.affiliate_not_approved),
+        (payee.method is None or payee.destination is None, BlockReason.no_payout_account),
+        (is_tax_form_required and not payee.has_tax_form, BlockReason.tax_form_required),
     )
     blocked = next((reason for is_so, reason in checks if is_so), None)
     if blocked is not None:
@@ -163,7 +163,7 @@ def _emit_created(release: Release) -> None:
     emit.event(
         organization_id=release.organization_id,
         type="payout.created",
-        data=events.created(
+        data=events.serialize_created(
             payout_id=release.payout_id,
             affiliate_id=release.affiliate_id,
             amount_cents=release.amount_cents,

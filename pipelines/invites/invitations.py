@@ -47,7 +47,7 @@ def create(*, organization_id: UUID, body: Mapping[str, Any], inviter: Inviter, 
     invitation = {**body, "custom_commission_currency": enrollment.check_rate(program, body)}
     email, slug = body["email"], body["slug"]
     if slug and slugs.is_reserved(slug):
-        raise slugs.reserved_refusal(slug, field="slug")
+        raise slugs.refuse_reserved(slug, field="slug")
     pending = _lock_pending(program, [email])
     if bulk_actions.find_existing_emails(organization_id=organization_id, program_id=program.id, emails=[email]):
         raise Refused(409, "affiliate_already_exists", "The program has an affiliate with this email.", field="email")

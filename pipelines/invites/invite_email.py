@@ -119,4 +119,4 @@ def _closing_text(context: InviteContext) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(one_line.displayed(text, max_length=_MAX_LINE).split())
+    return " ".join(one_line.format_line(text, max_length=_MAX_LINE).split())

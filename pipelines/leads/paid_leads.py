@@ -182,7 +182,7 @@ def _facts(organization_id: UUID, referral: LeadReferral, email: str, now: datet
 
 
 def _find_obstacle(
-    organization_id: UUID, referral: LeadReferral, facts: _Facts, purse: rewards.Purse | None = None
+    organization_id: UUID, referral: LeadReferral, facts: _Facts, purse: rewards.BudgetReserve | None = None
 ) -> Obstacle | None:
     if SELF_LEAD.holds(facts.lead):
         return "self_lead"
@@ -193,7 +193,7 @@ def _find_obstacle(
     if facts.reward is None or referral.is_test_affiliate:
         return None  # a rehearsal spends nothing
     current_purse = purse or rewards.purse(organization_id=organization_id, program_id=referral.program_id)
-    return None if current_purse.affordable(facts.reward.fee, 1) else "budget"
+    return None if current_purse.reserve(facts.reward.fee, 1) else "budget"
 
 
 def _verdict_from_click(click: paid_leads.LastClick | None) -> Verdict | None:

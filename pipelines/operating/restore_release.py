@@ -46,7 +46,7 @@ def any_org_list_waiting() -> list[WaitingPayout]:
             str(payout.affiliate_id),
             payout.amount_cents,
             payout.method,
-            transfers.key_of(payout_id=payout.id, attempt=payout.attempt),
+            transfers.idempotency_key(payout_id=payout.id, attempt=payout.attempt),
         )
         for payout in _list_pending()
     ]
@@ -80,7 +80,7 @@ def any_org_release(*, restored_to: datetime, is_compared: bool, by: str, now: d
     locked = [payouts.lock(organization_id=row.organization_id, payout_id=row.id) for row in waiting]
     uncertain = [row for row in locked if row is not None and _can_be_sent(row, now)]
     for payout in uncertain:
-        key = transfers.key_of(payout_id=payout.id, attempt=payout.attempt)
+        key = transfers.idempotency_key(payout_id=payout.id, attempt=payout.attempt)
         attempts.stage_possible(payout, key=key, at=restored_to)
         payouts.stage_change(payout, status=PayoutStatus.Processing, submitted_at=restored_to)
     _log.warning(

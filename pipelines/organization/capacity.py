@@ -61,7 +61,7 @@ def find_usage(organization: Organization, now: datetime) -> PlanUse:
 
 def effective_tier(organization: Organization, now: datetime) -> Tier:
     """Return the tier that counts now."""
-    return plans.counting_tier(
+    return plans.effective_tier(
         plan_tier=Tier(organization.plan_tier),
         subscription_status=SubscriptionStatus(organization.subscription_status),
         trial_ends_at=organization.trial_ends_at,

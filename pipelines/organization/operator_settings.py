@@ -119,7 +119,7 @@ def _funding_source(value: str, now: datetime) -> Columns:
 
 
 def _payout_hold(value: str, now: datetime) -> Columns:
-    days = {"on": str(gates.HOLDING.days), "off": "0"}.get(value, value)
+    days = {"on": str(gates.HOLD_PERIOD.days), "off": "0"}.get(value, value)
     if not _is_integer(days, 0, _MAX_HOLD_DAYS):
         raise _bad_value(value, f"is neither on, off nor a number of days to {_MAX_HOLD_DAYS}")
     return {"payout_hold_days": int(days)}

@@ -39,7 +39,7 @@ def change(organization: Organization, body: Mapping[str, object], *, now: datet
     if "automatic_payout_cadence" in changes:
         timezone = str(changes.get("timezone", organization.timezone))
         name = changes["automatic_payout_cadence"]
-        changes["automatic_payout_since"] = cadence.counted_from(name, timezone=timezone, now=now)
+        changes["automatic_payout_since"] = cadence.start_day(name, timezone=timezone, now=now)
     changed = organizations.change(organization, changes)
     if "payout_grace_days" in changes:
         renewal.renew_holds(organization.id)

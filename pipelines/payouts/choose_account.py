@@ -10,7 +10,7 @@ from uuid import UUID
 
 import settings
 from domain.payouts import destinations
-from domain.payouts.destinations import AccountSource, PayoutAccount, masked
+from domain.payouts.destinations import AccountSource, PayoutAccount, mask
 from domain.refused import not_found
 from models.payouts import accounts
 from models.payouts.accounts import OwnAccount
@@ -49,7 +49,7 @@ def tell_person(change: AccountChange, *, email: str, now: datetime) -> None:
     if not change.concerned:
         return
     account = change.now.account
-    said = f"{account.method}, {masked(account.destination)}" if account else "nowhere: it was taken back"
+    said = f"{account.method}, {mask(account.destination)}" if account else "nowhere: it was taken back"
     text = (
         f"Where you are paid was changed at {now:%Y-%m-%d %H:%M} UTC. Now it is {said}.\n\nIt holds for every brand,"
         " from the next payout on.\n\nIf it was not you, sign in, set it right, and sign out everywhere:"
@@ -109,6 +109,6 @@ def _named(affiliate_id: UUID) -> accounts.AffiliateAccounts:
 
 
 def _in_force(named: accounts.AffiliateAccounts) -> InForce:
-    found = destinations.in_force(own=named.own, operators=named.operators, wallet_email=named.wallet_email)
+    found = destinations.effective_account(own=named.own, operators=named.operators, wallet_email=named.wallet_email)
     account, source = found or (None, None)
     return InForce(named.organization_id, account, source)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from domain.payouts import events, gates, transfers
 from domain.payouts.states import PayoutStatus, ReviewStatus
-from domain.payouts.transfers import BY_HAND, Answer, Paid, Rejected
+from domain.payouts.transfers import MANUAL, Answer, Paid, Rejected
 from domain.refused import Refused, not_found
 from domain.restores.matching import NETTED
 from models import advisory_locks
@@ -108,7 +108,7 @@ def pay_by_hand(payout: Payout, *, external_transaction_id: str, now: datetime) 
         raise Refused(409, transfer.NOTHING_LEFT, "This payout has nothing left to pay.")
     rail_events.stage_settled(organization_id=payout.organization_id, payout_id=payout.id)
     references = {"externalTransactionId": external_transaction_id}
-    transfer.mark_paid([PaidPayout(payout, BY_HAND, references)], now=now)
+    transfer.mark_paid([PaidPayout(payout, MANUAL, references)], now=now)
 
 
 def settle_by_hand(payout: Payout, *, paid_as: str | None, failed_because: str | None, now: datetime) -> str:
@@ -217,7 +217,7 @@ def _announce_again(payout: Payout, method: str, now: datetime) -> None:
     emit.event(
         organization_id=payout.organization_id,
         type="payout.created",
-        data=events.created(
+        data=events.serialize_created(
             payout_id=payout.id,
             affiliate_id=payout.affiliate_id,
             amount_cents=payout.amount_cents,

@@ -12,7 +12,7 @@ from domain.money import currencies, valuation
 from domain.money.valuation import PublishedRate
 from domain.payouts import plan
 from domain.payouts.confirmation import RunFilters
-from domain.payouts.plan import Due, Payee, Planned, RunRate
+from domain.payouts.plan import Due, Payee, PayoutPlan, RunRate
 from models.money import fx_rates
 from models.organization import organizations
 from models.organization.organizations import Organization
@@ -24,7 +24,7 @@ from models.payouts.candidates import EligibleSum
 class PayoutPreview:
     """What a run would pay now. Nothing is committed by asking. `eligible` is in the order of the candidates."""
 
-    planned: Planned
+    planned: PayoutPlan
     eligible: Sequence[EligibleSum]
     organization: Organization
 
@@ -48,11 +48,11 @@ def preview(
     known = {*found, organization.home_currency}
     since = min(_day(first or now), _day(now)) - timedelta(days=valuation.FRESH_DAYS)
     published = fx_rates.list_published(currencies=sorted(known), since=since)
-    rates = plan.run_rates(published, today=_day(now))
+    rates = plan.select_rates(published, today=_day(now))
     eligible = candidates.list_eligible(
         organization_id=organization_id,
         filters=filters,
-        factors=valuation.factors(home=organization.home_currency, currencies=found, published=published),
+        factors=valuation.compute_factors(home=organization.home_currency, currencies=found, published=published),
         run_rates=rates,
         with_ids=with_ids,
         now=now,
@@ -62,18 +62,18 @@ def preview(
     rates |= _fresh_rates(_minimums(payees) - known, today=_day(now))
     planned = _plan(organization, dues, payees, rates)
     if method is not None:
-        planned = planned.on_rail(method)
+        planned = planned.for_method(method)
         kept = {(candidate.payee.affiliate_id, candidate.currency) for candidate in planned.candidates}
         eligible = [part for part in eligible if (part.due.affiliate_id, part.due.currency) in kept]
     return PayoutPreview(planned, eligible, organization)
 
 
-def claim(*, organization: Organization, filters: RunFilters, method: str | None, now: datetime) -> Planned:
+def claim(*, organization: Organization, filters: RunFilters, method: str | None, now: datetime) -> PayoutPlan:
     """Take down what is due and plan it; call under the run's lock. Later statements see exactly this."""
     rates = _fresh_rates(currencies.EXPONENTS.keys(), today=_day(now))
     dues = candidates.claim(organization_id=organization.id, filters=filters, run_rates=rates, now=now)
     planned = _plan(organization, dues, _payees(organization, dues), rates)
-    return planned if method is None else planned.on_rail(method)
+    return planned if method is None else planned.for_method(method)
 
 
 def _payees(organization: Organization, dues: Sequence[Due]) -> dict[UUID, Payee]:
@@ -86,7 +86,7 @@ def _minimums(payees: Mapping[UUID, Payee]) -> set[str]:
 
 def _plan(
     organization: Organization, dues: Sequence[Due], payees: Mapping[UUID, Payee], rates: Mapping[str, RunRate]
-) -> Planned:
+) -> PayoutPlan:
     terms = plan.RunTerms(
         home_currency=organization.home_currency,
         rates=rates,
@@ -101,7 +101,7 @@ def _fresh_rates(of: Set[str], *, today: date) -> dict[str, RunRate]:
     since = today - timedelta(days=valuation.FRESH_DAYS)
     newest = fx_rates.find_newest_since(wanted, since=since) if wanted else {}
     published = [PublishedRate(currency, on, per_usd) for currency, (per_usd, on) in newest.items()]
-    return plan.run_rates(published, today=today)
+    return plan.select_rates(published, today=today)
 
 
 def _day(moment: datetime) -> date:

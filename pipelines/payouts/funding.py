@@ -50,7 +50,7 @@ def status(*, organization_id: UUID, now: datetime) -> Funding:
     if organization is None:
         raise LookupError(f"there is no organization {organization_id}")
     found = standing(organization, now=now)
-    refusal = gates.standing_refusal(found)
+    refusal = gates.find_closed_gate(found)
     is_from_balance = found.funding_mode == "balance"
     return Funding(
         mode=found.funding_mode,
@@ -62,7 +62,7 @@ def status(*, organization_id: UUID, now: datetime) -> Funding:
         verification_required=found.is_high_risk,
         identity_required=found.is_identity_required,
         unverified_rules=UnverifiedRules(
-            holding_days=gates.HOLDING.days,
+            holding_days=gates.HOLD_PERIOD.days,
             window_days=gates.WINDOW.days,
             cap_cents=gates.CAP_CENTS,
             cap_used_cents=found.cap_used_cents,
@@ -71,9 +71,9 @@ def status(*, organization_id: UUID, now: datetime) -> Funding:
     )
 
 
-def standing(organization: Organization, *, now: datetime) -> gates.PayoutStanding:
+def standing(organization: Organization, *, now: datetime) -> gates.PayoutFacts:
     """Return the organization as the gates see it."""
-    return gates.PayoutStanding(
+    return gates.PayoutFacts(
         plan_tier=organization.plan_tier,
         subscription_status=organization.subscription_status,
         verification_state=organization.verification_state,

@@ -68,7 +68,7 @@ def _go_on(organization: Organization, proposal: Proposal, now: datetime) -> Non
 
 def _due_on(found: PayoutCadence, now: datetime) -> date | None:
     today = cadence.local_day(found.timezone, now)
-    came = cadence.latest(Cadence(found.cadence), since=found.since, today=today)
+    came = cadence.latest_day(Cadence(found.cadence), since=found.since, today=today)
     is_done = came is None or (found.last_on is not None and found.last_on >= came)
     return None if is_done else came
 

@@ -11,7 +11,7 @@ from uuid import UUID
 import settings
 from adapters.rails import base, registry
 from domain import jobs, thread_slots
-from domain.payouts import natives
+from domain.payouts import native_sums
 from domain.payouts.transfers import Method
 from models.organization import organizations
 from models.payouts.payouts import Payout
@@ -53,8 +53,8 @@ def labels_of(payout: Payout) -> dict[str, str]:
     named = {"affiliate_id": str(payout.affiliate_id)}
     if payout.milestone_id is not None:
         named["milestone_id"] = str(payout.milestone_id)
-    sums = natives.from_text(payout.natives, total_cents=payout.amount_cents)
-    if sums is not None and len(text := natives.to_text(sums)) <= natives.MAX_CHARACTERS:
+    sums = native_sums.from_text(payout.natives, total_cents=payout.amount_cents)
+    if sums is not None and len(text := native_sums.to_text(sums)) <= native_sums.MAX_CHARACTERS:
         named["native"] = text
     return named
 

@@ -87,7 +87,7 @@ def _announce(decided: Run, payouts: Sequence[RunPayout]) -> None:
             event_uuid=event_uuid,
             organization_id=decided.organization_id,
             type=_CREATED,
-            data=events.created(
+            data=events.serialize_created(
                 payout_id=payout.payout_id,
                 affiliate_id=payout.affiliate_id,
                 amount_cents=payout.amount_cents,

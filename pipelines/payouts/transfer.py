@@ -96,7 +96,9 @@ def _prepared(payout: Payout | None, now: datetime) -> PreparedTransfer | None:
         return None
     _check_not_paid(payout, now)
     rail = _rail(payout, now)
-    asked = _transfer(payout, transfers.key_of(payout_id=payout.id, attempt=payout.attempt), rails.labels_of(payout))
+    asked = _transfer(
+        payout, transfers.idempotency_key(payout_id=payout.id, attempt=payout.attempt), rails.labels_of(payout)
+    )
     return PreparedTransfer(payout, asked, rail, age=None, asked=0, books=rail.books, is_new_to_books=True)
 
 
@@ -291,14 +293,14 @@ def mark_paid(payments: Sequence[PaidPayout], *, now: datetime, paid_at: datetim
 
 def _paid_event(payment: PaidPayout, now: datetime) -> dict[str, object]:
     payout = payment.payout
-    return events.paid(
+    return events.serialize_paid(
         payout_id=payout.id,
         affiliate_id=payout.affiliate_id,
         amount_cents=payout.amount_cents,
         currency=payout.currency,
         method=payment.method,
         paid_at=now,
-        references=transfers.references_of(payment.method, {**payout.references, **payment.references}),
+        references=transfers.select_references(payment.method, {**payout.references, **payment.references}),
     )
 
 
@@ -330,13 +332,13 @@ def fail(payout: Payout, *, code: str, reason: str, now: datetime) -> None:
     """Stage that a locked payout has failed for good. Its lines stay with it, less what was reversed meanwhile."""
     for line in lines.list_of_payout(organization_id=payout.organization_id, payout_id=payout.id):
         if line.is_open and line.reversed_native_cents:
-            change = reversal.settled_down(line.as_it_stands)
+            change = reversal.reduce_failed(line.as_it_stands)
             lines.stage_change(organization_id=payout.organization_id, line=line, change=change, at=now)
     payouts.stage_change(payout, status=PayoutStatus.Failed, failed_at=now, failure_code=code, failure_reason=reason)
     emit.event(
         organization_id=payout.organization_id,
         type="payout.failed",
-        data=events.failed(
+        data=events.serialize_failed(
             payout_id=payout.id,
             affiliate_id=payout.affiliate_id,
             amount_cents=payout.amount_cents,

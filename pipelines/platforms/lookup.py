@@ -19,7 +19,7 @@ from domain.clicks.attribution_params import Params
 from domain.gateways import payment_json
 from domain.gateways.facts import PaymentFact
 from domain.platforms import schedule
-from domain.platforms.signups import SignupClaim, SignupRecord, Signups, slugs
+from domain.platforms.signups import SignupClaim, SignupRecord, Signups, list_slugs
 from models.gateways import inbox, payments
 from models.jobs import rows
 from models.platforms import connections, lookups
@@ -115,7 +115,7 @@ def _next_at(pending: PendingLookup, answers: Sequence[PlatformAnswer], now: dat
         pending.started_at,
         now=now,
         at_s=settings.current().platforms.lookup_retry_at_s,
-        asked_to_wait_s=max((answer.wait_s for answer in answers if answer.wait_s is not None), default=None),
+        requested_wait_s=max((answer.wait_s for answer in answers if answer.wait_s is not None), default=None),
     )
 
 
@@ -124,7 +124,7 @@ def _list_claims(answers: Sequence[PlatformAnswer], parameters: Sequence[str]) -
         SignupClaim(answer.connection.platform, slug)
         for answer in answers
         if answer.record is not None
-        for slug in slugs(answer.record, names=connect.list_slug_fields(answer.connection), parameters=parameters)
+        for slug in list_slugs(answer.record, names=connect.list_slug_fields(answer.connection), parameters=parameters)
     )
     return tuple(itertools.islice(claims, _MAX_CLAIMS))
 

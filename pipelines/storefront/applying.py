@@ -73,8 +73,8 @@ def apply(
     program = programs.find_open(organization_id=organization_id, program_id=program_id)
     if program is None:
         raise _not_open()
-    form = ApplicationForm.of(program.application_form)
-    answers = application_answers.read(form.of_step(1), application["form_answers"])
+    form = ApplicationForm.from_stored(program.application_form)
+    answers = application_answers.validate(form.list_step(1), application["form_answers"])
     advisory_locks.stage_affiliate_capacity_lock(organization_id)
     organization = organizations.find(organization_id)
     assert organization is not None  # the program is one of its own

@@ -26,7 +26,7 @@ def test_a_moment_names_its_zone_and_is_readable_by_programs():
 def berlin(app):
     """A page that is made for somebody in Berlin."""
     with app.test_request_context():
-        g.page_zone = time_zones.of("Europe/Berlin")
+        g.page_zone = time_zones.find_zone("Europe/Berlin")
         yield
 
 

@@ -26,7 +26,7 @@ from api.mcp.calling import tokens
 from domain.fraud import ClickFacts
 from domain.gateways import payment_json
 from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCode
-from domain.text import stored
+from domain.text import stored_values
 from models import db
 from pipelines.clicks import scores
 from pipelines.leads import page_leads
@@ -195,7 +195,7 @@ def test_click_facts_of_a_newer_release_are_read():
 
 def test_stored_value_without_a_required_field_is_an_error():
     with pytest.raises(TypeError):
-        stored.read(Carrier, _NEWER)
+        stored_values.read(Carrier, _NEWER)
 
 
 def test_sign_in_begun_by_a_newer_release_goes_on(app):

@@ -10,7 +10,7 @@ from uuid import UUID
 from adapters import clock
 from adapters.rails.base import RailMisconfigured
 from domain import jobs
-from domain.payouts.transfers import Accepted, Answer, Paid, Rejected, why_again
+from domain.payouts.transfers import Accepted, Answer, Paid, Rejected, explain_retry
 from models.jobs.rows import ClaimedJob
 from pipelines.deals import funding_calls, release
 from pipelines.payouts import propose, transfer
@@ -44,8 +44,8 @@ register_calling_job(
     prepare=lambda job: _prepare([job])[0],
     call=transfer.call,
     record=lambda prepared, answer: _record([(prepared, answer)])[0],
-    why=lambda prepared, answer: why_again(
-        answer.why if isinstance(answer, transfer.Misconfigured) else answer, asked="rail"
+    why=lambda prepared, answer: explain_retry(
+        answer.why if isinstance(answer, transfer.Misconfigured) else answer, party="rail"
     ),
     together=CallBatch(prepare=_prepare, may_continue=_may_continue, record=_record, give_back=transfer.give_back),
 )
@@ -76,7 +76,7 @@ register_calling_job(
     prepare=_prepare_question,
     call=funding_calls.call,
     record=_record_answer,
-    why=lambda prepared, answer: why_again(answer, asked="funding source"),
+    why=lambda prepared, answer: explain_retry(answer, party="funding source"),
 )
 
 

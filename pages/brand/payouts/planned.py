@@ -163,7 +163,7 @@ def changes(old: ConfirmedFigures, new: ConfirmedFigures) -> list[str]:
     """Return what moved between two sets of figures, in words: the total first, then each currency."""
     moved = []
     if old.total != new.total:
-        moved.append(f"{wording.money(old.total, CURRENCY)} → {wording.money(new.total, CURRENCY)}")
+        moved.append(f"{wording.format_money(old.total, CURRENCY)} → {wording.format_money(new.total, CURRENCY)}")
     for currency in sorted({*old.native, *new.native}):
         was, now = old.native.get(currency), new.native.get(currency)
         if was != now:
@@ -215,9 +215,9 @@ def _name(one: Mapping[str, Any]) -> str:
 
 
 def _native(cents: int | None, currency: str) -> str:
-    return wording.money(cents or 0, currency)
+    return wording.format_money(cents or 0, currency)
 
 
 def _rate(figures: ConfirmedFigures, currency: str) -> str:
     known = figures.rates.get(currency)
-    return f"{known['rate']} ({known['asOf']})" if known else wording.NOTHING
+    return f"{known['rate']} ({known['asOf']})" if known else wording.DASH

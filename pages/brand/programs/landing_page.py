@@ -13,9 +13,9 @@ from api.organization.organization import get_organization
 from api.programs.hero_images import create_hero_image
 from api.programs.programs import change_program, get_program
 from api.storefront import landing_page
+from domain.landing_limits import MAX_PICTURE_BYTES, MAX_SECTIONS
 from domain.programs import application_form
 from domain.refused import Refused
-from domain.storefront import MOST_PICTURE_BYTES, MOST_SECTIONS
 from pages import calls, forms, screens, show
 from pages.calls import CallAnswer
 from pages.form_pages import CustomForm, form_page, send
@@ -29,8 +29,8 @@ blueprint = Blueprint("program_landing_page", __name__)
 _PAGE = "/dashboard/programs/<program_id>/landing-page"
 _LOOKS = (get_program, get_organization)
 # The texts in any script, as forms send them, and a picture.
-_MOST_FORM_BYTES = MOST_PICTURE_BYTES + 512 * 1024
-_TOO_LARGE = f"It is larger than {MOST_PICTURE_BYTES // 1024**2} MiB."
+_MOST_FORM_BYTES = MAX_PICTURE_BYTES + 512 * 1024
+_TOO_LARGE = f"It is larger than {MAX_PICTURE_BYTES // 1024**2} MiB."
 # Empty sections of the form; once they are filled in, more are shown.
 _SPARE, _LEAST = 2, 3
 _BODY = LandingPageBody()
@@ -65,7 +65,7 @@ def _preview(program: Mapping[str, Any], organization: Mapping[str, Any], config
         "logoUrl": organization["logoUrl"],
         "faviconUrl": organization["faviconUrl"],
         "customAliasSupported": True,
-        "applicationForm": application_form.public(program["applicationForm"]),
+        "applicationForm": application_form.first_step(program["applicationForm"]),
         "landingPageConfig": {**config, "heroImageUrl": f"/api/brand-files/{picture}" if picture else None},
     }
     return shown.landing(_page(program, organization, record), is_preview=True)
@@ -85,7 +85,7 @@ def _page(
 
 def _read_page(picture: str | None) -> tuple[dict[str, Any], Sequence[int]]:
     """Return what was typed, and at which place of the form each of its sections stood."""
-    written = {place: {part: _text(f"{part}-{place}") for part in ("title", "text")} for place in range(MOST_SECTIONS)}
+    written = {place: {part: _text(f"{part}-{place}") for part in ("title", "text")} for place in range(MAX_SECTIONS)}
     places = [place for place, section in written.items() if any(section.values())]
     config = {
         "headline": _text("headline") or None,
@@ -109,10 +109,10 @@ def _named_picture() -> str | None:
 
 def _store_picture() -> str | FormState | None:
     """Return the picture that the page is to have, or the form with what is wrong with the one that was chosen."""
-    content = forms.read_file("file", MOST_PICTURE_BYTES)
+    content = forms.read_file("file", MAX_PICTURE_BYTES)
     if not content:
         return _named_picture()
-    if len(content) > MOST_PICTURE_BYTES:
+    if len(content) > MAX_PICTURE_BYTES:
         return forms.form_with_errors({"file": _TOO_LARGE})
     picture_body = {"dataBase64": base64.b64encode(content).decode()}
     answer = calls.tried(create_hero_image, body=picture_body, key=forms.key())
@@ -192,8 +192,8 @@ def show_landing_words(form: FormState | None, program_id: str) -> Response:
     """Show what the page says, to be changed. Budget: 2 round trips."""
     program, organization = _get_both(program_id)
     form = form or _fill_form(program["landingPageConfig"] or _NOTHING)
-    filled = [place for place in range(MOST_SECTIONS) if form.value(f"title-{place}") or form.value(f"text-{place}")]
-    number = min(MOST_SECTIONS, max(_LEAST, (filled[-1] + 1 if filled else 0) + _SPARE))
+    filled = [place for place in range(MAX_SECTIONS) if form.value(f"title-{place}") or form.value(f"text-{place}")]
+    number = min(MAX_SECTIONS, max(_LEAST, (filled[-1] + 1 if filled else 0) + _SPARE))
     page = _page(program, organization, {**program, "landingPageConfig": {}})
     picture = form.value("heroImageId")
     return screens.show(
@@ -206,7 +206,7 @@ def show_landing_words(form: FormState | None, program_id: str) -> Response:
         is_open=program["isActive"] and not program["archivedAt"],
         sections=range(number),
         picture=urlsplit(f"/api/brand-files/{picture}").path if picture else None,
-        most=MOST_PICTURE_BYTES // 1024**2,
+        most=MAX_PICTURE_BYTES // 1024**2,
         can_change=calls.may(change_program) and not program["archivedAt"],
         is_saved=request.args.get("done") == "saved",
     )

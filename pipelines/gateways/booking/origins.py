@@ -7,7 +7,7 @@ from typing import Any
 
 from domain.gateways.facts import BuyerOrigin, Carrier, RedeemedCode
 from domain.gateways.referrals import SLUG_KEY, TAG_KEYS, find_tag, list_claims
-from domain.text import stored
+from domain.text import stored_values
 from models.gateways import pixel_checkouts, referrals
 from pipelines.gateways.booking import whom
 from pipelines.gateways.booking.desk import BookingDesk
@@ -47,7 +47,7 @@ def completed(desk: BookingDesk, origin: BuyerOrigin) -> BuyerOrigin:
     if not names:
         return origin
     told = referrals.list_origins(organization_id=desk.organization_id, gateway=desk.gateway, subjects=names)
-    codes = tuple(stored.read(RedeemedCode, code) for before in told for code in before["codes"])
+    codes = tuple(stored_values.read(RedeemedCode, code) for before in told for code in before["codes"])
     return joined(replace(origin, codes=(*origin.codes, *codes)), told)
 
 
@@ -80,7 +80,7 @@ def _counts_for(desk: BookingDesk, before: Mapping[str, Any], paid_at: datetime)
 
 
 def _carriers(before: Mapping[str, Any]) -> tuple[Carrier, ...]:
-    return tuple(stored.read(Carrier, carrier) for carrier in before["carriers"])
+    return tuple(stored_values.read(Carrier, carrier) for carrier in before["carriers"])
 
 
 def checkout_name(token: str) -> str:

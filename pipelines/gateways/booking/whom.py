@@ -17,7 +17,7 @@ from domain.coupons.discounts import CodeOrigin
 from domain.gateways import referrals
 from domain.gateways.facts import BuyerOrigin, Carrier, RedeemedCode
 from domain.gateways.referrals import Claim
-from domain.platforms.signups import NOT_ASKED, Signups
+from domain.platforms.signups import NO_SIGNUPS, Signups
 from domain.statuses import AffiliateStatus
 from models.gateways import credit_candidates
 from models.gateways.credit_candidates import CreditCandidate, PaymentOrigin, RedeemableCode
@@ -59,7 +59,7 @@ class Credit:
         return self.named is not None and self.reason in (None, NOT_A_SALE)
 
 
-def of(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = NOT_ASKED) -> Credit:
+def of(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = NO_SIGNUPS) -> Credit:
     """Decide whom an origin credits at a moment. Budget: 1 statement.
 
     `signups` are what platforms say. Campaigns that are closed credit nobody. Those that do not pay for sales are asked
@@ -70,7 +70,7 @@ def of(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = 
     return decided(desk, origin, at, rows, signups)
 
 
-def asked(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = NOT_ASKED) -> PaymentOrigin:
+def asked(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups = NO_SIGNUPS) -> PaymentOrigin:
     """Return what is to be asked about an origin before `decided`."""
     return PaymentOrigin(
         gateway=desk.gateway,
@@ -87,7 +87,7 @@ def asked(desk: BookingDesk, origin: BuyerOrigin, at: datetime, signups: Signups
 
 
 def decided(
-    desk: BookingDesk, origin: BuyerOrigin, at: datetime, rows: Sequence[CreditCandidate], signups: Signups = NOT_ASKED
+    desk: BookingDesk, origin: BuyerOrigin, at: datetime, rows: Sequence[CreditCandidate], signups: Signups = NO_SIGNUPS
 ) -> Credit:
     """Decide as `of` does, of the affiliates whom the origin was found to name. Raises as it."""
     able = [named for named in rows if named.may_earn]
@@ -95,7 +95,7 @@ def decided(
     if paid.named is not None:
         return paid
     # A platform that is asked again may still name an affiliate who earns.
-    final = signups if signups.is_last else NOT_ASKED
+    final = signups if signups.is_last else NO_SIGNUPS
     unpaid = [named for named in rows if named.is_open and not named.may_earn]
     attributed = _credit(desk, origin, at, unpaid, final)
     if attributed.named is not None:

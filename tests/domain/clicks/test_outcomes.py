@@ -11,7 +11,7 @@ from domain.clicks.gathering import HourRow
 from domain.clicks.outcomes import ClickTerms, JudgedClick
 from domain.fraud import Verdict
 from domain.programs.fees import Fee
-from domain.programs.rewards import Purse, Reward
+from domain.programs.rewards import BudgetReserve, Reward
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TERMS = ClickTerms(Reward(Fee(10, "USD"), Decimal("0.10"), "program"), grace_days=30)
@@ -30,7 +30,7 @@ def _row(**fields):
 
 def _purse(budget_cents=None):
     budget = None if budget_cents is None else Fee(budget_cents, "USD")
-    return {"p": Purse(budget=budget, spent={}, per_usd={})}
+    return {"p": BudgetReserve(budget=budget, spent={}, per_usd={})}
 
 
 @pytest.mark.parametrize(("score", "outcome"), [(0, "earned"), (60, "held"), (100, "blocked")])
@@ -94,7 +94,7 @@ def test_clicks_of_a_row_that_was_denied_are_recorded_and_cost_no_budget():
     harvest = outcomes.gather(outcomes.group_by_hour([_click()]), rows={BASE: _row(status="Denied")}, purses=purses)
 
     assert (harvest.gathered, harvest.unpaid) == ([], {"click-1": "recorded"})
-    assert purses["p"].affordable(Fee(10, "USD"), 1) == 1
+    assert purses["p"].reserve(Fee(10, "USD"), 1) == 1
 
 
 def test_further_rows_are_looked_for_only_beside_one_of_another_fee():

@@ -267,12 +267,12 @@ class Payouts(RuleBasedStateMachine):
         )
         payouts = self.payroll.payouts("id, attempt, status, amount_cents, external_transaction_id")
         by_rail = {
-            transfers.key_of(payout_id=payout_id, attempt=attempt): cents
+            transfers.idempotency_key(payout_id=payout_id, attempt=attempt): cents
             for payout_id, attempt, status, cents, by_hand in payouts
             if status == "Paid" and by_hand is None
         }
         under_way = {
-            transfers.key_of(payout_id=payout_id, attempt=attempt): cents
+            transfers.idempotency_key(payout_id=payout_id, attempt=attempt): cents
             for payout_id, attempt, status, cents, _ in payouts
             if status == "Processing"
         }

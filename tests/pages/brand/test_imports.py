@@ -294,7 +294,7 @@ def test_warnings_are_shown_before_and_after_an_import_of_affiliates(campaign, o
 
     for page in (look, shown):
         said = html.unescape(page.text)
-        assert "<b>row 3</b> The status actve is not known. The affiliate is Pending." in said
+        assert "<b>row 3</b> The status actve is unknown. The affiliate is Pending." in said
         assert "jane_doe cannot be a main slug here. The new one is jane-doe; jane_doe still works as an alias." in said
         assert "<b>row 4</b> The slug ben belongs to another affiliate" in said
         assert "The new slug is ben-2." in said

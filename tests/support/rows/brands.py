@@ -150,7 +150,7 @@ class Brand:
                 "network_asked_at": datetime.now(UTC).replace(microsecond=0),
             } | values
         with db.unit_of_work(self.id):
-            programs.insert(terms.stamps(values, "USD") | values)
+            programs.insert(terms.currency_columns(values, "USD") | values)
         self.programs.append(program_id)
         return program_id
 
@@ -167,7 +167,7 @@ class Brand:
             "full_name": slug.title(),
             "status": "Approved",
             "source": "Direct",
-            "custom_commission_currency": terms.fixed_in(columns.get("custom_commission_type"), "USD"),
+            "custom_commission_currency": terms.rate_currency(columns.get("custom_commission_type"), "USD"),
             "applied_at": now,
             "approved_at": now,
             "created_at": now,

@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from domain.payouts import natives
-from domain.payouts.natives import NativeSum
+from domain.payouts import native_sums
+from domain.payouts.native_sums import NativeSum
 
 _SUMS = (
     NativeSum("EUR", 1840, 2000, Decimal("0.920000000000"), date(2026, 11, 27)),
@@ -15,10 +15,10 @@ _SUMS = (
 
 
 def test_sums_read_again_are_those_that_were_written():
-    text = natives.to_text(_SUMS)
+    text = native_sums.to_text(_SUMS)
 
     assert text == "EUR=1840/2000@0.92@2026-11-27,JPY=300/200@150@2026-11-26"
-    assert natives.from_text(text, total_cents=2200) == _SUMS
+    assert native_sums.from_text(text, total_cents=2200) == _SUMS
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_sums_read_again_are_those_that_were_written():
     ],
 )
 def test_text_that_is_malformed_or_of_another_total_is_no_sums(text):
-    assert natives.from_text(text, total_cents=2200) is None
+    assert native_sums.from_text(text, total_cents=2200) is None

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from domain.programs import terms_in_words
-from domain.programs.terms_in_words import WordedTerms
+from domain.programs import terms_text
+from domain.programs.terms_text import DescribedTerms
 
 _FIXED = {"rate_type": "Fixed", "rate_value": Decimal("7.5")}
 _CPL = {"model": "Cpl", "rate_currency": "EUR", **_FIXED}
@@ -17,7 +17,7 @@ def _terms(**more):
     silent += ("lead_bounty_currency", "click_reward_cents", "click_reward_currency", "recurring_months")
     usual = {"model": "Cps", "rate_type": "Percentage", "rate_value": Decimal("20.000000")}
     usual |= {"has_tiers": False, "recurring_delay_invoices": 0}
-    return WordedTerms(**(dict.fromkeys(silent) | usual | more))
+    return DescribedTerms(**(dict.fromkeys(silent) | usual | more))
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def _terms(**more):
     ids=str,
 )
 def test_terms_are_sentences_that_can_be_checked(terms, said):
-    assert terms_in_words.sentences(_terms(**terms)) == said
+    assert terms_text.describe(_terms(**terms)) == said

@@ -1,6 +1,6 @@
-"""What a payout pays in the currencies that it was earned in, as text for a rail to store with the transfer.
+"""The sums of a payout in the currencies in which they were earned, as text that a rail stores with the transfer.
 
-A restored database has forgotten the lines of a payout; with these sums the payment can be booked again exactly.
+A restored database may lack the lines of a payout; with these sums the payment can be booked again exactly.
 """
 
 import re
@@ -21,7 +21,7 @@ _PART = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NativeSum:
-    """What a payout pays for conversions of one currency: native minor units, US cents, and the rate between them."""
+    """The sum of a payout for conversions of one currency: native minor units, US cents, and the rate between them."""
 
     currency: str
     native_cents: int
@@ -31,30 +31,31 @@ class NativeSum:
 
 
 def to_text(sums: Sequence[NativeSum]) -> str:
-    """Return sums as text: `EUR=1840/2000@0.92@2026-11-27`, one after another with commas between them."""
+    """Return sums as text: `EUR=1840/2000@0.92@2026-11-27`, separated by commas."""
     return ",".join(
-        f"{one.currency}={one.native_cents}/{one.cents}@{one.fx_rate.normalize():f}@{one.fx_rate_date}" for one in sums
+        f"{entry.currency}={entry.native_cents}/{entry.cents}@{entry.fx_rate.normalize():f}@{entry.fx_rate_date}"
+        for entry in sums
     )
 
 
 def from_text(text: str | None, *, total_cents: int) -> tuple[NativeSum, ...] | None:
-    """Return the sums that a text names; None unless it is well-formed and they add up to `total_cents` US cents."""
+    """Return the sums in a text; None unless it is valid and they add up to `total_cents` US cents."""
     parts = [_PART.fullmatch(part) for part in (text or "").split(",")]
     try:
         sums = tuple(_sum(part) for part in parts if part is not None)
-    except ValueError:  # it was changed on the rail's side
+    except ValueError:  # the text was changed at the rail
         return None
-    is_whole = len(sums) == len(parts) and len({one.currency for one in sums}) == len(sums)
-    return sums if is_whole and sum(one.cents for one in sums) == total_cents else None
+    is_whole = len(sums) == len(parts) and len({entry.currency for entry in sums}) == len(sums)
+    return sums if is_whole and sum(entry.cents for entry in sums) == total_cents else None
 
 
-def in_usd(cents: int, *, on: date) -> tuple[NativeSum, ...]:
-    """Return the sums of a payout that was earned in US dollars alone."""
+def usd_sums(cents: int, *, on: date) -> tuple[NativeSum, ...]:
+    """Return the sums of a payout that was earned only in US dollars."""
     return (NativeSum("USD", cents, cents, Decimal(1), on),)
 
 
 def _sum(part: re.Match[str]) -> NativeSum:
     currency, native, cents, rate, day = part.groups()
     if currency not in currencies.EXPONENTS or not Decimal(rate):
-        raise ValueError(f"{part[0]} is no sum")
+        raise ValueError(f"{part[0]} is not a sum")
     return NativeSum(currency, int(native), int(cents), Decimal(rate), date.fromisoformat(day))
