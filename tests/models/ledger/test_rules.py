@@ -41,7 +41,7 @@ _DAMAGE = {
     "delete from conversion": "a line pays its payout's affiliate",
     f"update payout set submitted_at = {_OLD} where status = 'Processing'":
         "a Processing payout has a job that asks its rail",
-    f"update payout set created_at = {_OLD} where status = 'Pending'": "a payout that may be sent has a job that sends it",
+    f"update payout set created_at = {_OLD} where status = 'Pending'": "a payout that may be sent has a job",
 }  # fmt: skip
 
 
