@@ -11,7 +11,7 @@ from models.table import Rows, columns
 
 
 @dataclass(frozen=True, slots=True)
-class RailEvent:
+class ReceivedRailEvent:
     """One event. `payout_id` None: it is about no known payout."""
 
     rail: str
@@ -59,14 +59,14 @@ def any_org_stage_outcome(
 
 
 _LIST = f"""
-select {columns(RailEvent, references='"references"')} from rail_event
+select {columns(ReceivedRailEvent, references='"references"')} from rail_event
 where not %s or outcome in ('Parked', 'Contradicts')
 order by received_at desc, rail, event_id limit %s
 """
-_events = Rows(RailEvent)
+_events = Rows(ReceivedRailEvent)
 
 
-def any_org_list(*, only_open: bool, limit: int) -> list[RailEvent]:
+def any_org_list(*, only_open: bool, limit: int) -> list[ReceivedRailEvent]:
     """Return events, newest first; `only_open`: those that need an operator's attention."""
     return _events.all(_LIST, (only_open, limit))
 

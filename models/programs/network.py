@@ -116,7 +116,7 @@ def may_list(*, organization_id: UUID, sandbox: bool) -> bool:
     return bool(row and row[0])
 
 
-class Applicant(NamedTuple):
+class NetworkApplicant(NamedTuple):
     """A person who wants to join a listed program: their status in it, and whether the brand banned them."""
 
     status: str | None
@@ -135,10 +135,10 @@ where p.organization_id = %(org)s and p.id = %(program)s and {conditions.LISTED_
 
 def find_applicant(
     *, organization_id: UUID, program_id: UUID, account_id: UUID | None, email: str | None, sandbox: bool
-) -> Applicant | None:
+) -> NetworkApplicant | None:
     """Return a person's status in a program of the organization; None if it is not visible to affiliates now."""
     person = {"account": account_id, "email": email, "sandbox": sandbox}
-    return Rows(Applicant).first(_APPLICANT, {**person, "org": organization_id, "program": program_id})
+    return Rows(NetworkApplicant).first(_APPLICANT, {**person, "org": organization_id, "program": program_id})
 
 
 @dataclass(frozen=True, slots=True)

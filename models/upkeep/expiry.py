@@ -4,6 +4,7 @@ Every kind finds its oldest rows by an index and skips rows locked by others. `d
 why its rows expire, or why not.
 """
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -125,12 +126,8 @@ update audit_entry a set ip = m.made from json_to_recordset(%(made)s) as m (id u
 """
 
 
-def _forget_leads(replacements: Sequence[Mapping[str, str]]) -> None:
-    db.stage(_FORGET_LEADS, {"made": orjson.dumps(list(replacements)).decode()})
-
-
-def _forget_addresses(replacements: Sequence[Mapping[str, str]]) -> None:
-    db.stage(_FORGET_ADDRESSES, {"made": orjson.dumps(list(replacements)).decode()})
+def _stage_replacements(sql: str, replacements: Sequence[Mapping[str, str]]) -> None:
+    db.stage(sql, {"made": orjson.dumps(list(replacements)).decode()})
 
 
 # A failed sale job may still need the lead of its buyer.
@@ -192,7 +189,7 @@ KINDS: Mapping[str, ExpiryKind] = {
             _oldest_first("lead", "expires_at", more=", organization_id || ' ' || id as id, email_normalized as text"),
             kind_condition="state = 'Expired' and email <> ''",
             due_condition=f"expires_at < %(before)s and {_NO_SALE_WAITS}",
-            forget=_forget_leads,
+            forget=functools.partial(_stage_replacements, _FORGET_LEADS),
         ),
         _deleting_kind("door_visits", "door_visit", "expires_at"),
         _deleting_kind("pixel_checkouts", "pixel_checkout", "told_at"),
@@ -201,7 +198,7 @@ KINDS: Mapping[str, ExpiryKind] = {
             _oldest_first("audit_entry", "created_at", more=", id, ip as text"),
             kind_condition="ip not like 'hash:%%'",
             due_condition="created_at < %(before)s",
-            forget=_forget_addresses,
+            forget=functools.partial(_stage_replacements, _FORGET_ADDRESSES),
         ),
         ExpiryKind(
             "fraud_events",
