@@ -199,7 +199,7 @@ class _Connections:
         except db.UNAVAILABLE:
             return
         yield GaugeMetricFamily(
-            "finderfee_database_connections", "Connections that PostgreSQL has, of anybody.", value=found.there
+            "finderfee_database_connections", "Connections that PostgreSQL has, of anybody.", value=found.open
         )
         yield GaugeMetricFamily(
             "finderfee_database_connections_allowed", "Connections that PostgreSQL lets in.", value=found.allowed

@@ -127,7 +127,7 @@ def record(prepared: PreparedCall, answer: Answer | RailMisconfigured, *, now: d
     if isinstance(answer, RailMisconfigured):
         _stage(request, AttemptState.unknown, now, detail=str(answer))
         if prepared.is_new_to_books:
-            requests.stage_no_books(request, asked=request.asked + 1)
+            requests.stage_no_books(request, request_count=request.asked + 1)
         return now + _MISCONFIGURED
     if not settle(request, answer, now=now):
         return None

@@ -208,7 +208,7 @@ class ProgramRecord(Wire):
     custom_domain = fields.String(allow_none=True)
     custom_domain_verified = fields.Boolean()
     network_visibility = one_of(statuses.NetworkVisibility)
-    network_review = fields.Nested(NetworkReviewRecord(), attribute="shown_review", allow_none=True)
+    network_review = fields.Nested(NetworkReviewRecord(), attribute="listing_review", allow_none=True)
     category = one_of(ProgramCategory, allow_none=True)
     is_publicly_discoverable = fields.Boolean()
     budget_cents = fields.Integer(allow_none=True)

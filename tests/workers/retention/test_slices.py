@@ -80,7 +80,7 @@ def test_a_slice_is_read_off_an_index_in_its_order(alone):
     with db.any_org_work():
         expiry._stage_in_order()
         for name, kind in expiry.KINDS.items():
-            lines = db.db.run(f"explain select from {expiry._rows(kind, over=True)} limit 10", params)
+            lines = db.db.run(f"explain select from {expiry._rows(kind, only_due=True)} limit 10", params)
             plans[name] = "\n".join(line for (line,) in lines)
 
     assert {name: plan for name, plan in plans.items() if "Seq Scan" in plan or "Sort  (" in plan} == {}
