@@ -20,8 +20,7 @@ from models.deals import milestones, releases, requests
 from models.deals.deals import Deal
 from models.deals.milestones import Milestone
 from models.payouts import payouts
-from pipelines.deals import charge as fund
-from pipelines.deals import release, submission
+from pipelines.deals import charge, release, submission
 from pipelines.payouts import decisions
 from pipelines.webhooks import emit
 
@@ -98,9 +97,9 @@ def retry_refund(deal: Deal, milestone_id: UUID) -> None:
 
 
 def _request_refund(deal: Deal, milestone: Milestone) -> None:
-    charge = requests.latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
-    assert charge is not None
-    assert charge.reference is not None  # the deal is funded
+    paid_charge = requests.latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
+    assert paid_charge is not None
+    assert paid_charge.reference is not None  # the deal is funded
     assert milestone.to_affiliate_cents is not None
     last = _last_refund(milestone)
     number = last.number + 1 if last else 1
@@ -117,9 +116,9 @@ def _request_refund(deal: Deal, milestone: Milestone) -> None:
         currency=deal.currency,
         usd_cents=0,
         source=None,
-        charge_reference=charge.reference,
+        charge_reference=paid_charge.reference,
     )
-    fund.enqueue(deal.organization_id, request_id)
+    charge.enqueue(deal.organization_id, request_id)
 
 
 def _last_refund(milestone: Milestone) -> requests.FundingRequest | None:

@@ -97,7 +97,7 @@ def lock(*, organization_id: UUID, request_id: UUID) -> FundingRequest | None:
 def call(prepared: PreparedCall) -> Answer | RailMisconfigured:
     """Ask the source; never inside a transaction. Raises GiveUp where a person has to look before anything is asked."""
     request = prepared.request
-    call_ = FundingCall(
+    funding_call = FundingCall(
         kind=FundingKind(request.kind),
         key=request.key,
         organization_id=request.organization_id,
@@ -110,8 +110,8 @@ def call(prepared: PreparedCall) -> Answer | RailMisconfigured:
     )
     try:
         if prepared.age is None:
-            return prepared.source.ask(call_)
-        return base.resolve(prepared.source, call_, age=prepared.age, books=prepared.books)
+            return prepared.source.ask(funding_call)
+        return base.resolve(prepared.source, funding_call, age=prepared.age, books=prepared.books)
     except RailMisconfigured as error:
         return error
     except KeyTaken as error:
