@@ -1,7 +1,7 @@
 """A sale, from the request to its last change.
 
     acceptance          a posted sale is accepted once and queued
-    settlement          an accepted sale becomes a priced conversion, by the worker or by the first request that needs it
+    settlement          an accepted sale becomes a priced conversion, by a worker or the first request that needs it
     price               its rate and its commission
     credit              the affiliate whom a payment credits, and why
     manual_conversions  a conversion that the brand records by hand

@@ -30,10 +30,10 @@ _GATEWAYS = tuple(gateway.value for gateway in Gateway)
 
 
 def undo_brand_refunds(subject: ReviewedConversion, *, now: datetime) -> Conversion:
-    """Undo what the brand refunded of a conversion that `review.lock` locked; return the conversion as it is then.
+    """Undo the brand's refunds of a conversion that `review.lock` locked; return the conversion after it.
 
     All refunds that the brand booked are undone together, each once, but none that a gateway reported.
-    Raises Refused 409 nothing_to_restore. Budget: as `of_conversion`; 1 round trip more for an override.
+    Raises Refused 409 nothing_to_restore. Budget: as `restore_conversion`; 1 round trip more for an override.
     """
     conversion, parent = subject.conversion, subject.parent
     if parent is not None:

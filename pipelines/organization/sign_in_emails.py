@@ -73,8 +73,8 @@ def _stage_email(organization_id: UUID, email: str, url: str, now: datetime) -> 
     name = " ".join(brand.name.split())
     text = (
         f"Open this link to sign in to your affiliate account at {name}:\n\n{url}\n\nIt works once, for"
-        f" {int(LIFETIME.total_seconds() // 60)} minutes. If you did not ask for it, ignore this letter: nothing happens"
-        " without you.\n"
+        f" {int(LIFETIME.total_seconds() // 60)} minutes. If you did not request it, ignore this email:"
+        " nothing happens without you.\n"
     )
     subject = f"Sign in to your affiliate account at {name}"
     mail.send(organization_id=organization_id, to=email, subject=subject, text=text, kind="sign_in.link", at=now)
