@@ -1,4 +1,4 @@
-"""Credentials of a service that a brand connects: what they typed is looked at, kept sealed, and opened again."""
+"""Credentials of a service that a brand connects: validated as typed, stored sealed, unsealed for use."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -15,7 +15,7 @@ _MAX_LENGTH = 4_096
 def validate(
     label: str, fields: Sequence[CredentialField], values: Mapping[str, str], *, is_whole: bool
 ) -> dict[str, str]:
-    """Return credentials without the space around them; `is_whole` ones must all be there that the service needs.
+    """Return credentials stripped of surrounding space; with `is_whole` every required one must be present.
 
     Raises Refused 400 invalid_request.
     """
@@ -32,12 +32,12 @@ def validate(
 
 
 def seal(values: Mapping[str, str], connection_id: UUID) -> bytes:
-    """Return names and values sealed for a connection."""
+    """Return credentials sealed for a connection."""
     return sealing.seal(orjson.dumps(dict(values)).decode(), belongs_to=str(connection_id))
 
 
 def unseal(sealed: bytes, connection_id: UUID) -> dict[str, str]:
-    """Return what `sealed` sealed. Raises adapters.sealing.CannotOpen."""
+    """Return the credentials that `seal` sealed. Raises adapters.sealing.CannotOpen."""
     credentials: dict[str, str] = orjson.loads(sealing.unseal(sealed, belongs_to=str(connection_id)))
     return credentials
 

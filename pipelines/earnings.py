@@ -1,6 +1,6 @@
-"""How new conversions of any kind are written: the rows with all that goes with them, in one transaction.
+"""Writes new conversions of any kind with all their related rows, in one transaction.
 
-Only an import, which brings a thousand at once, has statements of its own (`models/imports/conversions.py`).
+Only an import, which brings a thousand at once, has its own statements (`models/imports/conversions.py`).
 
 Source: tracking spec, section 6, conversion.created; core spec, "Conversion".
 """
@@ -24,44 +24,44 @@ from pipelines.webhooks import emit
 
 @dataclass(frozen=True, slots=True)
 class EarnedConversion:
-    """A new conversion, and the share in it of who recruited the affiliate of a sale (None: nobody)."""
+    """A new conversion, and the share of the affiliate's recruiter in a sale (None without a recruiter)."""
 
     conversion: Conversion
     share: RecruiterShare | None = None
 
 
 def write(conversion: Conversion, *, now: datetime, share: RecruiterShare | None = None) -> None:
-    """Stage a conversion whose external event id is new to its source, and all that goes with it.
+    """Stage a conversion whose external event id is new to its source, with all its related rows.
 
-    That is the first line of its history, its ledger entry, its affiliate's revenue, its conversion.created event, and
-    the job for the `share` of who recruited the affiliate of a sale. What is 0 books nothing. `now` is the
-    moment of the ledger entry and of the event; the row says its own times.
+    Those are the first line of its history, its ledger entry, its affiliate's revenue, its conversion.created event,
+    and the job for the recruiter's `share` of a sale. Zero amounts create no ledger entry. `now` is the time of the
+    ledger entry and of the event; the conversion has its own times.
     Budget: none; everything travels with the next statement or the commit.
     """
     write_all([EarnedConversion(conversion, share)], now=now)
 
 
 def write_all(earned: Sequence[EarnedConversion], *, now: datetime) -> None:
-    """Stage conversions of one organization as `write` does one: as many statements for all.
+    """Stage conversions of one organization as `write` does, with as many statements as for one.
 
     Budget: none; everything travels with the next statement or the commit.
     """
-    conversions_ = [item.conversion for item in earned]
-    conversions.stage_insert(conversions_)
-    _stage_consequences(conversions_, now)
+    new_conversions = [item.conversion for item in earned]
+    conversions.stage_insert(new_conversions)
+    _stage_consequences(new_conversions, now)
     shared = [
         {"conversion_id": item.conversion.id, "recruiter_id": item.share.recruiter_id, "percent": item.share.percent}
         for item in earned
         if item.share is not None and item.conversion.commission_cents
     ]
     if shared:
-        work.enqueue_all(jobs.OVERRIDE_WRITE, organization_id=conversions_[0].organization_id, args=shared)
+        work.enqueue_all(jobs.OVERRIDE_WRITE, organization_id=new_conversions[0].organization_id, args=shared)
 
 
 def write_new(candidates: Sequence[Conversion], *, now: datetime) -> set[UUID]:
-    """Write conversions of one organization as `write_all` does, but those whose source knows their external event id.
+    """Write conversions of one organization as `write_all` does, except those whose external event id already exists.
 
-    Of those nothing is written. Returns the ids of those that are new.
+    Nothing is written for duplicates. Returns the ids of the new conversions.
     Budget: 1 round trip; the rest travels with the next statement or the commit.
     """
     new_ids = conversions.insert_new(candidates)
@@ -72,7 +72,7 @@ def write_new(candidates: Sequence[Conversion], *, now: datetime) -> set[UUID]:
 
 def _stage_consequences(written: Sequence[Conversion], now: datetime) -> None:
     conversions.stage_history([_initial_line(conversion) for conversion in written])
-    # An override that is written after its parent was denied or quarantined is born so, and owes nobody anything.
+    # An override written after its parent was denied or quarantined starts with that status and earns nothing.
     entries.stage_all(
         [
             entries.build(
@@ -92,7 +92,7 @@ def _stage_consequences(written: Sequence[Conversion], now: datetime) -> None:
         data=map(_created_data, written),
         at=now,
     )
-    denied = [one for one in written if one.self_referral and one.status == ConversionStatus.Denied]
+    denied = [row for row in written if row.self_referral and row.status == ConversionStatus.Denied]
     if denied:
         emit.events_of_type(
             organization_id=denied[0].organization_id, type="conversion.denied", data=map(_denied_data, denied), at=now

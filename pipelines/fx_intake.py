@@ -1,7 +1,7 @@
-"""Reference rates: taken in from files and from the feed, and how old they are.
+"""Reference exchange rates: loaded from files and from the feed, and how old they are.
 
-A rate that is published again replaces the one before. What was paid by it keeps it: every line of a payout holds the
-rate and the day that it was paid by.
+A rate that is published again replaces the earlier one. Past payouts keep theirs: every payout line stores the rate and
+the day that it was paid by.
 Source: core spec, "Payouts" (fresh stored rate); a rate counts on its day and the three days after.
 """
 
@@ -22,13 +22,13 @@ from pipelines import work
 
 _log = structlog.get_logger(__name__)
 
-# One statement writes so many; a history of decades is a few dozen of them.
+# Rates per statement; a history of decades is a few dozen statements.
 _BATCH = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class LoadResult:
-    """What came of a file: rates that are new, that replaced another number, and that were known already."""
+    """Counts of a loaded file: new rates, rates that replaced another number, and unchanged ones."""
 
     new: int
     replaced: int
@@ -43,12 +43,12 @@ def read(content: bytes, *, now: datetime) -> RateFile:
 
 
 def store(file: RateFile, *, on_progress: Callable[[int], None] = lambda number: None) -> LoadResult:
-    """Store the rates of a file; `tell` hears how many were written at each step.
+    """Store the rates of a file; `on_progress` gets how many were written in each step.
 
-    What is owed since the first of them is reckoned anew.
+    Stages a job that recomputes what is owed since the first of them.
     """
     new = replaced = 0
-    # In one order, so that two that load at once wait for each other and do not lock each other out.
+    # In one order, so that two loads at the same time wait for each other instead of deadlocking.
     rates = sorted(file.rates, key=lambda rate: (rate.on, rate.currency))
     for first in range(0, len(rates), _BATCH):
         portion = rates[first : first + _BATCH]
@@ -62,7 +62,7 @@ def store(file: RateFile, *, on_progress: Callable[[int], None] = lambda number:
 
 @dataclass(frozen=True, slots=True)
 class RateAge:
-    """How old the newest rate of a currency is, in days; both None: it has none."""
+    """Age in days of the newest rate of a currency; both fields are None if it has no rate."""
 
     currency: str
     newest: date | None
@@ -75,7 +75,7 @@ class RateAge:
 
 
 def any_org_list_ages(*, now: datetime) -> list[RateAge]:
-    """Return the age of every currency that some organization has money in or counts in, the oldest first.
+    """Return the rate age of every currency that any organization holds money in or reports in, oldest first.
 
     The dollar needs no rate.
     """
@@ -89,30 +89,30 @@ def any_org_list_ages(*, now: datetime) -> list[RateAge]:
 
 
 def enqueue_refresh() -> None:
-    """Stage a job that asks the feed now. Raises Refused 409 no_feed."""
+    """Stage a job that fetches the feed now. Raises Refused 409 no_feed."""
     if feed_url() is None:
         raise Refused(409, "no_feed", "There is no feed of rates: FX_FEED_URL is not set. Load a file.")
     work.enqueue(jobs.FX_REFRESH, organization_id=None)
 
 
 def feed_url() -> str | None:
-    """Return where the feed is, None without a feed."""
+    """Return the feed's URL, None without a feed."""
     return settings.current().rates.feed_url
 
 
 def fetch(url: str, *, now: datetime) -> RateFile:
-    """Return the rates that a URL answers; never inside a transaction. Raises FeedAway, BadRates."""
+    """Return the rates fetched from a URL; never inside a transaction. Raises FeedAway, BadRates."""
     return read(fx_feed.fetch(url), now=now)
 
 
 def store_from_feed(file: RateFile) -> None:
-    """Store what the feed said."""
+    """Store rates from the feed, and log the result."""
     result = store(file)
     _log.info("fx.refreshed", new=result.new, replaced=result.replaced, newest=str(result.newest))
 
 
 def first_fresh_day(now: datetime) -> date:
-    """Return the first day whose rates still count."""
+    """Return the first day whose rates are still fresh."""
     return _day(now) - timedelta(days=valuation.FRESH_DAYS)
 
 

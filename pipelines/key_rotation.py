@@ -1,7 +1,7 @@
-"""A new SECRET_KEY: what former ones sealed is sealed with it, slice by slice.
+"""Rotation of SECRET_KEY: values sealed with former keys are resealed with the current one, slice by slice.
 
-It may be stopped and started at any time, also by several at once: a value that the key in force opens stays as it is,
-and each transaction writes whole values of a few rows. docs/decisions/0016 says what a new key does to everything else.
+It may be stopped and restarted at any time, also by several processes: a value that the current key opens stays as it
+is, and each transaction writes whole values of a few rows. docs/decisions/0016 describes all effects of a new key.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,15 +12,15 @@ from models import advisory_locks, db
 from models.upkeep import sealed_rows
 from models.upkeep.sealed_rows import SealedKind, SealedRow
 
-#: How many unreadable values are named.
+#: How many unreadable values are listed.
 MAX_LISTED = 5
 
 
 @dataclass(slots=True)
 class SealCount:
-    """How the values of a kind are sealed: with the key in force, with a former one, or with none that we have.
+    """How many values of a kind are sealed with the current key, with a former one, or with no key that we have.
 
-    `unreadable` names the first rows of the last sort.
+    `unreadable` lists the first rows of the last group.
     """
 
     kind: str
@@ -31,7 +31,7 @@ class SealCount:
 
 
 class UnreadableValues(Exception):
-    """Some values open with none of our keys, and nothing was written."""
+    """None of our keys opens some values; nothing was written."""
 
     def __init__(self, counts: list[SealCount]) -> None:
         unreadable = "; ".join(
@@ -42,21 +42,20 @@ class UnreadableValues(Exception):
         )
         super().__init__(
             f"Neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens {unreadable}. Nothing was written. "
-            "List the key that sealed them in SECRET_KEY_PREVIOUS; what no key opens any more is left with "
-            "--leave-unreadable."
+            "List the key that sealed them in SECRET_KEY_PREVIOUS; --leave-unreadable skips values that no key opens."
         )
 
 
 def status() -> list[SealCount]:
-    """Return how everything is sealed, kind by kind. Opens transactions of its own, one per slice."""
+    """Return how all values are sealed, kind by kind. Opens its own transactions, one per slice."""
     return [_count(kind) for kind in sealed_rows.KINDS]
 
 
 def reseal(*, leave_unreadable: bool, on_progress: Callable[[str, int], None]) -> dict[str, int]:
-    """Seal what former keys sealed with the one in force; return how many values of each kind that were.
+    """Reseal values of former keys with the current one; return how many of each kind.
 
-    Opens transactions of its own, one per slice. `tell` hears after each slice how many of a kind it has been so far.
-    Rows that somebody is at work on are left for another time (`status` shows them).
+    Opens its own transactions, one per slice. `on_progress` gets a kind and its running total after each slice.
+    Rows that another transaction has locked are skipped (`status` still counts them).
     Raises UnreadableValues before anything is written.
     """
     counts = status()
@@ -85,7 +84,7 @@ def _reseal_kind(kind: SealedKind, on_progress: Callable[[str, int], None]) -> i
     number, after = 0, None
     while True:
         with db.any_org_work():
-            # A row has values of several kinds, and another transaction may be resealing one of them.
+            # A row has values of several kinds; another transaction may be resealing one of them.
             advisory_locks.any_org_stage_reseal_lock()
             rows = sealed_rows.any_org_read_slice(kind, after=after, is_to_change=True)
             number += sum(_reseal_row(kind, row) for row in rows)

@@ -1,6 +1,6 @@
-"""Looks whether the money adds up, organization by organization, and keeps what it finds.
+"""Checks that the money adds up, organization by organization, and stores the exceptions.
 
-While the last check of an organization found anything, its payout runs wait for an operator's review.
+While the last check of an organization has exceptions, its payout runs wait for an operator's review.
 """
 
 from datetime import datetime
@@ -14,9 +14,9 @@ from models.ledger import results, rules
 from models.organization import organizations
 from pipelines import work
 
-#: How many exceptions of one rule are kept.
+#: How many exceptions of one rule are stored.
 MAX_EXCEPTIONS = 20
-#: Before the first organization.
+#: Sorts before every organization id.
 FIRST = UUID(int=0)
 _BATCH = 500
 
@@ -24,7 +24,7 @@ _log = structlog.get_logger(__name__)
 
 
 def run(organization_id: UUID, *, limit: int = MAX_EXCEPTIONS, now: datetime) -> list[tuple[str, str]]:
-    """Check one organization, keep what was found and return it: `(rule, exception)`. One statement per rule."""
+    """Check one organization; store and return the exceptions as `(rule, exception)`. One statement per rule."""
     findings = rules.find_exceptions(organization_id, limit=limit)
     results.stage(organization_id=organization_id, findings=findings, at=now)
     for rule in dict.fromkeys(rule for rule, _ in findings):
@@ -44,7 +44,7 @@ def any_org_enqueue(organization_id: UUID | None) -> None:
 
 
 def any_org_start(*, after: UUID = FIRST) -> None:
-    """Stage the check of the next organizations, each by a job of its own, and the job for those who follow."""
+    """Stage the check of the next organizations, one job each, and the job for the rest."""
     organization_ids = results.any_org_list_next(after=after, limit=_BATCH)
     for organization_id in organization_ids:
         work.enqueue(jobs.LEDGER_CHECK_ONE, organization_id=organization_id)

@@ -1,6 +1,6 @@
-"""Reckons what days of programs owe, so that who asks what is owed adds up the conversions of few days.
+"""Computes per program and day what is owed, so that a query for the total reads the conversions of a few days only.
 
-What comes too late, or not at all, makes that slower and never wrong.
+A computation that is late or missing makes such a query slower, never wrong.
 """
 
 from datetime import date
@@ -12,7 +12,7 @@ from models.programs.owed_totals import daily
 from pipelines import work
 from pipelines.programs.home_rate import factors
 
-#: Before the first organization.
+#: Sorts before every organization id.
 FIRST = UUID(int=0)
 _ORGANIZATIONS_PER_JOB = 500
 # A day may have had a million conversions.
@@ -20,9 +20,9 @@ _DAYS_PER_JOB = 200
 
 
 def any_org_start(*, since: date | None = None, after: UUID = FIRST) -> None:
-    """Stage the reckoning of the next organizations that have days to reckon, and the job for those who follow.
+    """Stage the computation for the next organizations that have days to compute, and the job for the rest.
 
-    With `since` of those that owe anything since that day, whose rates are others now.
+    With `since`: for organizations that owe anything since that day, because the rates changed.
     """
     organization_ids = daily.any_org_list_next(since=since, after=after, limit=_ORGANIZATIONS_PER_JOB)
     for organization_id in organization_ids:
@@ -32,7 +32,7 @@ def any_org_start(*, since: date | None = None, after: UUID = FIRST) -> None:
 
 
 def compute(organization_id: UUID) -> None:
-    """Reckon the organization's days that are to be, in portions (a full one asks for the next). Idempotent.
+    """Compute the organization's outdated days, in batches (a full one stages the next). Idempotent.
 
     Budget: 4 statements that return something (home currency; currencies; rates; days).
     """

@@ -1,4 +1,4 @@
-"""Months are made ahead of their rows, and dropped when retention has emptied them."""
+"""Monthly partitions: created ahead of their rows, dropped when retention has emptied them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ import settings
 from models.upkeep import partitions
 from models.upkeep.partitions import MonthPartition
 
-#: How many months beside the present one are kept ready.
+#: How many months in addition to the current one have partitions ready.
 MONTHS_AHEAD = 3
-#: Without a partition for one of so many months, the present one included, somebody is told.
+#: If one of this many months, including the current one, has no partition, it is reported as missing.
 _MONTHS_NEEDED = 2
 
-# The setting that says how long a table's rows are kept.
+# The retention setting of each table's rows.
 _RETENTION_SETTINGS = {"click": "clicks", "event": "events", "delivery": "deliveries", "delivery_attempt": "deliveries"}
 
 _log = structlog.get_logger(__name__)
@@ -23,7 +23,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TablePartitions:
-    """The partitions of a table, and which of this and the next month have none."""
+    """The partitions of a table, and which of the current and the next month have none."""
 
     table: str
     partitions: list[MonthPartition]
@@ -31,9 +31,9 @@ class TablePartitions:
 
 
 def any_org_maintain(*, now: datetime) -> None:
-    """Make the months that are missing ahead; in a night without one, drop those that are over and empty. Idempotent.
+    """Create missing partitions; if none is missing, drop those that are expired and empty. Idempotent.
 
-    Not both, since what either locks is locked until the transaction ends.
+    Never both in one transaction, because the locks of either are held until it ends.
     """
     months = [(table, month) for table in partitions.TABLES for month in _months(now, number=MONTHS_AHEAD + 1)]
     created = [(table, month) for table, month in months if partitions.create(table, month)]
@@ -46,7 +46,7 @@ def any_org_maintain(*, now: datetime) -> None:
 
 
 def list_tables(*, now: datetime) -> list[TablePartitions]:
-    """Return where each table stands. Budget: 1 statement."""
+    """Return the partitions of each table, and its missing months. Budget: 1 statement."""
     by_table: Mapping[str, list[MonthPartition]] = {table: [] for table in partitions.TABLES}
     for partition in partitions.list_partitions():
         by_table[partition.table].append(partition)
@@ -59,7 +59,7 @@ def list_tables(*, now: datetime) -> list[TablePartitions]:
 
 
 def _is_expired(partition: MonthPartition, now: datetime) -> bool:
-    """Say whether everything that a partition may hold has had its time, with a month for what came late."""
+    """Return whether all rows of a partition are past their retention period, allowing a month for late rows."""
     days = (
         settings.current().retention.days[_RETENTION_SETTINGS[partition.table]]
         if partition.table in partitions.ENDING

@@ -1,4 +1,4 @@
-"""Lets no money move on a server that may have forgotten what was paid."""
+"""Blocks payouts on a server whose database was restored or replaced, because it may miss payments."""
 
 from datetime import datetime, timedelta
 
@@ -15,9 +15,9 @@ _RESTORED = "the database was restored or replaced; an operator compares what wa
 
 
 def check(now: datetime) -> None:
-    """Raise TryAgain where the database was restored, or replaced by a replica, until an operator has compared it.
+    """Raise TryAgain if the database was restored, or replaced by a replica, until an operator has compared it.
 
-    What was paid after the moment that it was restored to is not written here, and would be paid again.
+    Payments made after the time that it was restored to are missing and would be made again.
     """
     if not known_servers.is_known():
         _log.error("payout.server_unknown")
@@ -25,7 +25,7 @@ def check(now: datetime) -> None:
 
 
 def check_payouts_allowed() -> None:
-    """Raise Refused 409 payouts_on_hold on such a server: what is due on it may have been paid before the restore."""
+    """Raise Refused 409 payouts_on_hold on such a server: due amounts may have been paid before the restore."""
     if not known_servers.is_known():
         message = (
             "The service was restored from a backup, and what is due may have been paid before that."

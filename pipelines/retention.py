@@ -1,6 +1,6 @@
-"""Ends what has had its time, in slices: each is a short transaction of its own that waits for nobody.
+"""Deletes rows past their retention period, in slices: each is a short transaction that waits for no lock.
 
-How long each kind is kept is a setting in days; 0 keeps it for ever. Money is not among the kinds.
+The retention period of each kind is a setting in days; 0 keeps rows indefinitely. Money is never deleted.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from models.upkeep import expiry
 from models.upkeep.expiry import KINDS, ExpiryKind, ExpiryRun
 from pipelines import work
 
-#: How many rows end in one transaction.
+#: How many rows one transaction deletes.
 SLICE = 2_000
 
 _log = structlog.get_logger(__name__)
@@ -26,7 +26,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RetentionStatus:
-    """A kind: how many days it is kept (0: for ever), what there is of it, what is due, and its last run."""
+    """A kind: its retention period in days (0: indefinitely), how many rows exist and are due, and its last run."""
 
     kind: str
     days: int
@@ -35,7 +35,7 @@ class RetentionStatus:
 
 
 def any_org_status(*, now: datetime) -> list[RetentionStatus]:
-    """Return where every kind stands. Counts no more than `expiry.MAX_COUNTED` rows of each."""
+    """Return the status of every kind. Counts no more than `expiry.MAX_COUNTED` rows of each."""
     runs = expiry.list_runs()
     return [
         RetentionStatus(
@@ -49,7 +49,7 @@ def any_org_status(*, now: datetime) -> list[RetentionStatus]:
 
 
 def any_org_start(*, now: datetime) -> None:
-    """Begin a run of every kind that ends and is not being worked on."""
+    """Start a run of every kind that has a retention period and no run in progress."""
     for name in KINDS:
         if _days(name) and not rows.any_org_has_jobs(queue=jobs.RETENTION_SLICE.queue, fair_key=_fair_key(name)):
             stage_start(name, now=now)
@@ -57,18 +57,18 @@ def any_org_start(*, now: datetime) -> None:
 
 
 def stage_start(name: str, *, now: datetime) -> None:
-    """Stage that a run of a kind begins."""
+    """Stage the start of a run of a kind."""
     expiry.stage_start(name, at=now)
 
 
 def any_org_continue(name: str, *, now: datetime) -> None:
-    """End the next slice of a kind and stage the job for the one after it. Idempotent."""
+    """Delete the next slice of a kind and stage the job for the following one. Idempotent."""
     if name in KINDS and any_org_slice(name, now=now) == SLICE:
         _stage_slice(name)
 
 
 def any_org_slice(name: str, *, now: datetime) -> int:
-    """End up to SLICE rows of a kind and return how many; fewer than SLICE: it is done for now."""
+    """Delete up to SLICE rows of a kind and return how many; fewer than SLICE means that the run is done."""
     before = _cutoff(name, now)
     deleted = _delete_slice(KINDS[name], before) if before is not None else 0
     is_done = deleted < SLICE
@@ -79,7 +79,7 @@ def any_org_slice(name: str, *, now: datetime) -> int:
 
 
 def list_kinds() -> Sequence[str]:
-    """Return the names of what ends."""
+    """Return the names of the kinds."""
     return list(KINDS)
 
 

@@ -1,6 +1,6 @@
-"""What is done by the clock: the whole schedule is in this file. Cron lines are UTC.
+"""The whole schedule of periodic jobs. Cron lines are UTC.
 
-`workers.scheduler` fires the ticks; each is a row, so that an operator sees which came and which did not.
+`workers.scheduler` fires the ticks; each is a row, so that an operator sees which fired and which did not.
 """
 
 import itertools
@@ -13,9 +13,9 @@ from cronsim import CronSim
 from domain import jobs
 from models.jobs import ticks
 
-# A long pause is caught up in portions, each in its own transaction.
+# Missed ticks after a long pause are fired in batches, each in its own transaction.
 _MAX_MISSED = 100
-# A scheduler looks once a second; what is overdue for so long, no scheduler is looking after.
+# A scheduler checks once a second; a tick overdue for this long means that no scheduler is running.
 _LATE_AFTER = timedelta(minutes=1)
 
 
@@ -50,7 +50,7 @@ SCHEDULE = (
     # Central banks publish in the afternoon of Europe.
     ScheduledTick("30 16 * * *", jobs.FX_REFRESH),
     ScheduledTick("13 * * * *", jobs.GATEWAYS_CHECK),
-    # Everything once a night, and every quarter of an hour what has no event.
+    # All payments once a night; every quarter of an hour those that gateways send no event for.
     ScheduledTick("37 3 * * *", jobs.GATEWAYS_RECONCILE),
     ScheduledTick("*/15 * * * *", jobs.GATEWAYS_POLL),
     ScheduledTick("11 6 * * *", jobs.PAYOUT_CADENCE),
@@ -61,7 +61,7 @@ SCHEDULE = (
 
 @dataclass(frozen=True, slots=True)
 class ScheduleLine:
-    """A line of the schedule with its last tick (None: it never came) and its next, and whether one is overdue."""
+    """A line of the schedule with its last tick (None: never) and its next, and whether one is overdue."""
 
     name: str
     cron: str
@@ -71,7 +71,7 @@ class ScheduleLine:
 
 
 def list_lines() -> Sequence[ScheduleLine]:
-    """Return the schedule as it stands by the database's clock. Budget: 1 statement."""
+    """Return the schedule with its status by the database's clock. Budget: 1 statement."""
     last, now = ticks.find_all_latest()
     return [_line(entry, last.get(entry.job.name), now) for entry in SCHEDULE]
 

@@ -1,4 +1,4 @@
-"""Housekeeping: what the service remembers only for a while."""
+"""Periodic cleanup of short-lived data."""
 
 from datetime import datetime, timedelta
 
@@ -10,16 +10,15 @@ from models.platforms import lookups
 from models.programs import daily_totals
 from pipelines import owed_days, work
 
-#: How long it is known that two clicks are of one visitor, or of one network.
+#: How many days the visitor and network hashes of clicks are kept.
 CLICK_HASHES_DAYS = 90
 _BATCH = 5_000
 
 
 def delete_expired() -> None:
-    """Drop stored answers past their window, bodies of old mail, old ticks, silent worker processes and look-ups that
-    were given up. Idempotent.
+    """Delete expired stored answers, bodies of old mail, old ticks, silent worker processes and abandoned look-ups.
 
-    In portions: a full one asks for the next.
+    Idempotent. Works in batches: a full one stages the next.
     """
     answers = stored_answers.any_org_delete_old(limit=_BATCH)
     bodies = mail.any_org_delete_old_bodies(limit=_BATCH)
@@ -31,7 +30,7 @@ def delete_expired() -> None:
 
 
 def forget_click_hashes(*, now: datetime) -> None:
-    """Forget who made the clicks that are old enough, in portions (a full one asks for the next); dead letters too."""
+    """Delete visitor hashes of old clicks and of dead letters of clicks, in batches (a full one stages the next)."""
     before = now - timedelta(days=CLICK_HASHES_DAYS)
     jobs_with_hashes = (jobs.CLICK_UNREADABLE, jobs.CLICK_LATE)
     retention.any_org_stage_forget_letters(
@@ -42,9 +41,9 @@ def forget_click_hashes(*, now: datetime) -> None:
 
 
 def any_org_fold_days() -> None:
-    """Fold what changed into the kept days of programs and affiliates, in portions (a full one asks for the next).
+    """Fold changes into the stored daily totals of programs and affiliates, in batches (a full one stages the next).
 
-    After the last one, what these days owe is reckoned.
+    The last batch starts the computation of what these days owe.
     """
     if daily_totals.any_org_fold(limit=_BATCH) == _BATCH:
         work.enqueue(jobs.DAYS_FOLD, organization_id=None)

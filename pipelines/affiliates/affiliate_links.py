@@ -1,4 +1,4 @@
-"""The links of one affiliate: a second one, and the end of one.
+"""The links of one affiliate: adding one, ending one.
 
 Source: core spec, "Affiliate" (tracking link) and section 8 "Limits" (affiliate links).
 """
@@ -17,7 +17,7 @@ from pipelines.affiliates import enrollment
 
 
 def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now: datetime) -> LinkView:
-    """Give a locked affiliate one more link; without an alias its slug is random.
+    """Add a link for a locked affiliate; without an alias its slug is random.
 
     Raises Refused 409: link_limit_reached, alias_already_taken.
     """
@@ -48,13 +48,13 @@ def add(*, affiliate: affiliates.Affiliate, alias: str | None, format: str, now:
 def remove(*, organization_id: UUID, affiliate_id: UUID, link_id: UUID, now: datetime) -> LinkView:
     """End a link and return it as it was.
 
-    Raises Refused: 404 not_found; 409 default_link_required for the link that an affiliate always has.
+    Raises Refused: 404 not_found; 409 default_link_required for the default link.
     """
     link = tracking_links.find(organization_id=organization_id, affiliate_id=affiliate_id, link_id=link_id)
     if link is None:
         raise not_found("link", link_id)
     if link.is_default:
-        raise Refused(409, "default_link_required", "The default link is the affiliate's account slug; it stays.")
+        raise Refused(409, "default_link_required", "The default link cannot be deleted.")
     if not tracking_links.retire(organization_id=organization_id, link_id=link_id, at=now):
         raise not_found("link", link_id)
     return link

@@ -1,4 +1,4 @@
-"""One decision about many affiliates. Affiliates who are not there, or not in the status for it, are left alone.
+"""One action on many affiliates. Affiliates that do not exist, or whose status does not allow it, are skipped.
 
 Source: core spec, "Affiliates" (bulk-action) and section 3 (affiliate, bulk approve or bulk pause).
 """
@@ -18,35 +18,39 @@ from pipelines.webhooks import emit
 
 @dataclass(frozen=True, slots=True)
 class BulkResult:
-    """Whom the action took, in the order in which they were named, and how many it left alone."""
+    """The affected affiliates, in the order of the request, and how many were skipped."""
 
     affected: list[ChangedAffiliate]
     skipped: int
 
 
 def run(*, organization_id: UUID, action: str, affiliate_ids: Sequence[UUID], now: datetime) -> BulkResult:
-    """Approve those who are Pending, pause those who are Approved, or delete any; an id named twice counts once.
+    """Approve Pending affiliates, pause Approved ones, or delete any; a repeated id counts once.
 
-    Approvals are told to the brand and to those approved. Deleting ends the links and keeps everything that was earned;
-    to end the codes is the caller's.
+    Approvals send an event to the brand and an email to the affiliates. Deleting ends the links and keeps all earnings;
+    the caller revokes the coupon codes.
     """
     ids = list(dict.fromkeys(affiliate_ids))
     place = {affiliate_id: number for number, affiliate_id in enumerate(ids)}
-    changed = sorted(_change(organization_id, action, ids, now), key=lambda one: place[one.id])
+    changed = sorted(_change(organization_id, action, ids, now), key=lambda affiliate: place[affiliate.id])
     if action == "approve":
-        status_emails.notify_approved(organization_id=organization_id, emails=[one.email for one in changed], now=now)
+        status_emails.notify_approved(
+            organization_id=organization_id, emails=[affiliate.email for affiliate in changed], now=now
+        )
         matched = [
-            one
-            for one in changed
-            if enrollment.is_network_match(source=one.source, approved_before=one.approved_before)
+            affiliate
+            for affiliate in changed
+            if enrollment.is_network_match(source=affiliate.source, approved_before=affiliate.approved_before)
         ]
         if matched:
             enrollment.emit_matches(matched, organization_id=organization_id, now=now)
-        for one in changed:
-            emit.event(organization_id=organization_id, type="affiliate.approved", data=_approved_data(one), at=now)
+        for affiliate in changed:
+            emit.event(
+                organization_id=organization_id, type="affiliate.approved", data=_approved_data(affiliate), at=now
+            )
     elif action == "delete":
         tracking_links.stage_retire_all(
-            organization_id=organization_id, affiliate_ids=[one.id for one in changed], at=now
+            organization_id=organization_id, affiliate_ids=[affiliate.id for affiliate in changed], at=now
         )
     return BulkResult(affected=changed, skipped=len(ids) - len(changed))
 

@@ -1,6 +1,6 @@
-"""The token with which a brand's own site shows one affiliate what they have.
+"""The token with which a brand's own site shows an affiliate's data.
 
-One for each affiliate: asking again gives the same one, so that a person's second tab does not throw out the first.
+One per affiliate: a repeated request returns the same token, so that a second tab does not sign out the first.
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from models.affiliates.affiliates import Affiliate
 from models.affiliates.embed_tokens import EmbedToken
 from pipelines.affiliates import management
 
-#: How many hours a token may live at most.
+#: The maximum lifetime of a token in hours.
 MAX_HOURS = 720
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedToken:
-    """A token in force, whom it is for, and as it was before; None when the affiliate had none."""
+    """A valid token, its affiliate, and the token before this request (None for the first one)."""
 
     token: EmbedToken
     affiliate: Affiliate
@@ -31,18 +31,18 @@ class IssuedToken:
 
     @property
     def is_new(self) -> bool:
-        """Say whether its bearer value is another one than before."""
+        """Whether its bearer value differs from before."""
         return self.before is None or self.before.generation != self.token.generation
 
 
 def issue(
     *, organization_id: UUID, affiliate_id: UUID, allowed: list[str], hours: int, rotate: bool, now: datetime
 ) -> IssuedToken:
-    """Give an affiliate a token for `hours`, or the one that is live with these origins; `rotate` ends that at once.
+    """Issue a token for `hours`, or return the live one with these origins; `rotate` ends the live one at once.
 
     Raises Refused: 400 invalid_origin, too_many_origins, expires_out_of_range; 404 not_found; 409 affiliate_not_active.
     """
-    origins_ = origins.validate(allowed)
+    allowed_origins = origins.validate(allowed)
     if not 1 <= hours <= MAX_HOURS:
         message = f"A token lives from 1 to {MAX_HOURS} hours."
         raise Refused(400, "expires_out_of_range", message, field="expiresInHours")
@@ -51,10 +51,10 @@ def issue(
         raise Refused(409, "affiliate_not_active", f"The affiliate is {affiliate.status}, not Approved.")
     current = embed_tokens.lock(organization_id=organization_id, affiliate_id=affiliate_id)
     if current is not None and current.is_live(now) and not rotate:
-        return IssuedToken(embed_tokens.change(current, {"allowed_origins": origins_}), affiliate, current)
+        return IssuedToken(embed_tokens.change(current, {"allowed_origins": allowed_origins}), affiliate, current)
     values: dict[str, Any] = {
         "generation": current.generation + 1 if current else 1,
-        "allowed_origins": origins_,
+        "allowed_origins": allowed_origins,
         "created_at": now,
         "expires_at": now + timedelta(hours=hours),
         "revoked_at": None,

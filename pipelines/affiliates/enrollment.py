@@ -1,4 +1,4 @@
-"""Affiliates: how somebody joins a program, who brought them, and which slug they get.
+"""Enrollment: a person becomes an affiliate of a program, with a slug and links.
 
 Source: core spec, "Affiliate"; tracking spec, section 6, affiliate.created and affiliate.approved.
 """
@@ -21,11 +21,11 @@ from models.programs import programs
 from pipelines.programs import home_rate
 from pipelines.webhooks import emit
 
-# Lower case without the letters and digits that are taken for one another (0 o, 1 i l): 31 to the power of 8.
+# Lower case without letters and digits that look alike (0 o, 1 i l): 31 to the power of 8.
 _SLUG_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _SLUG_LENGTH = 8
 _SLUG_TRIES = 10
-# What an event calls an application at a program's own page; one through the network has no word of its own.
+# The `source` in events of an application at a program's own page; one through the network has none.
 _EVENT_SOURCE = "public_apply"
 _APPLICATION_SOURCES = (statuses.AffiliateSource.Public, statuses.AffiliateSource.Network)
 
@@ -39,7 +39,7 @@ class Enrollment:
 
 
 def create(*, organization_id: UUID, body: Mapping[str, Any], is_test: bool, now: datetime) -> Enrollment:
-    """Create an affiliate for the brand. `wanted` is `schemas.affiliates.affiliate.AffiliateBody` loaded.
+    """Create an affiliate for the brand. `body` is `schemas.affiliates.affiliate.AffiliateBody` loaded.
 
     Raises Refused: 404 not_found for the program; 409 affiliate_already_exists, alias_already_taken; for the rate
     what `terms.check_rate` raises.
@@ -64,14 +64,14 @@ def create(*, organization_id: UUID, body: Mapping[str, Any], is_test: bool, now
 
 
 def reserve_alias(*, organization_id: UUID, alias: str, email: str) -> None:
-    """Hold an alias for this person until the transaction ends, or refuse with 409 alias_already_taken."""
+    """Reserve an alias for this person until the transaction ends. Raises Refused 409 alias_already_taken."""
     advisory_locks.take_slug_lock(organization_id=organization_id, slug=alias)
     if tracking_links.is_slug_of_another(organization_id=organization_id, slug=alias, email=email):
         raise alias_refusal()
 
 
 def reserve_random_slug(*, organization_id: UUID, email: str) -> str:
-    """Return a random slug that nobody else has, held for this person until the transaction ends."""
+    """Return a random slug that no one else has, reserved for this person until the transaction ends."""
     for _ in range(_SLUG_TRIES):
         slug = random_slug()
         advisory_locks.take_slug_lock(organization_id=organization_id, slug=slug)
@@ -81,7 +81,7 @@ def reserve_random_slug(*, organization_id: UUID, email: str) -> str:
 
 
 def random_slug() -> str:
-    """Return a slug that is probably free, and not of digits alone."""
+    """Return a random slug that is not reserved; it is probably free."""
     slug = "".join(secrets.choice(_SLUG_ALPHABET) for _ in range(_SLUG_LENGTH))
     return random_slug() if slugs.is_reserved(slug) else slug
 
@@ -92,10 +92,10 @@ def alias_refusal() -> Refused:
 
 
 def join(columns: Mapping[str, Any], *, alias: str | None, now: datetime) -> Enrollment:
-    """Insert an affiliate with their links and tell the brand.
+    """Insert an affiliate with their links and send the events.
 
-    `wanted` holds the columns that are known: organization, program, email, status, source and what else there is.
-    The caller holds this person's lock and has checked the alias.
+    `columns` holds organization, program, email, status, source and any other known columns.
+    The caller holds this person's lock and has reserved the alias.
     Raises Refused 409: affiliate_already_exists, alias_already_taken.
     """
     is_approved = columns["status"] == statuses.AffiliateStatus.Approved
@@ -116,9 +116,9 @@ def join(columns: Mapping[str, Any], *, alias: str | None, now: datetime) -> Enr
 
 
 def check_rate(program: programs.Program, body: Mapping[str, Any]) -> str | None:
-    """Check the rate of their own that somebody is to have; return the currency of a Fixed one, None for any other.
+    """Check an affiliate's custom rate; return the currency of a Fixed one, None for any other.
 
-    The program's terms stand still until the transaction ends. Raises Refused: what `terms.check_rate` raises.
+    The program's terms must be locked until the transaction ends. Raises Refused: what `terms.check_rate` raises.
     """
     if body["custom_commission_type"] is None:
         return None
@@ -147,7 +147,7 @@ def _insert_links(affiliate: Mapping[str, Any], alias: str | None) -> list[track
 def link_values(affiliate: Mapping[str, Any], *, slug: str, alias: str | None) -> list[dict[str, Any]]:
     """Return the columns of a new affiliate's links, the default one first.
 
-    A person is known by one slug in all campaigns of an organization; an alias on top of it is a link of its own.
+    A person has one slug in all campaigns of an organization; an alias in addition to it is a link of its own.
     """
     return [
         {
@@ -165,9 +165,9 @@ def link_values(affiliate: Mapping[str, Any], *, slug: str, alias: str | None) -
 
 
 def emit_events(affiliate: affiliates.Affiliate, *, slug: str, now: datetime) -> None:
-    """Stage what the brand is told of a new affiliate; who applied and is Approved was so on arrival.
+    """Stage the events of a new affiliate; an applicant who is Approved was approved automatically.
 
-    Of an application that came through the network it is told when that is a match: once it is approved (`tell_match`).
+    An application through the network has its event when it becomes a match, at its approval (`emit_matches`).
     """
     is_approved = affiliate.status == statuses.AffiliateStatus.Approved
     if affiliate.source == statuses.AffiliateSource.Network and not is_approved:
@@ -181,19 +181,19 @@ def emit_events(affiliate: affiliates.Affiliate, *, slug: str, now: datetime) ->
 
 
 def is_network_match(*, source: str, approved_before: datetime | None) -> bool:
-    """Say whether the approval of somebody with this source, approved before or never, is a match of the network."""
+    """Return whether an approval is a match of the network: the first approval of an applicant from there."""
     return source == statuses.AffiliateSource.Network and approved_before is None
 
 
 def emit_matches(
-    affiliates_: Sequence[affiliates.Affiliate | ChangedAffiliate], *, organization_id: UUID, now: datetime
+    matches: Sequence[affiliates.Affiliate | ChangedAffiliate], *, organization_id: UUID, now: datetime
 ) -> None:
-    """Stage what the brand is told first of those whose application came through the network and is approved now."""
+    """Stage affiliate.created for affiliates from the network who are approved now; it comes before the approval."""
     links = tracking_links.list_of_affiliates(
-        organization_id=organization_id, affiliate_ids=[affiliate.id for affiliate in affiliates_]
+        organization_id=organization_id, affiliate_ids=[affiliate.id for affiliate in matches]
     )
     slugs = {link.affiliate_id: link.slug for link in links if link.is_default}
-    for affiliate in affiliates_:
+    for affiliate in matches:
         _emit_created(affiliate, organization_id=organization_id, slug=slugs[str(affiliate.id)], now=now)
 
 

@@ -1,6 +1,6 @@
-"""What a brand decides about one affiliate: changes, approval, rejection.
+"""A brand's decisions about one affiliate: changes, approval, rejection.
 
-All of them begin with the affiliate's row lock, so of two that come at once the second sees what the first did.
+All of them start with the affiliate's row lock, so of two concurrent ones the second sees the result of the first.
 Source: core spec, "Affiliates" and section 3 (affiliate).
 """
 
@@ -39,7 +39,7 @@ def lock(*, organization_id: UUID, affiliate_id: UUID) -> Affiliate:
 
 
 def lock_for_changes(*, affiliate: Affiliate, changes: Mapping[str, Any]) -> Affiliate:
-    """Lock an affiliate for these changes; their program first where its terms or groups matter, as everybody does."""
+    """Lock an affiliate for these changes; lock the program first if its terms or groups matter (the usual order)."""
     if any(changes.get(name) for name in ("partner_group_id", "custom_commission_type")) or (
         "custom_commission_value" in changes
     ):
@@ -48,11 +48,11 @@ def lock_for_changes(*, affiliate: Affiliate, changes: Mapping[str, Any]) -> Aff
 
 
 def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -> Affiliate:
-    """Change columns of a locked affiliate and return them as they are now; any status may become any other.
+    """Change columns of a locked affiliate and return the new row; any status may become any other.
 
-    `changes` is `AffiliateChanges` loaded. Becoming Approved tells the brand, and for the first time the affiliate
-    (and the brand of a match in the network); an applicant who becomes Rejected is told once;
-    becoming Banned lets go of payouts that were not sent.
+    `changes` is `AffiliateChanges` loaded. An approval sends an event to the brand; the first one also an email to the
+    affiliate, and an event for a match in the network. An applicant who is rejected gets one email. A ban voids
+    payouts that were not sent.
     Raises Refused: 404 not_found for the partner group; what `terms.check_rate` raises.
     """
     _check_group(affiliate, changes.get("partner_group_id"))
@@ -74,7 +74,7 @@ def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -
 
 
 def approve(*, affiliate: Affiliate, now: datetime) -> Affiliate:
-    """Approve a locked affiliate, tell the brand and return them as they are now; themselves when they are so already.
+    """Approve a locked affiliate, send the event and return the new row; an Approved one is returned unchanged.
 
     Raises Refused: 409 invalid_status_transition from Paused and Banned.
     """
@@ -85,7 +85,7 @@ def approve(*, affiliate: Affiliate, now: datetime) -> Affiliate:
 
 
 def reject(*, affiliate: Affiliate, reason: str | None, now: datetime) -> Affiliate:
-    """Turn down a locked affiliate's application, tell them once and return them as they are now.
+    """Reject a locked affiliate's application, send one email and return the new row.
 
     Raises Refused: 409 invalid_status_transition from every status but Pending.
     """
@@ -95,9 +95,9 @@ def reject(*, affiliate: Affiliate, reason: str | None, now: datetime) -> Affili
 
 
 def _rejects_application(before: Affiliate, status: str) -> bool:
-    """Return whether this change of status turns down an application that was neither accepted nor turned down before.
+    """Return whether this status change rejects an application that was neither accepted nor rejected before.
 
-    An affiliate who was approved once is no applicant, and an email about a second rejection would say nothing new.
+    An affiliate who was approved once is no applicant, and a second rejection email would say nothing new.
     """
     is_waiting = before.status == AffiliateStatus.Pending and before.approved_at is None
     return is_waiting and status == AffiliateStatus.Rejected and before.rejection_mailed_at is None
@@ -132,7 +132,7 @@ def _check_group(affiliate: Affiliate, group_id: UUID | None) -> None:
 
 
 def _rate_columns(affiliate: Affiliate, changes: Mapping[str, Any]) -> dict[str, str | None]:
-    """Check a rate that is sent and return the column that goes with it: what a Fixed one is in."""
+    """Check a requested rate and return the column that goes with it: the currency of a Fixed one."""
     if "custom_commission_type" not in changes:
         return {}
     if changes["custom_commission_type"] is None:

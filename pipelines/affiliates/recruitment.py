@@ -1,4 +1,4 @@
-"""Recruiting: who brought an applicant, which address a recruiter shares, and what recruits brought in.
+"""Recruitment: an applicant's recruiter, the address that a recruiter shares, and what recruits earned.
 
 Source: tracking spec, "Sub-affiliate recruiting" and "Apply-form recruiter binding".
 """
@@ -18,10 +18,10 @@ from models.programs.programs import Program
 
 
 def find_recruiter(program: Program, *, reference: str | None, email: str) -> UUID | None:
-    """Return the affiliate who recruited an applicant, or None: nobody, nobody Approved here, or the applicant.
+    """Return the affiliate who recruited an applicant; None without one who is Approved and not the applicant.
 
-    `reference` is an affiliate id, an account's slug or a link's slug, in lower case. The same person is who has the
-    same normalized email or an account that the email belongs to.
+    `reference` is an affiliate id, an account's slug or a link's slug, in lower case. Two are the same person if they
+    have the same normalized email, or an account that the email belongs to.
     """
     if reference is None or not program.sub_affiliate_enabled:
         return None
@@ -49,7 +49,7 @@ def _id_from_text(reference: str) -> UUID | None:
 def any_org_find_seat(*, program_id: UUID, account_id: UUID | None, email: str | None) -> CallerAffiliate:
     """Return the caller's affiliate in a campaign; runs in a transaction that sees every tenant.
 
-    Raises Refused without a body: 404 when the campaign is not theirs to see (unknown, archived, not joined), 403 when
+    Raises Refused without a body: 404 if the caller may not see the campaign (unknown, archived, not joined), 403 if
     they are not Approved in it.
     """
     seat = recruits.any_org_find_caller_affiliate(program_id=program_id, account_id=account_id, email=email)
@@ -62,7 +62,7 @@ def any_org_find_seat(*, program_id: UUID, account_id: UUID | None, email: str |
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """What an affiliate shares to recruit."""
+    """The address that an affiliate shares to recruit."""
 
     affiliate_id: UUID
     program_slug: str
@@ -70,10 +70,10 @@ class Invitation:
 
 
 def create_invitation(*, organization_id: UUID, affiliate_id: UUID) -> Invitation:
-    """Return the address that an affiliate shares: the brand's portal for the campaign, naming them as the recruiter.
+    """Return the address that an affiliate shares: the brand's portal for the campaign with them as the recruiter.
 
-    They are named by their account's slug, else their default link's, else their id. The portal is at the host that
-    was set for the brand, else the campaign's verified domain, else the brand's subdomain of PORTAL_DOMAIN.
+    The recruiter is identified by the account's slug, else the default link's, else the id. The portal's host is the
+    brand's own host, else the campaign's verified domain, else the brand's subdomain of PORTAL_DOMAIN.
     Raises Refused: 400 sub_affiliate_recruiting_disabled; 409 portal_not_configured.
     """
     portal = storefront.find_portal(organization_id=organization_id, affiliate_id=affiliate_id)
@@ -94,7 +94,7 @@ def _branded_host(subdomain: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class UnvaluedEarnings:
-    """Minor units of a currency that no fresh rate could value."""
+    """Minor units of a currency that has no fresh rate."""
 
     commission_cents: int
     override_cents: int
@@ -102,9 +102,9 @@ class UnvaluedEarnings:
 
 @dataclass(slots=True)
 class RecruitEarnings:
-    """What a recruit earned and what the recruiter earned by them, net, in the organization's home currency.
+    """Net earnings of a recruit, and of the recruiter from them, in the organization's home currency.
 
-    `held` maps a currency to what is left out of both.
+    `held` maps a currency to the amounts that are missing from both.
     """
 
     commission_cents: int = 0
@@ -112,10 +112,10 @@ class RecruitEarnings:
     held: dict[str, UnvaluedEarnings] = field(default_factory=dict)
 
 
-def sum_earnings(recruits_: Sequence[Recruit]) -> dict[UUID, RecruitEarnings]:
-    """Return what came of each recruit; money of another currency at the rate of the day of its sale."""
-    totals = {recruit.id: RecruitEarnings() for recruit in recruits_}
-    for row in recruits.sum_earnings(recruits_) if recruits_ else ():
+def sum_earnings(team: Sequence[Recruit]) -> dict[UUID, RecruitEarnings]:
+    """Return the earnings of each recruit; other currencies are converted at the rate of the day of the sale."""
+    totals = {recruit.id: RecruitEarnings() for recruit in team}
+    for row in recruits.sum_earnings(team) if team else ():
         total = totals[row.recruit_id]
         total.commission_cents += row.commission_cents
         total.override_cents += row.override_cents

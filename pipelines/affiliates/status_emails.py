@@ -1,4 +1,4 @@
-"""Emails to affiliates about what a brand decided: that they are approved, or that an application was turned down."""
+"""Emails to affiliates about a brand's decision: approved, or application rejected."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,14 +13,14 @@ from pipelines import mail
 
 
 def notify_approved(*, organization_id: UUID, emails: Sequence[str], now: datetime) -> None:
-    """Stage the email to those whom the brand has just approved."""
+    """Stage the approval email to affiliates of an organization."""
     brand = organizations.find(organization_id) if emails else None
     if brand is not None:
         stage_approved(brand, emails, now=now)
 
 
 def stage_approved(brand: Organization, emails: Sequence[str], *, now: datetime) -> None:
-    """Stage the email to newly approved affiliates: where they sign in, without a link that signs them in."""
+    """Stage the approval email: it says where to sign in, and has no link that signs the affiliate in."""
     name = _one_line(brand.name)
     text = (
         f"{name} has approved you as an affiliate.\n\nYour links and what you earn are here; sign in with this address:"
@@ -38,7 +38,7 @@ def stage_approved(brand: Organization, emails: Sequence[str], *, now: datetime)
 
 
 def send_rejected(affiliate: Affiliate, *, now: datetime) -> None:
-    """Tell an applicant that the brand has turned the application down. The brand's reason is not in the email."""
+    """Stage the email to a rejected applicant. It does not contain the brand's reason."""
     brand = organizations.find(affiliate.organization_id)
     program = programs.find(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
     if brand is None or program is None:

@@ -1,4 +1,4 @@
-"""Tax forms: kept sealed, opened by a link that is good for five minutes.
+"""Tax forms: stored sealed, opened by a link that is valid for five minutes.
 
 Source: core spec, "Affiliate" (tax form).
 """
@@ -16,14 +16,14 @@ from models.affiliates.tax_forms import TaxForm
 
 MAX_BYTES = 5 * 1024 * 1024
 
-# A file is what its first bytes say, not what it is called.
+# The first bytes of a file decide its type, not its name.
 _MAGIC = {b"%PDF-": "application/pdf", b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _EXTENSIONS = {"application/pdf": "pdf", "image/png": "png", "image/jpeg": "jpg"}
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedForm:
-    """A form's file as it was sent in."""
+    """A form's file as it was uploaded."""
 
     content: bytes
     content_type: str
@@ -32,30 +32,30 @@ class OpenedForm:
 
 @dataclass(frozen=True, slots=True)
 class StoredForm:
-    """A form that was put on file, and whose affiliate it is."""
+    """A form on file, and the organization of its affiliate."""
 
     form: TaxForm
     organization_id: UUID
 
 
 def signed_url(form: TaxForm, *, now: datetime) -> str:
-    """Return the link that opens a form of ours."""
-    assert form.file_id is not None  # a form that the provider holds has no link
+    """Return the link that opens a stored form."""
+    assert form.file_id is not None  # a form held by the provider has no link
     return file_links.signed(form.file_id, now=now)
 
 
 def any_org_open(file_id: UUID) -> OpenedForm:
-    """Return a form's file; whether the link to it is good is the caller's to ask. Raises Refused 404."""
+    """Return a form's file; the caller has checked the link. Raises Refused 404."""
     file = stored_files.any_org_find_tax_form(file_id)
     if file is None:
         raise Refused(404)
-    # Not through the cache of sealed secrets: a form is opened rarely and is not to stay in memory.
+    # Not through the cache of sealed secrets: a form is opened rarely and must not stay in memory.
     content = base64.b64decode(sealing.unseal.__wrapped__(file.content, belongs_to=str(file_id)))
     return OpenedForm(content, file.content_type, f"tax-form.{_EXTENSIONS[file.content_type]}")
 
 
 def any_org_store(*, affiliate_id: UUID, type: str, content: bytes, now: datetime) -> StoredForm:
-    """Put a form on file in the place of the one before.
+    """Store a form in place of the previous one.
 
     Raises Refused: 404 not_found; 413 payload_too_large; 400 unsupported_file.
     """
@@ -77,7 +77,7 @@ def any_org_store(*, affiliate_id: UUID, type: str, content: bytes, now: datetim
 
 
 def any_org_record_at_provider(*, affiliate_id: UUID, now: datetime) -> StoredForm:
-    """Record that the payout provider holds the form; a file of ours goes. Raises Refused 404 not_found."""
+    """Record that the payout provider holds the form, and delete our file. Raises Refused 404 not_found."""
     return _replace(_find_owner(affiliate_id), affiliate_id, type=None, file_id=None, now=now)
 
 

@@ -1,7 +1,7 @@
 """Hooks: a workflow subscribes to one event type when it is switched on, and leaves when it is switched off.
 
-A hook is a webhook endpoint that the platform manages: it is told, signed for and tried again like every other. Its end
-when the target answers 410 is in `pipelines.webhooks.deliver`.
+A hook is a webhook endpoint that the platform manages: events are delivered, signed and retried as for any other. When
+the target answers 410, `pipelines.webhooks.deliver` ends the hook.
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ MAX_HOOKS = 200
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A hook, with its signing secret at the one moment when it is made; None where it stood already."""
+    """A hook, with its signing secret if it was just created; None if it already existed."""
 
     hook: WebhookEndpoint
     secret: str | None
 
 
 def subscribe(*, organization_id: UUID, event: str, url: str, now: datetime) -> Subscription:
-    """Have a URL, which is checked, told of an event type. The same pair again is the hook that stands.
+    """Subscribe a URL, which the caller has checked, to an event type. The same pair again returns the existing hook.
 
     Raises Refused 409 webhook_limit_reached.
     """

@@ -22,30 +22,30 @@ from pipelines.conversions import credit
 #: The source of signed sales.
 SOURCE = "s2s"
 
-# Between the two statements somebody may have let the affiliate or the campaign earn again.
+# Between the two statements the affiliate or the campaign may have become able to earn again.
 _TRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class SaleReceipt:
-    """What became of a posted sale: a new conversion id, a known sale (no id), or a refusal that left a row."""
+    """The result of a posted sale: a new conversion id, a duplicate (no id), or a refusal that wrote a row."""
 
     conversion_id: UUID | None = None
     refusal: Refused | None = None
 
 
 def accept_sale(*, organization_id: UUID, body: Mapping[str, Any], is_test: bool, now: datetime) -> SaleReceipt:
-    """Accept a validated sale once, count its customer's payment and queue its settlement (`settle.sale`).
+    """Accept a validated sale once, count its customer's payment and queue its settlement (`settlement.settle_sale`).
 
-    `posted` is `schemas.conversions.sale.SaleBody` loaded. Idempotent per organization and external event id, for ever;
-    a known sale is recognised before anything about its affiliate is asked, so a retry never turns into an error. What
-    a known sale still waits for is asked for again if its job died or was discarded (`models.jobs.sale_jobs`).
-    An affiliate who is not Approved: the receipt has the refusal 400 affiliate_not_active, and what was written (a row
-    that lists the sale as uncredited) is to be committed.
-    Raises Refused: 400 affiliate_not_found, no_active_program, not_a_sale_campaign; 503 where campaign or affiliate
-    change faster than they can be asked.
-    Budget: 1 round trip with the commit in a unit of work that is for this alone (`is_single`), else 2; 2 more for
-    what is not accepted (look up; commit).
+    `body` is `schemas.conversions.sale.SaleBody` loaded. Idempotent per organization and external event id, without a
+    time limit; a duplicate is recognised before its affiliate is checked, so a retry never turns into an error. If the
+    job of a known, unsettled sale failed or was discarded, it is staged again (`models.jobs.sale_jobs`).
+    If the affiliate is not Approved, the receipt has the refusal 400 affiliate_not_active, and the caller must commit
+    the row that lists the sale as uncredited.
+    Raises Refused: 400 affiliate_not_found, no_active_program, not_a_sale_campaign; 503 if campaign or affiliate change
+    faster than they can be read.
+    Budget: 1 round trip with the commit in a unit of work of its own (`is_single`), else 2; 2 more for a sale that is
+    not accepted (look up; commit).
     """
     sale = _sale_from_body(organization_id, body, is_test, now)
     customer = customers.names(customer_id=body["customer_id"], email=body["customer_email"], is_test=is_test)
@@ -57,7 +57,7 @@ def accept_sale(*, organization_id: UUID, body: Mapping[str, Any], is_test: bool
             external_event_id=body["external_event_id"],
             slug=body["affiliate_slug"],
         )
-        if referral.known_sale_id == sale.id:  # its answer was lost with the connection, and it came again
+        if referral.known_sale_id == sale.id:  # the answer of the first try was lost with the connection
             return SaleReceipt(conversion_id=sale.id)
         if referral.known_sale_id is not None:
             sale_jobs.stage_requeue(organization_id=organization_id, sale_id=referral.known_sale_id)

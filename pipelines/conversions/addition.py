@@ -1,7 +1,7 @@
 """A conversion whose amount goes up after its first payment: the row, its override, the ledger, revenue and event.
 
-A further payment of an order and a higher total of it come here alike. Whatever the conversion's status, what is added
-is earned once: of a Paid one the rest is due in the next run, one that earns nothing has it when it earns again.
+Used for a further payment of an order and for a higher total of it. In any status the added amount is earned once: of a
+Paid conversion the rest is due in the next run; one that earns nothing gets it when it earns again.
 
 Source: tracking spec, section 3 "Override conversion" and section 6, conversion.adjusted.
 """
@@ -26,10 +26,10 @@ FURTHER_PAYMENT, HIGHER_TOTAL = "further_payment", "total_raised"
 
 
 def add(conversion: Conversion, amount_cents: int, *, payment_id: UUID | None, now: datetime) -> Conversion:
-    """Add an amount to a conversion that was locked as refunds lock it; return the conversion as it is then.
+    """Add an amount to a conversion that was locked as refunds lock it; return the conversion after it.
 
-    `payment_id` is the gateway's payment that is added, None for a higher total. The override is locked and follows in
-    the same transaction. Refunds of the conversion keep their amounts.
+    `payment_id` is the gateway's added payment, None for a higher total. The override is locked and updated in the same
+    transaction. Refunds of the conversion keep their amounts.
     Budget: 1 round trip (override), the writes with the next statement or the commit.
     """
     after = _add_amount(conversion, amount_cents)
@@ -67,10 +67,10 @@ def _with_amounts(conversion: Conversion, amount_cents: int, commission_cents: i
 
 
 def _update_override(before: Conversion, after: Conversion, addition: Addition) -> None:
-    """Bring the override to its share of the grown commission; have it written where the share was nothing before.
+    """Raise the override to its share of the new commission; queue its creation if the share was zero before.
 
-    One that is above its share, because it was paid before its sale's commission was lowered, stays. One that was
-    refunded by itself earns nothing of what is added.
+    An override above its share, paid before its sale's commission was lowered, stays unchanged. One that was refunded
+    by itself earns nothing of the addition.
     """
     if not addition.commission_cents:
         return
@@ -105,7 +105,7 @@ def _update_override(before: Conversion, after: Conversion, addition: Addition) 
 
 
 def _stage_consequences(before: Conversion, after: Conversion, addition: Addition) -> None:
-    """Stage what an addition does to one row, sale or override: its history, the ledger and the event."""
+    """Stage the history line, ledger entries and event of an addition to one row, sale or override."""
     amount_cents = after.amount_cents - before.amount_cents
     commission_cents = after.commission_cents - before.commission_cents
     conversions.stage_history(
@@ -127,9 +127,9 @@ def _stage_consequences(before: Conversion, after: Conversion, addition: Additio
 
 
 def _stage_ledger(row: Conversion, commission_cents: int, addition: Addition) -> None:
-    """Stage that more was earned; a row that earns nothing gives it back at once, as a review gave back the rest.
+    """Stage the earned amount; a row that earns nothing gives it back at once, as a review did with the rest.
 
-    An override that was made while it earned nothing has no entry of what it earned: a review adjusts it as a whole.
+    An override created while it earned nothing has no "earn" entry: a review adjusts its whole amount.
     """
     is_earning = row.status not in EARNS_NOTHING
     is_booked = row.parent_id is None or additions.is_in_ledger(

@@ -1,6 +1,6 @@
 """A person changes what a conversion earns: the commission, its refunds' shares of it and the override above it.
 
-Nothing in the ledger changes: the difference is an entry of its own, and so is what refunds take more or less.
+Existing ledger entries stay: the difference is a new entry, and so is the change of what refunds take.
 Source: tracking spec, section 6, conversion.adjusted; decision 73.
 """
 
@@ -38,9 +38,9 @@ class Adjustment:
 def set_commission(
     subject: ReviewedConversion, commission_cents: int, *, reason: str, note: str | None, now: datetime
 ) -> Conversion:
-    """Give a conversion that `review.lock` locked another commission, after refunds; return it as it is then.
+    """Set the commission, after refunds, of a conversion that `review.lock` locked; return the conversion after it.
 
-    Its override gets its share of the new one; an override that is not written yet is written with it.
+    The override gets its share of the new commission; if it does not exist yet, its creation is queued.
     Raises Refused: 409 conversion_not_adjustable, conversion_in_payout; 422 commission_out_of_range.
     """
     conversion = subject.conversion
@@ -72,7 +72,7 @@ def _gross_commission_cents(conversion: Conversion, wanted_cents: int) -> int:
 
 
 def _update_override(adjustment: Adjustment, before: Conversion, after: Conversion) -> None:
-    """Bring the override to its share, or have it written where the commission was too small for one."""
+    """Set the override to its share, or queue its creation if the commission was too small for one before."""
     row = conversions.lock_override(organization_id=after.organization_id, parent_id=after.id)
     if row is not None:
         _set_override_commission(adjustment, row, after)
@@ -98,7 +98,7 @@ def _set_override_commission(adjustment: Adjustment, row: Conversion, parent: Co
 
 
 def _apply(adjustment: Adjustment, before: Conversion, commission_cents: int, *, parent: Conversion) -> Conversion:
-    """Stage one row's new commission with its refunds' shares, its history, the ledger and the event."""
+    """Stage one row's new commission with its refunds' shares, history line, ledger entries and event."""
     key = {"organization_id": before.organization_id, "conversion_id": before.id}
     changes = _reversal_changes(before, commission_cents, parent)
     reversal_cents = sum(cents for _, cents in changes)
@@ -137,7 +137,7 @@ def _apply(adjustment: Adjustment, before: Conversion, commission_cents: int, *,
 
 
 def _reversal_changes(before: Conversion, commission_cents: int, parent: Conversion) -> list[tuple[UUID, int]]:
-    """Return how much more each refund takes of a row's new commission, also the one of a share by itself."""
+    """Return how much more each refund takes of a row's new commission, including a refund of the override itself."""
     changes = adjust.reversal_changes(
         commission_cents=commission_cents,
         amount_cents=parent.amount_cents,
@@ -158,7 +158,7 @@ def _reversal_changes(before: Conversion, commission_cents: int, parent: Convers
 
 
 def _status(after: Conversion) -> str:
-    """Return the status of a row with its new commission: a share is Paid exactly where that much of it was paid."""
+    """Return the status of a row with its new commission: an override is Paid exactly if that amount was paid."""
     if after.parent_id is None or after.status not in (*UNPAID, ConversionStatus.Paid):
         return after.status
     return refund.restored_status(
@@ -167,7 +167,7 @@ def _status(after: Conversion) -> str:
 
 
 def _stage_entries(adjustment: Adjustment, before: Conversion, more_cents: int, reversal_cents: int) -> None:
-    """Stage the difference and what refunds take of it; they come to nothing for a row that earns nothing."""
+    """Stage the difference and what refunds take of it; they add up to zero for a row that earns nothing."""
     amounts = {
         "adjust": reversal_cents if before.status in EARNS_NOTHING else more_cents,
         "reverse" if reversal_cents > 0 else "restore": -reversal_cents,

@@ -1,4 +1,4 @@
-"""Whom a payment credits, why, and what follows from it: the lead it converts, the row of one who could not earn.
+"""The affiliate whom a payment credits, why, and the effects: the converted lead, the row of an uncredited sale.
 
 Source: tracking spec, section 8 "Lead attribution order"; "Server-to-server sale body" (channel tag).
 """
@@ -21,14 +21,14 @@ from pipelines.leads import lifecycle
 
 
 def decide(facts: Facts) -> Decision:
-    """Return whom a payment credits; `facts` are of one organization and of the moment of the payment."""
+    """Return whom a payment credits; `facts` are of one organization at the time of the payment."""
     return attribution.decide(facts)
 
 
 def decide_sale(facts: SaleFacts) -> Decision | None:
-    """Return the decision on a signed sale; None when the sale says it all, for its buyer is nobody's lead.
+    """Return the decision on a signed sale; None if its buyer is no lead, so the sale's own affiliate is credited.
 
-    Its affiliate was Approved when it was accepted, which is the sale's time.
+    The affiliate was Approved when the sale was accepted, which is the sale's time.
     """
     if facts.lead is None:
         return None
@@ -36,7 +36,7 @@ def decide_sale(facts: SaleFacts) -> Decision | None:
         facts.affiliate_id, AffiliateStatus.Approved, email=facts.terms.affiliate_email_normalized
     )
     lead = facts.lead
-    # Somebody else is not credited here: what they are by now says nothing.
+    # The other affiliate is not credited, so their current status is irrelevant.
     lead_affiliate = (
         affiliate if lead.affiliate_id == affiliate.id else NamedAffiliate(lead.affiliate_id, AffiliateStatus.Approved)
     )
@@ -52,7 +52,7 @@ def decide_sale(facts: SaleFacts) -> Decision | None:
 
 
 def stage_effects(decision: Decision, *, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
-    """Stage what a decision means beside its conversion: the lead has become a sale."""
+    """Stage the effect of a decision apart from its conversion: the lead is converted."""
     if decision.lead_id is not None:
         lifecycle.stage_convert(
             organization_id=organization_id, lead_id=decision.lead_id, conversion_id=conversion_id, now=now
@@ -61,7 +61,7 @@ def stage_effects(decision: Decision, *, organization_id: UUID, conversion_id: U
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payment:
-    """A payment as its source knows it. Money is minor units of `currency`, `occurred_at` aware UTC."""
+    """A payment as its source reported it. Money is minor units of `currency`, `occurred_at` aware UTC."""
 
     organization_id: UUID
     source: str
@@ -110,7 +110,7 @@ class Explanation:
 
 
 def explain(*, organization_id: UUID, conversion_id: UUID) -> Explanation | None:
-    """Return why a conversion was credited as it was; None when there is no such conversion."""
+    """Return why a conversion's affiliate was credited; None if there is no such conversion."""
     row = explanations.find(organization_id=organization_id, conversion_id=conversion_id)
     if row is None:
         return None

@@ -1,6 +1,6 @@
 """Conversions that the brand records by hand: a sale that nothing tracked, or a bonus.
 
-They are priced, announced and shared with a recruiter as settled sales are.
+They are priced, and have an event and a recruiter's share, like settled sales.
 Source: core spec, "Conversions" (manual conversion).
 """
 
@@ -32,7 +32,7 @@ SOURCE = METHOD = "manual"
 def create(*, organization_id: UUID, body: Mapping[str, Any], is_test: bool, now: datetime) -> Conversion:
     """Write a conversion with its ledger entry and event, and stage its override. Each call writes another one.
 
-    `wanted` is `schemas.conversions.manual.ManualConversionBody` loaded.
+    `body` is `schemas.conversions.manual.ManualConversionBody` loaded.
     It counts as a payment of its customer; its own price is that of a first one.
     Raises Refused: 404 not_found for the program; 409 program_suspended, affiliate_not_approved; 400
     occurred_at_out_of_range, no_active_program, affiliate_not_in_program, test_affiliate_not_allowed,
@@ -63,7 +63,7 @@ def create(*, organization_id: UUID, body: Mapping[str, Any], is_test: bool, now
             paid_at=occurred_at,
         )
     earnings.write(conversion, share=terms.recruiter_share, now=now)
-    if is_sale:  # behind what is counted, as by a gateway's payment: two that meet wait for each other
+    if is_sale:  # after the count, as for a gateway's payment: two at the same time wait for each other
         buyer = payments.Payer(email_normalized=conversion.email_normalized)
         payments.stage_reopening([(buyer, occurred_at)], organization_id=organization_id, is_test=is_test)
     return conversion
@@ -88,7 +88,7 @@ def _terms(organization_id: UUID, body: Mapping[str, Any]) -> SaleTerms:
             400, "affiliate_not_in_program", "The campaign has no affiliate with this id.", field="affiliateId"
         )
     if partner.is_test:
-        message = "The affiliate is one to rehearse with and is never paid."
+        message = "This is a test affiliate, which is never paid."
         raise Refused(400, "test_affiliate_not_allowed", message, field="affiliateId")
     if partner.status != statuses.AffiliateStatus.Approved:
         raise Refused(409, "affiliate_not_approved", f"The affiliate is {partner.status}, not Approved.")
@@ -98,7 +98,7 @@ def _terms(organization_id: UUID, body: Mapping[str, Any]) -> SaleTerms:
 def _facts(
     organization_id: UUID, body: Mapping[str, Any], terms: SaleTerms, occurred_at: datetime, is_test: bool
 ) -> SaleFacts:
-    """Return the sale as if it stood alone: its customer's first, paid when it occurred."""
+    """Return the sale as its customer's first, paid when it occurred."""
     conversion_id = ids.new_id()
     email = body["customer_email"]
     return SaleFacts(
@@ -126,6 +126,6 @@ def _price(body: Mapping[str, Any], facts: SaleFacts) -> Price:
     if body["commission_cents"] is not None:
         return Price(None, body["commission_cents"])
     if not statuses.pays_on_sale(facts.terms.commission_model) and facts.terms.sale_leg_type is None:
-        message = "The campaign pays for clicks or leads; say commissionCents to pay for a sale."
+        message = "The campaign pays for clicks or leads; send commissionCents to pay for a sale."
         raise Refused(400, "not_a_sale_campaign", message, field="programId")
     return price.price_sale(facts)

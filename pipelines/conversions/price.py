@@ -1,4 +1,4 @@
-"""What a sale earns: its rate, on the terms in force now, and its commission by that rate.
+"""The price of a sale: its rate, by the current terms, and its commission at that rate.
 
 Source: tracking spec, "Server-to-server sale body" (precedence); core spec, "Program fields accepted on create or
 update", rule 4 (recurringMonths).
@@ -17,16 +17,16 @@ from pipelines.programs import standing
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a sale earns, in minor units of its currency. `rate` is None where the source itself said how much."""
+    """The commission of a sale, in minor units of its currency. `rate` is None if the source set the amount."""
 
     rate: CommissionRate | None
     commission_cents: int
 
 
 def price_sale(facts: SaleFacts, coupon: CommissionRate | None = None) -> Price:
-    """Return what a sale earns: nothing outside its customer's window. `coupon` is its code's own rate.
+    """Return the price of a sale: zero outside its customer's window. `coupon` is the rate of its coupon code.
 
-    In a campaign with performance tiers the affiliate's lock is staged, so that sales are measured one after another.
+    In a campaign with performance tiers the affiliate's lock is staged, so that sales are priced one after another.
     Raises ValueError for a Fixed rate in a currency that isn't supported.
     Budget: none; 3 round trips in a campaign with performance tiers, and a fourth while tiers are in a former home
     currency.
@@ -36,7 +36,7 @@ def price_sale(facts: SaleFacts, coupon: CommissionRate | None = None) -> Price:
 
 
 def _sale_leg_rate(terms: SaleTerms) -> CommissionRate | None:
-    """Return what a click or lead campaign pays for a sale beside; partner-specific rates never apply to that."""
+    """Return the rate that a click or lead campaign also pays for a sale; partner-specific rates never apply to it."""
     if terms.sale_leg_type is None or terms.sale_leg_value is None or statuses.pays_on_sale(terms.commission_model):
         return None
     return CommissionRate(

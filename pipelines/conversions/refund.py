@@ -1,7 +1,7 @@
-"""Refunds: what a parent conversion gives back, and the same fraction of its override.
+"""Refunds of a conversion, and of the same fraction of its override.
 
-A brand may refund any conversion, whichever source brought it: by a signed refund that names its external id, or by
-the conversion's id. A gateway that reports the same money later takes nothing back a second time (decision 73).
+A brand may refund a conversion of any source: by a signed refund with its external id, or by the conversion's id. A
+gateway that reports the same money later takes nothing back a second time (decision 73).
 Source: tracking spec, "Refund", section 3 "States and transitions" and section 6, conversion.refunded.
 """
 
@@ -27,7 +27,7 @@ from pipelines.webhooks import emit
 
 @dataclass(frozen=True, slots=True)
 class RefundResult:
-    """What a refund did; minor units of the conversion's currency."""
+    """The result of a refund; minor units of the conversion's currency."""
 
     conversion_id: UUID
     refunded_amount_cents: int
@@ -38,14 +38,14 @@ class RefundResult:
 def refund_by_external_id(
     *, organization_id: UUID, external_event_id: str, requested_cents: int | None, now: datetime
 ) -> RefundResult:
-    """Refund a conversion by its external id; None asks for what remains. The totals returned are final.
+    """Refund a conversion by its external id; None refunds what remains. The totals returned are final.
 
-    Of several with the same id the signed sale is meant, then the one of a gateway, of an import, of a person. A sale
-    that is accepted and not settled yet is settled first, under its lock. The override follows in a job.
+    If several have the same id, the signed sale is refunded, else the gateway's, the import's, the manual one. A sale
+    that is accepted and not settled yet is settled first, under its lock. A job updates the override.
     Raises Refused: 404 conversion_not_found; 422 refund_amount_invalid, already_fully_refunded,
     amount_exceeds_original.
-    Budget: 5 round trips (find; is it settled; lock; who follows it; commit), with the writes on the fourth; one more
-    to settle first, and one more when a payout names the conversion.
+    Budget: 5 round trips (find; is it settled; lock; override and payout; commit), with the writes on the fourth; one
+    more to settle first, and one more if the conversion is in a payout.
     """
     conversion_id = searches.find_refundable(organization_id=organization_id, external_event_id=external_event_id)
     if conversion_id is None:
@@ -58,10 +58,10 @@ def refund_by_external_id(
 
 
 def lock_conversion(organization_id: UUID, conversion_id: UUID) -> Conversion:
-    """Return a conversion that is there, locked; `stage_shared_payout_run_lock` comes first. Budget: 1 round trip."""
+    """Return an existing conversion, locked; `stage_shared_payout_run_lock` comes first. Budget: 1 round trip."""
     conversion = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     if conversion is None:
-        raise LookupError(f"conversion {conversion_id} is not there")
+        raise LookupError(f"conversion {conversion_id} does not exist")
     return conversion
 
 
@@ -75,12 +75,12 @@ def refund_conversion(
     reason: str | None = None,
     note: str | None = None,
 ) -> RefundResult:
-    """Refund a locked conversion; None asks for what remains. Its override follows in a job.
+    """Refund a locked conversion; None refunds what remains. A job updates the override.
 
     `stage_shared_payout_run_lock` was staged before the lock, and an override's sale is locked before the override.
-    `reason`, such as chargeback, and `note` are stored with the refund; `unreported_cents` is what a gateway's report
-    leaves of the brand's refunds. Raises Refused: 422 refund_amount_invalid, already_fully_refunded,
-    amount_exceeds_original. Budget: 1 round trip, and one more when a payout names it.
+    `reason`, such as chargeback, and `note` are stored with the refund; `unreported_cents` is the part of the brand's
+    refunds that the gateway has not reported. Raises Refused: 422 refund_amount_invalid, already_fully_refunded,
+    amount_exceeds_original. Budget: 1 round trip, and one more if it is in a payout.
     """
     organization_id, conversion_id = conversion.organization_id, conversion.id
     outcome = _decide(conversion, requested_cents)
@@ -110,7 +110,7 @@ def refund_conversion(
     followers = conversions.find_dependents(organization_id=organization_id, conversion_id=conversion_id)
     if followers.is_in_payout:
         take_back.take_back(conversion, outcome.reversal_cents, now=now)
-    # An override that is not written yet catches up by itself: its job locks this parent first.
+    # An override that is not written yet needs no job: its own locks this parent first and applies the refund.
     if followers.has_override:
         work.enqueue(jobs.REFUND_CASCADE, organization_id=organization_id, conversion_id=conversion_id)
     return RefundResult(
@@ -122,11 +122,11 @@ def refund_conversion(
 
 
 def refund_override(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
-    """Bring the override of a refunded conversion to the parent's fraction, refund by refund, in their order.
+    """Apply the refunds of a conversion to its override, one by one in their order, by the parent's fraction.
 
-    Idempotent, and right in any order: a cascade that runs before the override is written does nothing, and the
-    override's own job applies what it missed. From an override that was paid out nothing is taken; where more came back
-    than went since, it is given that.
+    Idempotent, and correct in any order: if it runs before the override is written, it does nothing, and the override's
+    own job applies the refunds. Nothing is taken from an override that was paid out; if more was restored than refunded
+    since, the override gets the difference back.
     Budget: 4 round trips (lock parent; lock override; refunds; payouts) and the writes with the commit.
     """
     advisory_locks.stage_shared_payout_run_lock(organization_id)
@@ -167,7 +167,7 @@ def _is_paid(override: Conversion) -> bool:
 
 
 def _is_over_reversed(parent: Conversion, override: Conversion) -> bool:
-    """Say whether more of an override is reversed than the refunds of its parent that stand call for."""
+    """Return whether more of an override is reversed than the current refunds of its parent require."""
     owed_cents = refund.change(
         commission_cents=override.commission_cents,
         reversed_cents=override.reversed_cents,
@@ -182,9 +182,9 @@ def _is_over_reversed(parent: Conversion, override: Conversion) -> bool:
 def _apply_to_override(
     parent: Conversion, override: Conversion, row: refunds.Refund, *, is_refunded_alone: bool
 ) -> Conversion:
-    """Stage what a refund of the parent, or a restoration, does to its override; return the override as it is then.
+    """Stage the effect of a refund or restoration of the parent on its override; return the override after it.
 
-    One that was refunded by itself (`is_refunded_alone`) is given nothing back.
+    An override that was refunded by itself (`is_refunded_alone`) gets nothing back.
     """
     if row.is_restoration:
         return restoration.apply_to_row(
@@ -205,7 +205,7 @@ def _apply_to_override(
         )
         status = statuses.ConversionStatus.Refunded.value if row.is_full else status
         if override.paid_cents > 0 and override.status != statuses.ConversionStatus.Refunded:
-            # It grew after it was paid out, or more came back: what was paid stays.
+            # Its commission grew after it was paid out, or a refund was restored: the paid amount stays.
             reversal_cents = min(reversal_cents, max(override.net_commission_cents - override.paid_cents, 0))
             is_left = override.net_commission_cents - reversal_cents > override.paid_cents
             status = override.status if is_left else statuses.ConversionStatus.Paid.value
@@ -222,10 +222,10 @@ def _apply_to_override(
 def _reverse(
     conversion: Conversion, row: refunds.Refund, *, reversal_cents: int, status: str, line_id: UUID | None = None
 ) -> None:
-    """Stage what a refund does to one row, parent or override: the row, its history, the ledger and the event.
+    """Stage the effect of a refund on one row, parent or override: the row, its history, the ledger and the event.
 
-    `conversion` says what stays unreported. `line_id` is the id of the line of history: the refund's own where the row
-    is the one that was refunded.
+    `conversion` has the new unreported amount. `line_id` is the id of the history line: the refund's own for the row
+    that was refunded.
     """
     is_override = conversion.parent_id is not None
     organization_id = conversion.organization_id

@@ -1,6 +1,6 @@
-"""What has passed its hold is approved, without a word: only a person's approval is an event.
+"""Approves conversions whose hold has passed. It emits no event: only a person's approval does.
 
-Whether a conversion can be paid never depends on this having run.
+Payouts do not depend on it: a conversion whose hold has passed can be paid before this runs.
 Source: core spec, section 3 "States" (Conversion) and "Organization profile" (payoutGraceDays).
 """
 

@@ -1,5 +1,4 @@
-"""Refunded money that came back, or a refund that a brand undoes: a conversion, and its override, earn again what that
-refund took.
+"""Restorations: refunded money came back, or a brand undoes a refund; conversion and override earn it again.
 
 Source: tracking spec, section 3 "States and transitions" and section 6, conversion.adjusted.
 """
@@ -31,10 +30,10 @@ _GATEWAYS = tuple(gateway.value for gateway in Gateway)
 
 
 def undo_brand_refunds(subject: ReviewedConversion, *, now: datetime) -> Conversion:
-    """Undo what the brand refunded of a conversion that `review.lock` locked; return the conversion as it is then.
+    """Undo the brand's refunds of a conversion that `review.lock` locked; return the conversion after it.
 
     All refunds that the brand booked are undone together, each once, but none that a gateway reported.
-    Raises Refused 409 nothing_to_restore. Budget: as `of_conversion`; 1 round trip more for an override.
+    Raises Refused 409 nothing_to_restore. Budget: as `restore_conversion`; 1 round trip more for an override.
     """
     conversion, parent = subject.conversion, subject.parent
     if parent is not None:
@@ -63,12 +62,12 @@ def restore_conversion(
     origin: RefundOrigin = RefundOrigin.gateway,
     parent: Conversion | None = None,
 ) -> Conversion:
-    """Bring a conversion that was locked as refunds lock it down to what is refunded of it still, and return it.
+    """Lower a conversion's refunded total to `refunded_cents`, and return the conversion after it.
 
-    Units: minor units of the conversion; of its refunds `unreported_cents` are the brand's, which its gateway has not
-    reported. Its override follows in a job. `parent` is the sale of an override that was
-    refunded by itself: the override gives back what the sale's refunds still take from it. Budget: 1 round trip (who
-    follows it), the writes with it, and up to three more where a payout names it.
+    The conversion was locked as refunds lock it. Amounts are its minor units; `unreported_cents` is the part of the
+    brand's refunds that the gateway has not reported. A job updates the override. `parent` is the sale of an override
+    that was refunded by itself: the sale's remaining refunds still take their share of the override. Budget: 1 round
+    trip (override and payout), the writes with it, and up to three more if it is in a payout.
     """
     organization_id, conversion_id = conversion.organization_id, conversion.id
     refund_row = Refund(
@@ -101,7 +100,7 @@ def restore_conversion(
 
 
 def is_over_reversed(conversion: Conversion, refunded_cents: int) -> bool:
-    """Return whether more of a conversion is reversed than refunds of that much call for, as after it grew."""
+    """Return whether more of a conversion is reversed than `refunded_cents` requires, as after an addition."""
     if conversion.status in EARNS_NOTHING or refunded_cents == conversion.amount_cents:
         return False
     owed_cents = -refund.change(
@@ -124,11 +123,11 @@ def apply_to_row(
     is_refunded_alone: bool = False,
     line_id: UUID | None = None,
 ) -> Conversion:
-    """Stage what a restoration does to one row, parent or override, and return the row as it is then.
+    """Stage the effect of a restoration on one row, parent or override, and return the row after it.
 
     The amounts are the sale's. A row that earns nothing gets nothing back until it earns again, and an override that
     was refunded by itself (`is_refunded_alone`) gets nothing back until that refund is undone. `line_id` is the id of
-    the line of history: the restoration's own where the row is the one that was restored.
+    the history line: the restoration's own for the row that was restored.
     """
     given_back_cents = 0
     if conversion.status not in EARNS_NOTHING and not is_refunded_alone:
@@ -169,7 +168,7 @@ def _refuse(message: str) -> Refused:
 def _stage(
     before: Conversion, after: Conversion, refund_row: Refund, given_back_cents: int, line_id: UUID | None
 ) -> None:
-    """Stage the row, what was reversed of it, its history, the ledger and the event."""
+    """Stage the row, its reversal, history line, ledger entry and event."""
     key = {"organization_id": before.organization_id, "conversion_id": before.id}
     if after is not before:
         refunds.stage_restoration_effect(

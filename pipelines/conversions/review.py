@@ -1,8 +1,8 @@
-"""What people decide about a conversion: validate, invalidate, approve, deny; the override follows its sale.
+"""Decisions of people about a conversion: validate, invalidate, approve, deny; the override follows its sale.
 
-Every row is given its status, its entry in the ledger and its event in one transaction. A row that stops earning
-gives back what it still earned, a row that earns again gets that back, and then refunds that came meanwhile take their
-share: the ledger always sums up to what the columns say.
+Every row gets its status, ledger entry and event in one transaction. A row that stops earning gives back its remaining
+commission; a row that earns again gets it back, and refunds from the time between take their share: the ledger always
+equals the columns.
 Source: core spec, section 3 "States"; tracking spec, section 3 and section 6.
 """
 
@@ -28,7 +28,7 @@ from pipelines.webhooks import emit
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
-    """What was decided: `id` is the cause that the ledger names."""
+    """A decision: `id` is the cause in its ledger entries."""
 
     id: UUID
     action: Action
@@ -52,7 +52,7 @@ def lock(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Review
     advisory_locks.stage_shared_payout_run_lock(organization_id)
     settlement.settle_if_waiting(organization_id=organization_id, conversion_id=conversion_id, now=now)
     parent_id = reviews.find_parent(organization_id=organization_id, conversion_id=conversion_id)
-    # The parent before its override, as everywhere.
+    # The parent before its override: the lock order.
     parent = conversions.lock(organization_id=organization_id, conversion_id=parent_id) if parent_id else None
     conversion = conversions.lock(organization_id=organization_id, conversion_id=conversion_id)
     if conversion is None:
@@ -61,11 +61,11 @@ def lock(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Review
 
 
 def decide(subject: ReviewedConversion, *, action: Action, reason: str | None, now: datetime) -> Conversion:
-    """Take an action on a locked conversion and on its override; return the conversion as it is then.
+    """Take an action on a locked conversion and on its override; return the conversion after it.
 
-    An override that is not written yet is born with its parent's status. One that waits for its sale's approval is
-    released by it, and stays Pending until its own hold has passed.
-    Raises Refused 409 invalid_status_transition, also for what the other of two at once has done.
+    An override that is not written yet starts with its parent's status. One that waits for its sale's approval no
+    longer waits after it, and stays Pending until its own hold has passed.
+    Raises Refused 409 invalid_status_transition, also if a concurrent request has just decided.
     """
     conversion, parent = subject.conversion, subject.parent
     status = _next_status(action, conversion, parent)
@@ -84,7 +84,7 @@ def _next_status(action: Action, conversion: Conversion, parent: Conversion | No
         message = f"A conversion that is {conversion.status} cannot be {action}."
         raise Refused(409, "invalid_status_transition", message)
     if action == Action.validate and parent is not None and parent.status in EARNS_NOTHING:
-        message = f"The conversion that this one belongs to is {parent.status}; it comes back with it."
+        message = f"This override's sale is {parent.status}; validate the sale, and the override follows."
         raise Refused(409, "invalid_status_transition", message)
     if action == Action.approve and conversion.payout_locked:
         raise Refused(409, "invalid_status_transition", "Locked history is never paid, so it cannot be approved.")
@@ -103,7 +103,7 @@ def _apply_to_override(decision: _Decision, parent: Conversion) -> None:
 
 
 def _apply(decision: _Decision, conversion: Conversion, status: ConversionStatus, parent: Conversion) -> Conversion:
-    """Stage one row's new status with its money and its event; `parent` is the row itself for a sale."""
+    """Stage one row's new status with its ledger entries and event; `parent` is the row itself for a sale."""
     if conversion.status in EARNS_NOTHING and status not in EARNS_NOTHING:
         after = _earn_again(decision, conversion, status, parent)
     else:
@@ -125,7 +125,7 @@ def _apply(decision: _Decision, conversion: Conversion, status: ConversionStatus
 
 
 def _set_status(decision: _Decision, conversion: Conversion, status: ConversionStatus) -> Conversion:
-    """Stage another status; a row that stops earning gives back what it still earned."""
+    """Stage another status; a row that stops earning gives back its remaining commission."""
     reviews.stage_status(organization_id=conversion.organization_id, conversion_id=conversion.id, status=status.value)
     if status in EARNS_NOTHING and conversion.status not in EARNS_NOTHING:
         _stage_entry(decision, conversion, -conversion.net_commission_cents)
@@ -136,7 +136,7 @@ def _set_status(decision: _Decision, conversion: Conversion, status: ConversionS
 def _earn_again(
     decision: _Decision, conversion: Conversion, status: ConversionStatus, parent: Conversion
 ) -> Conversion:
-    """Stage that a row earns again, at its own numbers, less what refunds took from it meanwhile."""
+    """Stage that a row earns again: its own amounts less what later refunds take."""
     _stage_entry(decision, conversion, conversion.net_commission_cents)
     late_cents = _stage_late_reversals(decision, conversion, parent)
     status_after = _status_after(conversion, late_cents, status)
@@ -154,7 +154,7 @@ def _earn_again(
 
 
 def _status_after(conversion: Conversion, late_cents: int, status: ConversionStatus) -> ConversionStatus:
-    """Return the status of a row that earns again: what was paid for while it earned nothing is not due once more."""
+    """Return the status of a row that earns again: Paid if its commission was already paid, so it is not due twice."""
     if conversion.refunded_at is not None:
         return ConversionStatus.Refunded
     is_paid = 0 < conversion.net_commission_cents - late_cents <= conversion.paid_cents
@@ -162,18 +162,18 @@ def _status_after(conversion: Conversion, late_cents: int, status: ConversionSta
 
 
 def _stage_late_reversals(decision: _Decision, conversion: Conversion, parent: Conversion) -> int:
-    """Stage what refunds that came while the row earned nothing take back now; returns how much in all."""
-    refunds_ = reviews.list_reached(
+    """Stage the reversals of refunds made while the row earned nothing; return their sum."""
+    applied = reviews.list_reached(
         organization_id=conversion.organization_id, parent_id=parent.id, conversion_id=conversion.id
     )
     own = refunds.find_own(conversion)
-    if own is not None and own.is_full:  # the refund of a share by itself takes what its sale's refunds leave
-        refunds_ = [AppliedRefund(own.id, cumulative_cents=0, is_full=True)]
+    if own is not None and own.is_full:  # a refund of the override itself takes what its sale's refunds leave
+        applied = [AppliedRefund(own.id, cumulative_cents=0, is_full=True)]
     late = review.late_reversals(
         commission_cents=conversion.commission_cents,
         reversed_cents=conversion.reversed_cents,
         parent_amount_cents=parent.amount_cents,
-        refunds=refunds_,
+        refunds=applied,
     )
     for refund_id, cents in late:
         reviews.stage_late_reversal(
@@ -201,7 +201,7 @@ def _stage_late_reversals(decision: _Decision, conversion: Conversion, parent: C
 
 def _stage_entry(decision: _Decision, conversion: Conversion, cents: int) -> None:
     if conversion.payout_locked:
-        return  # the ledger never had it
+        return  # locked history has no ledger entries
     entries.stage(conversion, kind="adjust", amount_cents=cents, cause_id=decision.id, created_at=decision.at)
 
 

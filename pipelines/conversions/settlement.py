@@ -24,10 +24,10 @@ from pipelines.earnings import EarnedConversion
 
 
 def settle_sale(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
-    """Price an accepted sale and write its conversion with all that goes with one; convert the buyer's lead.
+    """Price an accepted sale and write its conversion with all related rows; convert the buyer's lead.
 
-    Idempotent: a sale that has its conversion is left alone (facts twice; commit). A read or a refund that comes first
-    calls this inline under the same lock. Terms are those in force now.
+    Idempotent: a sale that has its conversion is skipped (facts twice; commit). A read or a refund that comes before
+    the job calls this inline under the same lock. The current terms apply.
     Budget: 2 round trips (facts; writes and commit), three more in a campaign with performance tiers, and a fourth
     while tiers are in a former home currency.
     """
@@ -35,9 +35,9 @@ def settle_sale(*, organization_id: UUID, sale_id: UUID, now: datetime) -> None:
 
 
 def settle_sales(*, organization_id: UUID, sale_ids: Sequence[UUID], now: datetime) -> None:
-    """Settle sales of one organization as `sale` does one after another, in the order of their ids.
+    """Settle sales of one organization in the order of their ids, with the result of `settle_sale` for each in turn.
 
-    Budget: that of one, however many they are; in a campaign with performance tiers that of each.
+    Budget: that of one sale for any number; in a campaign with performance tiers that of each.
     """
     facts = sales.lock_unsettled(organization_id=organization_id, sale_ids=sale_ids)
     tiered_ids = {sale_facts.affiliate_id for sale_facts in facts if sale_facts.terms.has_tiers}
@@ -48,9 +48,9 @@ def settle_sales(*, organization_id: UUID, sale_ids: Sequence[UUID], now: dateti
 
 
 def _group_independent(facts: Sequence[SaleFacts]) -> list[list[SaleFacts]]:
-    """Return sales in parts whose sales do not depend on each other, each part only on those before it.
+    """Return the sales in groups: sales of one group are independent, and depend only on earlier groups.
 
-    By performance tiers a sale is priced by what its affiliate has brought before it.
+    With performance tiers the price of a sale depends on the affiliate's earlier sales.
     """
     groups: list[list[SaleFacts]] = []
     group_numbers: Counter[UUID] = Counter()
@@ -110,9 +110,9 @@ def _payer_from_facts(facts: SaleFacts) -> payments.Payer:
 
 
 def settle_if_waiting(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> bool:
-    """Settle inline when this id was given out and its conversion does not exist yet; say whether it was so.
+    """Settle inline if this id is an accepted sale without its conversion; return whether it was.
 
-    Budget: 1 round trip, and those of `sale` when it waits.
+    Budget: 1 round trip, and those of `settle_sale` if it was.
     """
     is_waiting = sales.is_unsettled(organization_id=organization_id, sale_id=conversion_id)
     if is_waiting:
@@ -121,9 +121,9 @@ def settle_if_waiting(*, organization_id: UUID, conversion_id: UUID, now: dateti
 
 
 def find_and_settle(*, organization_id: UUID, id: UUID | None, external_event_id: str | None, now: datetime) -> bool:
-    """Settle inline what a search by either id is about to look for; say whether it waited for that.
+    """Settle inline an unsettled sale that a search by either id would find; return whether there was one.
 
-    Budget: 1 round trip, and those of `sale` when it waits.
+    Budget: 1 round trip, and those of `settle_sale` if there was one.
     """
     sale_id = sales.find_unsettled(organization_id=organization_id, sale_id=id, external_event_id=external_event_id)
     if sale_id is not None:
@@ -134,10 +134,10 @@ def find_and_settle(*, organization_id: UUID, id: UUID | None, external_event_id
 def build_conversion(
     facts: SaleFacts, sale_price: Price, *, type: str, source: str, decision: Decision | None = None
 ) -> Conversion:
-    """Return the conversion of a sale, Pending as a rule, under the sale's id and created when the sale was accepted.
+    """Return the conversion of a sale, normally Pending, with the sale's id, created when the sale was accepted.
 
-    `decision` is why its affiliate is credited, where the sale alone does not say it. One whose buyer is the affiliate
-    may be Denied, or await an approval.
+    `decision` is why its affiliate is credited, if the sale alone does not decide it. If the buyer is the affiliate, it
+    may be Denied or await an approval.
     """
     initial = self_referrals.initial_state(
         buyer_email=None if type == ConversionType.Bonus else facts.customer_email,

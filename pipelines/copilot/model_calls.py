@@ -1,6 +1,6 @@
-"""The model is asked, by a worker: prepare (tx), call (no tx), record (tx). Whatever it answers, nothing is done here.
+"""A worker's call to the model: prepare (tx), call (no tx), record (tx). It runs no operation for the model.
 
-A model that gives no answer is not asked again by itself: the person sees why, and decides.
+A call without an answer is not retried automatically: the user sees why, and decides.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PreparedPrompt:
-    """What the model is to be sent, for which turn of which conversation; `tokens` are counted for it on `day`."""
+    """The request to the model for a turn of a conversation; its `tokens` are counted on `day`."""
 
     organization_id: UUID
     conversation_id: UUID
@@ -38,12 +38,12 @@ class PreparedPrompt:
 
 
 def prepare(*, organization_id: UUID, conversation_id: UUID, turn: int, now: datetime) -> PreparedPrompt | None:
-    """Return what to send, counted against the day; None when nobody waits, and for more than it has left."""
+    """Return the request, counted against the day's budget; None if no answer is awaited or the budget is used up."""
     conversation = _lock_if_thinking(organization_id, conversation_id, turn)
     options = settings.current().copilot
     if conversation is None:
         return None
-    if options.model is None:  # it was switched off since
+    if options.model is None:  # the co-pilot was switched off since
         transcript.fail(conversation, CopilotFailure.Away, now=now)
         return None
     messages = [
@@ -73,7 +73,7 @@ def prepare(*, organization_id: UUID, conversation_id: UUID, turn: int, now: dat
 
 
 def call(prepared: PreparedPrompt) -> ModelReply | CopilotFailure:
-    """Ask the endpoint and read its reply, or why there is none."""
+    """Call the endpoint and return its reply, or the reason for the failure."""
     try:
         answer = copilot.complete(prepared.body)
     except ModelAway as away:
@@ -89,7 +89,7 @@ def call(prepared: PreparedPrompt) -> ModelReply | CopilotFailure:
 
 
 def record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure, *, now: datetime) -> None:
-    """Write down a reply; the person's next request does what it wants. Late ones are counted and dropped."""
+    """Record a reply; the user's next request runs its calls. Late replies are counted and dropped."""
     if isinstance(answer, ModelReply) and answer.tokens is not None:
         difference = answer.tokens - prepared.tokens
         daily_usage.stage_correct(organization_id=prepared.organization_id, day=prepared.day, by=difference)
@@ -110,7 +110,7 @@ def record(prepared: PreparedPrompt, answer: ModelReply | CopilotFailure, *, now
 
 
 def _reply_entry(conversation: CopilotConversation, answer: ModelReply) -> NewEntry:
-    """Return a reply with its calls under ids of ours."""
+    """Return the entry of a reply, with ids that we assign to its calls."""
     calls: list[dict[str, Any]] = [
         {"id": f"call_{conversation.turn}_{number}", "tool": wish.tool, "arguments": wish.arguments}
         for number, wish in enumerate(answer.calls, 1)

@@ -1,4 +1,4 @@
-"""What a person says to the co-pilot: a question, the same once more, and yes or no to what it proposed."""
+"""A user's requests to the co-pilot: ask, retry, and confirm or decline what it proposed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ _EXPIRED = {"error": "expired", "message": "The person did not confirm this in t
 
 @dataclass(frozen=True, slots=True)
 class CopilotUser:
-    """Who asks: a person of an organization in their role, and the tools of that role (the JSON of a list)."""
+    """The user: a member of an organization, their role, and the tools of that role (the JSON of a list)."""
 
     organization_id: UUID
     member_id: UUID
@@ -42,7 +42,7 @@ class CopilotUser:
 
 
 def start(user: CopilotUser, text: str, *, now: datetime) -> CopilotConversation:
-    """Begin a conversation with a question."""
+    """Start a conversation with a question."""
     title = " ".join(text.split())
     conversation = conversations.insert(
         {
@@ -67,13 +67,13 @@ def start(user: CopilotUser, text: str, *, now: datetime) -> CopilotConversation
 
 
 def ask(user: CopilotUser, conversation_id: UUID, text: str, *, now: datetime) -> CopilotConversation:
-    """Ask something more. What was proposed and not decided is declined by that.
+    """Ask another question. It declines acts that were proposed and not decided.
 
-    Raises Refused: 404; 409 copilot_busy while the model is at work, copilot_conversation_full.
+    Raises Refused: 404; 409 copilot_busy while the model works, copilot_conversation_full.
     """
     conversation = _lock_idle(user, conversation_id, now=now)
     if conversation.questions >= MAX_QUESTIONS:
-        message = f"A conversation takes {MAX_QUESTIONS} questions. Begin another one."
+        message = f"A conversation takes {MAX_QUESTIONS} questions. Start another one."
         raise Refused(409, "copilot_conversation_full", message)
     new_entries = _decline_proposed(conversation)
     updated = conversations.change(
@@ -84,20 +84,19 @@ def ask(user: CopilotUser, conversation_id: UUID, text: str, *, now: datetime) -
 
 
 def retry(user: CopilotUser, conversation_id: UUID, *, now: datetime) -> CopilotConversation:
-    """Ask the model once more what it gave no answer to. Raises Refused: 404; 409 copilot_busy, nothing_to_retry."""
+    """Ask the model the last, failed question again. Raises Refused: 404; 409 copilot_busy, nothing_to_retry."""
     conversation = _lock_idle(user, conversation_id, now=now)
     if conversation.state != ConversationState.Failed:
-        raise Refused(409, "nothing_to_retry", "The last question has its answer.")
+        raise Refused(409, "nothing_to_retry", "The last question has an answer.")
     updated = conversations.change(conversation, {"rounds": 0, "role": user.role})
     conversations.stage_tools(updated, user.tools)
     return transcript.ask_model(updated, [], now=now)
 
 
 def claim(user: CopilotUser, conversation_id: UUID, act_id: UUID, *, now: datetime) -> CopilotAct | None:
-    """Take an act that is about to be done, so that nobody else does it; None where it was decided, or is being done.
+    """Claim a confirmed act so that no other request runs it; None if it is decided or running.
 
-    One whose process died while it was done is given again after a minute. Raises Refused: 404; 409
-    copilot_act_expired.
+    An act whose process died can be claimed again after a minute. Raises Refused: 404; 409 copilot_act_expired.
     """
     _, act = _lock_act(user, conversation_id, act_id)
     is_abandoned = act.state == ActState.Running and act.begun_at is not None and now - act.begun_at >= ACT_TIMEOUT
@@ -109,14 +108,14 @@ def claim(user: CopilotUser, conversation_id: UUID, act_id: UUID, *, now: dateti
 
 
 def unclaim(user: CopilotUser, act: CopilotAct) -> None:
-    """Let an act that could not be done now be confirmed again."""
+    """Make an act that could not run now confirmable again."""
     _, current = _lock_act(user, act.conversation_id, act.id)
     if current.state == ActState.Running and current.begun_at == act.begun_at:
         acts.change(current, {"state": ActState.Proposed, "begun_at": None})
 
 
 def finish(user: CopilotUser, act: CopilotAct, result: Mapping[str, Any], *, is_done: bool, now: datetime) -> None:
-    """Write down what the operation said to an act that was confirmed; then the conversation goes on."""
+    """Record the operation's answer to a confirmed act; then the conversation continues."""
     conversation, current = _lock_act(user, act.conversation_id, act.id)
     if current.state != ActState.Running:
         return
@@ -125,7 +124,7 @@ def finish(user: CopilotUser, act: CopilotAct, result: Mapping[str, Any], *, is_
 
 
 def decline(user: CopilotUser, conversation_id: UUID, act_id: UUID, *, now: datetime) -> None:
-    """Say no to an act; one that was decided stays as it is. Raises Refused (404)."""
+    """Decline an act; one that is already decided stays unchanged. Raises Refused (404)."""
     conversation, act = _lock_act(user, conversation_id, act_id)
     if act.state != ActState.Proposed:
         return
@@ -138,7 +137,7 @@ def decline(user: CopilotUser, conversation_id: UUID, act_id: UUID, *, now: date
 def _record_decision(
     conversation: CopilotConversation, act: CopilotAct, result: Mapping[str, Any], *, now: datetime
 ) -> None:
-    """Tell the model, once every act of its reply is decided."""
+    """Record a decision; call the model once every act of its reply is decided."""
     new_entries = [NewEntry(EntryKind.Result, orjson.dumps(result).decode(), call_id=act.call_id)]
     others = acts.list_of_conversation(conversation.organization_id, conversation.id)
     if conversation.state == ConversationState.Asking and not any(other.state in _OPEN_STATES for other in others):
@@ -149,19 +148,19 @@ def _record_decision(
 
 
 def _decline_proposed(conversation: CopilotConversation) -> Sequence[NewEntry]:
-    """Decline what was proposed and not decided. What is being done this moment is neither declined nor waited for."""
+    """Decline acts that are proposed and not decided. Running acts are neither declined nor waited for."""
     new_entries = []
     for act in acts.list_of_conversation(conversation.organization_id, conversation.id):
         if act.state == ActState.Proposed:
             locked = acts.lock(organization_id=act.organization_id, conversation_id=act.conversation_id, act_id=act.id)
-            assert locked is not None  # its conversation is locked, and nobody deletes an act alone
+            assert locked is not None  # its conversation is locked, and an act is never deleted by itself
             acts.change(locked, {"state": ActState.Declined, "result": _DECLINED})
             new_entries.append(NewEntry(EntryKind.Result, orjson.dumps(_DECLINED).decode(), call_id=act.call_id))
     return new_entries
 
 
 def _lock_idle(user: CopilotUser, conversation_id: UUID, *, now: datetime) -> CopilotConversation:
-    """Return a person's conversation, locked, that waits for them. Raises Refused: 404; 409 copilot_busy."""
+    """Return a user's idle conversation, locked. Raises Refused: 404; 409 copilot_busy."""
     conversation = conversations.lock(
         organization_id=user.organization_id, member_id=user.member_id, conversation_id=conversation_id
     )
@@ -169,7 +168,7 @@ def _lock_idle(user: CopilotUser, conversation_id: UUID, *, now: datetime) -> Co
         raise not_found("conversation", conversation_id)
     if conversation.state in (ConversationState.Thinking, ConversationState.Working):
         if now - conversation.changed_at < MODEL_TIMEOUT:
-            raise Refused(409, "copilot_busy", "The co-pilot is still at the last question.")
+            raise Refused(409, "copilot_busy", "The co-pilot is still working on the last question.")
         return transcript.fail(conversation, CopilotFailure.Silent, now=now)
     return conversation
 

@@ -1,6 +1,6 @@
-"""What the model wants is done for it as far as it only looks, and proposed where it would change something.
+"""The model's tool calls: reads are run, changes are proposed to the user.
 
-Between the two functions the person's own request asks the operations; no transaction is open then.
+Between the two functions the user's request calls the operations; no transaction is open then.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class TakenCalls:
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What came of a call: the `result` of one that looks (JSON), or the `preview` of one that is proposed."""
+    """The outcome of a call: the `result` of a read (JSON), or the `preview` of a proposed change."""
 
     call: Mapping[str, Any]
     result: str | None = None
@@ -45,9 +45,9 @@ class CallOutcome:
 
 
 def take(user: CopilotUser, conversation_id: UUID, *, now: datetime) -> TakenCalls | None:
-    """Take what the model wants to see, so that no other request looks it up as well; None when that is nothing.
+    """Take the model's calls, so that no other request runs them; return None without calls.
 
-    What a request took that died is given again after a minute. A model that is silent for too long has failed.
+    Calls taken by a request that died can be taken again after a minute. A model that is silent too long has failed.
     Raises Refused (404).
     """
     conversation = conversations.lock(
@@ -68,12 +68,12 @@ def take(user: CopilotUser, conversation_id: UUID, *, now: datetime) -> TakenCal
     return TakenCalls(conversations.change(conversation, {"begun_at": now}), replies[-1].calls)
 
 
-def record(user: CopilotUser, wanted: TakenCalls, outcomes: Sequence[CallOutcome], *, now: datetime) -> None:
-    """Write down what came of the calls; the model goes on, or the person is asked where something is proposed.
+def record(user: CopilotUser, taken: TakenCalls, outcomes: Sequence[CallOutcome], *, now: datetime) -> None:
+    """Record the outcomes; then the model is called again, or the user is asked to confirm what is proposed.
 
-    Changes nothing where another request took the calls meanwhile.
+    Changes nothing if another request took the calls in the meantime.
     """
-    before = wanted.conversation
+    before = taken.conversation
     conversation = conversations.lock(
         organization_id=user.organization_id, member_id=user.member_id, conversation_id=before.id
     )

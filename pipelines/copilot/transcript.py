@@ -1,4 +1,4 @@
-"""What is said in a conversation is written down under its lock, numbered, with the state that it leads to."""
+"""Appends numbered entries to a locked conversation, and sets its next state."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from pipelines import work
 
 @dataclass(frozen=True, slots=True)
 class NewEntry:
-    """Something to write down: `calls` of a reply, `call_id` of a result."""
+    """An entry to append: `calls` of a reply, `call_id` of a result."""
 
     kind: EntryKind
     text: str
@@ -26,7 +26,7 @@ class NewEntry:
 def stage_entries(
     conversation: CopilotConversation, first_number: int, new_entries: Sequence[NewEntry], *, now: datetime
 ) -> None:
-    """Stage what was said, as the entries from number `first` on."""
+    """Stage the entries, numbered from `first_number` on."""
     for number, new_entry in enumerate(new_entries, first_number):
         entry = CopilotEntry(number, new_entry.kind, new_entry.text, new_entry.calls, new_entry.call_id, now)
         entries.stage(conversation, entry)
@@ -35,7 +35,7 @@ def stage_entries(
 def add(
     conversation: CopilotConversation, new_entries: Sequence[NewEntry], changes: Mapping[str, Any], *, now: datetime
 ) -> CopilotConversation:
-    """Write down what was said in a locked conversation and where it stands now; returns it as it is then."""
+    """Append entries to a locked conversation and change its columns; return it after it."""
     stage_entries(conversation, conversation.entries + 1, new_entries, now=now)
     defaults = {
         "failure": None,
@@ -47,7 +47,7 @@ def add(
 
 
 def stage_model_call(conversation: CopilotConversation, turn: int) -> None:
-    """Stage the job that asks the model for this turn, and for no later one."""
+    """Stage the job that calls the model for this turn, and for no later one."""
     organization_id = conversation.organization_id
     work.enqueue(jobs.COPILOT_ASK, organization_id=organization_id, conversation_id=conversation.id, turn=turn)
 
@@ -55,7 +55,7 @@ def stage_model_call(conversation: CopilotConversation, turn: int) -> None:
 def ask_model(
     conversation: CopilotConversation, new_entries: Sequence[NewEntry], *, now: datetime
 ) -> CopilotConversation:
-    """Write down what was said and ask the model, unless it was asked often enough for this question."""
+    """Append entries and call the model, unless this question has used all its calls."""
     if conversation.rounds >= MAX_ROUNDS:
         return fail(conversation, CopilotFailure.Rounds, new_entries, now=now)
     turn = conversation.turn + 1
@@ -67,5 +67,5 @@ def ask_model(
 def fail(
     conversation: CopilotConversation, failure: CopilotFailure, new_entries: Sequence[NewEntry] = (), *, now: datetime
 ) -> CopilotConversation:
-    """Write down why there is no answer; what was asked stays."""
+    """Record why there is no answer; the question stays."""
     return add(conversation, new_entries, {"state": ConversationState.Failed, "failure": failure}, now=now)

@@ -1,4 +1,5 @@
-"""Families of codes: made at the processor, changed here, archived with their codes, deleted while they have none.
+"""Coupons, which are families of codes: created at the processor, changed in our database, archived with their codes,
+deleted while they have none.
 
 Source: tracking spec, "Campaign coupon", section 3 "States and transitions", "Coupons".
 """
@@ -30,7 +31,7 @@ from pipelines.webhooks import emit
 
 @dataclass(frozen=True, slots=True)
 class StartedFamily:
-    """A coupon that is written and about to be made, and where; `is_asked_again`: somebody may have asked before."""
+    """A coupon in state "minting", and where it is created; `is_asked_again`: an earlier call may have created it."""
 
     coupon: CampaignCoupon
     place: MintingPlace
@@ -46,10 +47,10 @@ def start(
     now: datetime,
     created_by: UUID | None = None,
 ) -> StartedFamily:
-    """Write a coupon that is about to be made. `wanted` is `schemas.coupons.campaign.CampaignCouponBody` loaded,
-    `created_by` the member who creates it, if a member does.
+    """Write a coupon that is about to be created. `body` is `schemas.coupons.campaign.CampaignCouponBody` loaded,
+    `created_by` the member who creates it, if any.
 
-    One that was begun under this id less than an hour ago is gone on with.
+    If it was started with this id less than an hour ago, that one is continued.
     Raises Refused: 404 not_found; 409 invalid_status_transition for an archived program; 400 invalid_request; what
     `terms.check_rate` raises; 422 processor_not_connected.
     """
@@ -65,7 +66,7 @@ def start(
             raise places.not_connected_refusal()
         return StartedFamily(started, place, is_asked_again=True)
     if started is not None:
-        coupon_id = ids.new_id()  # its hour is over: this is another request
+        coupon_id = ids.new_id()  # the hour has passed: this is another request
     if body["expires_at"] is not None and body["expires_at"] <= now:
         raise Refused(400, "invalid_request", "expiresAt must be in the future.", field="expiresAt")
     if body["commission_type"] is not None:
@@ -102,19 +103,19 @@ def start(
 
 
 def resume(*, organization_id: UUID, coupon_id: UUID, now: datetime) -> StartedFamily | None:
-    """Return a coupon whose making was not finished; None when nothing is left to do."""
+    """Return a coupon whose creation is unfinished; None if nothing is left to do."""
     coupon = campaign_coupons.lock(organization_id=organization_id, coupon_id=coupon_id)
     if coupon is None or coupon.state != "minting":
         return None
     place = places.find_by_connection(organization_id, coupon.connection_id, now=now)
-    if place is None:  # its connection ended meanwhile: what was asked for cannot be had any more
+    if place is None:  # its connection has ended: it can no longer be created
         campaign_coupons.stage_remove(coupon)
         return None
     return StartedFamily(coupon, place, is_asked_again=True)
 
 
 def create_at_processor(started: StartedFamily) -> GatewayResult:
-    """Make a coupon at the processor, once. Calls the gateway."""
+    """Create a coupon at the processor, once. Calls the gateway."""
     if started.coupon.processor_coupon_id is not None:
         return GatewayResult(started.coupon.processor_coupon_id)
     rail, account, order = registry.processor(), started.place.account, places.family_order(started.coupon)
@@ -129,9 +130,9 @@ def create_at_processor(started: StartedFamily) -> GatewayResult:
 def settle(
     started: StartedFamily, result: GatewayResult, *, now: datetime, on_active: Callable[[CampaignCoupon], None]
 ) -> CampaignCoupon | None:
-    """Write what came of it: active with its event, or removed, or still minting; None when it is gone.
+    """Record the result: active with its event, removed (None), or still minting.
 
-    `note` is told of a coupon that is active by this call, for the audit log.
+    `on_active` is called with a coupon that this call activates, for the audit log.
     """
     before = started.coupon
     coupon = campaign_coupons.lock(organization_id=before.organization_id, coupon_id=before.id)
@@ -159,7 +160,7 @@ def settle(
 
 
 def finish(started: StartedFamily, result: GatewayResult, *, now: datetime) -> datetime | None:
-    """Write what came of it, and return when to ask again; None when it is settled."""
+    """Record the result, and return when to try again; None if it is final."""
     after = settle(started, result, now=now, on_active=lambda coupon: _stage_audit(coupon, now))
     if after is not None and after.state == "minting":
         return places.next_retry_at(after.created_at, now)
@@ -177,7 +178,7 @@ def _stage_audit(coupon: CampaignCoupon, now: datetime) -> None:
 
 
 def find(*, organization_id: UUID, program_id: UUID, coupon_id: UUID) -> CountedCoupon:
-    """Return a coupon of a program as it is shown. Raises Refused 404 not_found."""
+    """Return a coupon of a program with its counts. Raises Refused 404 not_found."""
     coupon = campaign_coupons.find_counted(organization_id=organization_id, program_id=program_id, coupon_id=coupon_id)
     if coupon is None:
         raise not_found("coupon", coupon_id)
@@ -187,7 +188,7 @@ def find(*, organization_id: UUID, program_id: UUID, coupon_id: UUID) -> Counted
 def lock(*, organization_id: UUID, program_id: UUID, coupon_id: UUID) -> CampaignCoupon:
     """Return an active coupon of a program, locked until the transaction ends.
 
-    Raises Refused: 404 not_found; 409 invalid_status_transition for one that is archived or still being made.
+    Raises Refused: 404 not_found; 409 invalid_status_transition for one that is archived or still being created.
     """
     coupon = campaign_coupons.lock(organization_id=organization_id, coupon_id=coupon_id)
     if coupon is None or coupon.program_id != program_id:
@@ -200,14 +201,18 @@ def check_active(coupon: CampaignCoupon) -> None:
     """Raise Refused 409 invalid_status_transition unless codes can be minted from a coupon."""
     if coupon.is_active:
         return
-    why = "is archived" if coupon.state == "archived" else "is still being made at the processor; try again in a minute"
+    why = (
+        "is archived"
+        if coupon.state == "archived"
+        else "is still being created at the processor; try again in a minute"
+    )
     raise Refused(409, "invalid_status_transition", f"The coupon {why}.")
 
 
 def change(coupon: CampaignCoupon, changes: Mapping[str, Any], *, now: datetime) -> CampaignCoupon:
     """Change a locked coupon. `changes` is `CampaignCouponChanges` loaded.
 
-    Whoever is taken off the allow-list loses the codes that they minted themselves.
+    An affiliate who is removed from the allow-list loses the codes that they minted themselves.
     Raises Refused 400 invalid_request for affiliates of another program.
     """
     columns = {name: value for name, value in changes.items() if name != "granted_affiliate_ids"}
@@ -228,7 +233,7 @@ def change(coupon: CampaignCoupon, changes: Mapping[str, Any], *, now: datetime)
 
 
 def archive(coupon: CampaignCoupon, *, now: datetime) -> CampaignCoupon:
-    """End a locked coupon and all its codes; jobs end them at their gateways, and the last one tells the brand."""
+    """Archive a locked coupon and revoke all its codes; jobs switch them off, and the last one emits the event."""
     codes = revocation.revoke_all(coupon, now=now)
     archived = campaign_coupons.change(
         coupon, {"state": "archived", "archived_at": now, "updated_at": now, "archived_codes": len(codes)}
@@ -238,14 +243,14 @@ def archive(coupon: CampaignCoupon, *, now: datetime) -> CampaignCoupon:
 
 
 def delete(coupon: CampaignCoupon, *, now: datetime) -> None:
-    """Delete a locked coupon that never had a code, here and by a job at the processor.
+    """Delete a locked coupon that never had a code; a job deletes it at the processor.
 
-    Raises Refused: 409 invalid_status_transition while it is being made; 422 has_affiliate_coupons.
+    Raises Refused: 409 invalid_status_transition while it is being created; 422 has_affiliate_coupons.
     """
     if coupon.state == "minting":
         check_active(coupon)
     if affiliate_coupons.has_any(organization_id=coupon.organization_id, coupon_id=coupon.id):
-        message = "Affiliates have or had codes of this coupon, so it stays; archive it (POST …/archive) instead."
+        message = "This coupon has or had codes, so it cannot be deleted; archive it (POST …/archive) instead."
         raise Refused(422, "has_affiliate_coupons", message)
     campaign_coupons.stage_remove(coupon)
     work.enqueue(
@@ -272,7 +277,7 @@ def _check_affiliates(organization_id: UUID, program_id: UUID, affiliate_ids: Se
     )
     for affiliate_id in unique_ids:
         if affiliate_id not in ids_of_program:
-            message = f"{affiliate_id} is no affiliate of this program."
+            message = f"{affiliate_id} is not an affiliate of this program."
             raise Refused(400, "invalid_request", message, field="grantedAffiliateIds")
     return unique_ids
 
@@ -280,7 +285,7 @@ def _check_affiliates(organization_id: UUID, program_id: UUID, affiliate_ids: Se
 def _set_grants(
     coupon: CampaignCoupon, affiliate_ids: Sequence[UUID] | None, *, now: datetime
 ) -> tuple[list[UUID], list[UUID]]:
-    """Set who may mint, where that was said; return who may not any more, and who may now."""
+    """Set who may mint codes, if given; return the affiliates removed and those added."""
     if affiliate_ids is None:
         return [], []
     before = campaign_coupons.list_granted(coupon)
@@ -297,16 +302,16 @@ def _set_grants(
 def check_self_mint(coupon: CampaignCoupon, affiliate_id: UUID) -> None:
     """Raise Refused 403 self_mint_disabled or not_granted unless an affiliate may mint codes of a coupon themselves."""
     if coupon.self_mint_mode == SelfMintMode.Disabled:
-        raise Refused(403, "self_mint_disabled", "The brand makes the codes of this coupon.")
+        raise Refused(403, "self_mint_disabled", "Only the brand creates codes of this coupon.")
     if coupon.self_mint_mode == SelfMintMode.SpecificAffiliates and affiliate_id not in campaign_coupons.list_granted(
         coupon
     ):
-        raise Refused(403, "not_granted", "The brand lets other affiliates mint codes of this coupon; ask them.")
+        raise Refused(403, "not_granted", "You may not create codes of this coupon; ask the brand for access.")
 
 
 @dataclass(frozen=True, slots=True)
 class DeletedCoupon:
-    """A coupon that is deleted here and about to be deleted at the processor; `deleted_at` is when it was here."""
+    """A deleted coupon that is about to be deleted at the processor; `deleted_at` is the time in our database."""
 
     place: MintingPlace
     processor_coupon_id: str
@@ -316,13 +321,13 @@ class DeletedCoupon:
 def prepare_delete(
     *, organization_id: UUID, connection_id: UUID, processor_coupon_id: str, deleted_at: datetime, now: datetime
 ) -> DeletedCoupon | None:
-    """Return what is to be deleted at the processor; None where it is no longer connected."""
+    """Return the coupon to delete at the processor; None if it is no longer connected."""
     place = places.find_by_connection(organization_id, connection_id, now=now)
     return DeletedCoupon(place, processor_coupon_id, deleted_at) if place else None
 
 
 def delete_at_processor(deleted: DeletedCoupon) -> bool:
-    """Delete a coupon at the processor; False when it has to be tried again. Calls the gateway."""
+    """Delete a coupon at the processor; return False if it has to be tried again. Calls the gateway."""
     try:
         registry.processor().delete(deleted.place.account, deleted.processor_coupon_id)
         return True

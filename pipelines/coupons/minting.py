@@ -1,4 +1,4 @@
-"""Codes are minted: by the brand for an affiliate, or by affiliates themselves as far as the brand lets them.
+"""Minting of codes: by the brand for an affiliate, or by affiliates themselves where the brand allows it.
 
 Caps and allow-lists are decided under the lock of the family. Source: tracking spec, "Affiliate coupon", "Coupons".
 """
@@ -26,15 +26,15 @@ from pipelines.coupons.places import MintingPlace
 from pipelines.programs import lifecycle
 from pipelines.webhooks import emit
 
-# Of thirty characters eight make so many texts that a second draw is rare.
+# Eight of thirty characters make so many texts that a second draw is rare.
 _DRAWS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class StartedCode:
-    """A code that is written and about to be minted, of which family (None: it has its own discount) and where.
+    """A code that is about to be minted, its family (None: it has its own discount) and its gateway.
 
-    `is_asked_again`: somebody may have asked for it before.
+    `is_asked_again`: an earlier call may have minted it.
     """
 
     code: AffiliateCoupon
@@ -45,9 +45,9 @@ class StartedCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestedCode:
-    """A code that is requested; without `text` one is drawn. `id` is what it is written under.
+    """A requested code with its `id`; without `text` a random one is drawn.
 
-    It is of a coupon, or takes off a `discount` of its own.
+    It belongs to a coupon or has a `discount` of its own.
     """
 
     id: UUID
@@ -60,8 +60,8 @@ class RequestedCode:
 def start(affiliate: Affiliate, requested: RequestedCode, *, now: datetime) -> StartedCode:
     """Write a code of an affiliate that is about to be minted.
 
-    One that was begun under this id less than an hour ago is gone on with, and so is one whose gateway's answer was
-    lost when the same was asked for.
+    If it was started with this id less than an hour ago, that one is continued; so is the same request if the gateway's
+    answer was lost.
     Raises Refused: 404 not_found; 403 self_mint_disabled, not_granted; 409 invalid_status_transition,
     code_limit_reached; 400 invalid_request, code_not_supported; 422 code_already_taken, processor_not_connected,
     storefront_reconnect_required.
@@ -82,7 +82,7 @@ def start(affiliate: Affiliate, requested: RequestedCode, *, now: datetime) -> S
         raise Refused(400, "code_not_supported", message, field="code")
     if family is not None:
         _check_cap(family, affiliate.id)
-    if existing is not None:  # its hour is over, or it was revoked: this is another request
+    if existing is not None:  # the hour has passed, or it was revoked: this is another request
         requested = replace(requested, id=ids.new_id())
     code = _insert(affiliate, requested, place, now=now)
     work.enqueue(
@@ -95,12 +95,12 @@ def start(affiliate: Affiliate, requested: RequestedCode, *, now: datetime) -> S
 
 
 def register(affiliate: Affiliate, *, text: str | None, coupon_id: UUID | None, now: datetime) -> AffiliateCoupon:
-    """Write a code that the brand made elsewhere; it is in force at once.
+    """Write a code that the brand created elsewhere; it is active at once.
 
     Raises Refused: 400 invalid_request; 404 not_found; 409 invalid_status_transition; 422 code_already_taken.
     """
     if text is None:
-        raise Refused(400, "invalid_request", "An external code is sent with its text.", field="code")
+        raise Refused(400, "invalid_request", "Send the text of an external code.", field="code")
     if not codes.is_valid(text):
         raise format_refusal()
     if coupon_id is not None:
@@ -125,12 +125,12 @@ def register(affiliate: Affiliate, *, text: str | None, coupon_id: UUID | None, 
 
 
 def resume(*, organization_id: UUID, code_id: UUID, now: datetime) -> StartedCode | None:
-    """Return a code whose minting was not finished; None when nothing is left to do."""
+    """Return a code whose minting is unfinished; None if nothing is left to do."""
     code = affiliate_coupons.lock(organization_id=organization_id, code_id=code_id)
     if code is None or code.status == CodeStatus.Active or code.processor_promotion_code_id is not None:
         return None
     place = places.find_by_connection(organization_id, _connection_id(code), now=now)
-    if place is None:  # its connection ended meanwhile: what was asked for cannot be had any more
+    if place is None:  # its connection has ended: it can no longer be minted
         if code.status == CodeStatus.Minting:
             affiliate_coupons.stage_remove(code)
         return None
@@ -138,7 +138,7 @@ def resume(*, organization_id: UUID, code_id: UUID, now: datetime) -> StartedCod
 
 
 def mint(started: StartedCode) -> GatewayResult:
-    """Mint a code, once; of one that was revoked meanwhile, find out whether it was minted. Calls the gateway."""
+    """Mint a code, once; if it was revoked in the meantime, only look whether it was minted. Calls the gateway."""
     rail, account = started.place.rail, started.place.account
     order = places.code_order(started.code, started.family)
     if started.code.processor_promotion_code_id is not None:
@@ -156,10 +156,10 @@ def mint(started: StartedCode) -> GatewayResult:
 def settle(
     started: StartedCode, result: GatewayResult, *, now: datetime, on_active: Callable[[AffiliateCoupon], None]
 ) -> AffiliateCoupon | None:
-    """Write what came of it: in force with its event, or removed, or still minting; None when it is gone.
+    """Record the result: active with its event, removed (None), or still minting.
 
-    One that was revoked meanwhile is ended at the gateway as well. `note` is told of a code that is in force by this
-    call, for the audit log.
+    A code that was revoked in the meantime is switched off at the gateway, too. `on_active` is called with a code that
+    this call activates, for the audit log.
     """
     before = started.code
     code = affiliate_coupons.lock(organization_id=before.organization_id, code_id=before.id)
@@ -186,7 +186,7 @@ def settle(
 
 
 def finish(started: StartedCode, result: GatewayResult, *, now: datetime) -> datetime | None:
-    """Write what came of it, and return when to ask again; None when it is settled."""
+    """Record the result, and return when to try again; None if it is final."""
     after = settle(started, result, now=now, on_active=lambda code: _stage_audit(code, now))
     if after is None or after.status == CodeStatus.Active or result.made_id is not None or result.is_known:
         return None
@@ -194,7 +194,7 @@ def finish(started: StartedCode, result: GatewayResult, *, now: datetime) -> dat
 
 
 def format_refusal() -> Refused:
-    """Return the refusal of a code that is not written as codes are."""
+    """Return the refusal of a code with an invalid format."""
     message = "A code has 3 to 32 of A-Z, 0-9, underscore and hyphen."
     return Refused(400, "invalid_request", message, field="code")
 
@@ -228,16 +228,16 @@ def _find_place(
 
 
 def _find_started(
-    affiliate: Affiliate, wanted: RequestedCode, existing: AffiliateCoupon | None, *, now: datetime
+    affiliate: Affiliate, requested: RequestedCode, existing: AffiliateCoupon | None, *, now: datetime
 ) -> AffiliateCoupon | None:
     started = existing
     is_repeated = started is not None and started.status != CodeStatus.Revoked
-    if started is None and wanted.text is not None:
-        started = affiliate_coupons.lock_in_force(organization_id=affiliate.organization_id, code=wanted.text)
+    if started is None and requested.text is not None:
+        started = affiliate_coupons.lock_in_force(organization_id=affiliate.organization_id, code=requested.text)
         is_repeated = started is not None and started.unanswered_at is not None
     if started is None or not is_repeated or now - started.created_at >= places.IDEMPOTENCY_WINDOW:
         return None
-    request_key = (affiliate.id, wanted.coupon_id, wanted.origin, wanted.discount)
+    request_key = (affiliate.id, requested.coupon_id, requested.origin, requested.discount)
     is_same = (started.affiliate_id, started.campaign_coupon_id, started.origin, started.discount) == request_key
     return started if is_same else None
 
@@ -248,7 +248,7 @@ def _check_cap(family: CampaignCoupon, affiliate_id: UUID) -> None:
         organization_id=family.organization_id, coupon_id=family.id, affiliate_id=affiliate_id
     )
     if max_codes is not None and count >= max_codes:
-        message = f"An affiliate holds {max_codes} of this coupon's codes at most; revoke one first."
+        message = f"An affiliate may have at most {max_codes} codes of this coupon; revoke one first."
         raise Refused(409, "code_limit_reached", message)
 
 
@@ -290,7 +290,7 @@ def _columns(discount: Discount | None) -> dict[str, object]:
 
 
 def _taken_refusal(text: str) -> Refused:
-    message = f"The code {text} is in force already; revoke it first, or choose another text."
+    message = f"The code {text} is already active; revoke it first, or choose another text."
     return Refused(422, "code_already_taken", message, field="code")
 
 
@@ -314,7 +314,7 @@ def _emit_created(code: AffiliateCoupon, *, now: datetime) -> None:
 
 
 def _connection_id(code: AffiliateCoupon) -> UUID:
-    assert code.connection_id is not None  # only what was made elsewhere has none
+    assert code.connection_id is not None  # only external codes have none
     return code.connection_id
 
 

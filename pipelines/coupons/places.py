@@ -1,7 +1,7 @@
-"""Where a coupon is made and where its codes are minted.
+"""The gateway where a coupon is created, or a code minted.
 
 Source: tracking spec, "Coupons": families and self-minted codes at the processor; codes of the brand at its store,
-where it has one; codes without a family at a store or another gateway that mints, never at the processor.
+if it has one; codes without a family at a store or another gateway that mints, never at the processor.
 """
 
 from collections.abc import Sequence
@@ -22,19 +22,19 @@ from models.gateways import connections
 from models.gateways.connections import GatewayConnection
 from pipelines.gateways import accounts
 
-#: How long a request may be at work before a job looks after what it began.
+#: How long a request may take before a job finishes its work.
 REQUEST_TIME = timedelta(seconds=40)
-#: A request that is repeated within this time with its Idempotency-Key goes on with what it began.
+#: A request repeated within this time with its Idempotency-Key continues the first one.
 IDEMPOTENCY_WINDOW = timedelta(hours=1)
-# The name of a code at its gateway, before its mark, where no coupon gives it one.
+# The name of a code at its gateway, before its mark, if no coupon gives it one.
 _NAME_WITHOUT_FAMILY = "Affiliate code"
-# While a gateway is away, and while it refuses the credentials.
+# Delays between tries while a gateway is unreachable or refuses the credentials.
 _RETRY_DELAYS = tuple(timedelta(seconds=s) for s in (10, 60, 300, 1_800, 7_200))
 
 
 @dataclass(frozen=True, slots=True)
 class MintingPlace:
-    """A connection with all that calling its gateway takes."""
+    """A connection with everything that a call to its gateway needs."""
 
     connection: GatewayConnection
     account: GatewayAccount
@@ -57,7 +57,7 @@ def find_for_family(organization_id: UUID, *, now: datetime) -> MintingPlace:
 def find_for_code(coupon: CampaignCoupon, origin: CodeOrigin, *, now: datetime) -> MintingPlace:
     """Return where a code of a family is minted: the brand's at its store first, self-minted ones at the processor.
 
-    Raises Refused 422: processor_not_connected; storefront_reconnect_required for a store that refuses us.
+    Raises Refused 422: processor_not_connected; storefront_reconnect_required if the store refuses the credentials.
     """
     gateways = registry.MINTABLE if origin == CodeOrigin.Brand else (registry.PROCESSOR,)
     place = _find_first(coupon.organization_id, gateways, coupon, now=now)
@@ -69,7 +69,7 @@ def find_for_code(coupon: CampaignCoupon, origin: CodeOrigin, *, now: datetime) 
 def find_for_standalone_code(organization_id: UUID, *, now: datetime) -> MintingPlace:
     """Return where a code with a discount of its own is minted: at the brand's store first, else at another gateway.
 
-    Raises Refused 422: processor_not_connected; storefront_reconnect_required for a store that refuses us.
+    Raises Refused 422: processor_not_connected; storefront_reconnect_required if the store refuses the credentials.
     """
     gateways = [gateway for gateway in registry.MINTABLE if gateway != registry.PROCESSOR]
     place = _find_first(organization_id, gateways, None, now=now)
@@ -83,7 +83,7 @@ def find_for_standalone_code(organization_id: UUID, *, now: datetime) -> Minting
 
 
 def can_mint(organization_id: UUID) -> bool:
-    """Return whether a gateway is connected where codes can be minted, of a coupon or without one."""
+    """Return whether a connected gateway can mint codes, with a coupon or without."""
     return any(
         connection.gateway in registry.MINTABLE and connection.status == ConnectionStatus.Active
         for connection in _list_usable(organization_id)
@@ -93,7 +93,7 @@ def can_mint(organization_id: UUID) -> bool:
 def _find_first(
     organization_id: UUID, gateways: Sequence[Gateway], coupon: CampaignCoupon | None, *, now: datetime
 ) -> MintingPlace | None:
-    """Return the first of these gateways that is connected; the processor only where the coupon was made."""
+    """Return the first of these gateways that is connected; the processor only if the coupon was created there."""
     usable = {connection.gateway: connection for connection in reversed(_list_usable(organization_id))}
     for gateway in gateways:
         connection = usable.get(gateway)
@@ -109,7 +109,7 @@ def _find_first(
 
 
 def find_by_connection(organization_id: UUID, connection_id: UUID, *, now: datetime) -> MintingPlace | None:
-    """Return the place of a connection, or of the one that has taken its place at the same account; None without."""
+    """Return the place of a connection, or of its replacement for the same account; None if there is neither."""
     before = connections.find(organization_id=organization_id, connection_id=connection_id)
     assert before is not None  # connections are never deleted
     for connection in connections.list_in_force(organization_id):
@@ -119,39 +119,39 @@ def find_by_connection(organization_id: UUID, connection_id: UUID, *, now: datet
 
 
 def family_order(coupon: CampaignCoupon) -> CouponOrder:
-    """Return a family as the processor is asked for it."""
+    """Return the order that creates a family at the processor."""
     return CouponOrder(coupon.id, coupon.name, coupon.discount)
 
 
 def code_order(code: AffiliateCoupon, family: CampaignCoupon | None) -> CodeOrder:
-    """Return a code as a gateway is asked for it; one without a family is ordered with the discount in its own row."""
+    """Return the order that mints a code; without a family it has the discount of the code's own row."""
     if family is not None:
         return CodeOrder(code.id, code.code, family_order(family), family.processor_coupon_id)
     discount = code.discount
-    assert discount is not None  # the table holds that a minted code has a family or a discount
+    assert discount is not None  # a constraint: a minted code has a family or a discount
     return CodeOrder(code.id, code.code, CouponOrder(code.id, _NAME_WITHOUT_FAMILY, discount))
 
 
 def next_retry_at(started_at: datetime, now: datetime) -> datetime:
-    """Return when to ask a gateway again that is away since something began."""
+    """Return when to call an unreachable gateway again, by how long ago the work started."""
     waited = now - started_at
     return now + next((step for step in _RETRY_DELAYS if waited < 4 * step), _RETRY_DELAYS[-1])
 
 
 def not_connected_refusal() -> Refused:
-    """Return the refusal where nothing is connected that mints."""
+    """Return the refusal if no connected gateway can mint."""
     message = "Connect a payment processor first (POST /api/v1/connections); codes are minted there."
     return Refused(422, "processor_not_connected", message)
 
 
 def reconnect_refusal(gateway: str) -> Refused:
-    """Return the refusal of a store that does not take our access any more."""
+    """Return the refusal for a store that no longer accepts the connection's credentials."""
     message = f"{gateway} no longer takes the connection's credentials; replace them (PATCH the connection), try again."
     return Refused(422, "storefront_reconnect_required", message)
 
 
 def _list_usable(organization_id: UUID) -> list[GatewayConnection]:
-    """Return what is in force: the live connections, else those in test mode."""
+    """Return the connections in force: live ones, else those in test mode."""
     in_force = connections.list_in_force(organization_id)
     return [connection for connection in in_force if connection.mode == in_force[0].mode]
 
@@ -168,7 +168,7 @@ def _has_coupon(coupon: CampaignCoupon, connection: GatewayConnection) -> bool:
 
 
 def _is_same_account(first: GatewayConnection, second: GatewayConnection) -> bool:
-    """Return whether two connections are of one account: by its identity, as names change, else by its name."""
+    """Return whether two connections belong to one account: by its identity, because names change, else by name."""
     if (first.gateway, first.mode) != (second.gateway, second.mode):
         return False
     if first.identity and second.identity:

@@ -1,4 +1,4 @@
-"""Codes end: here at once, so that their text is free, and where they were minted by a job each.
+"""Revocation of codes: at once in our database, so that the text is free, and by a job at the gateway.
 
 Source: tracking spec, section 3 "States and transitions" (campaign coupon, affiliate coupon).
 """
@@ -25,7 +25,7 @@ from pipelines.webhooks import emit
 
 @dataclass(frozen=True, slots=True)
 class RevokedCode:
-    """A revoked code that is about to end where it is minted."""
+    """A revoked code that is about to be switched off at its gateway."""
 
     code: AffiliateCoupon
     family: CampaignCoupon | None
@@ -34,9 +34,9 @@ class RevokedCode:
 
 @dataclass(frozen=True, slots=True)
 class SwitchOffResult:
-    """Whether a code ended at its gateway; its id there, where it had to be looked up.
+    """Whether a code was switched off at its gateway, and its id there if it had to be looked up.
 
-    `is_id_free` says that another code may have this id there from now on.
+    `is_id_free` means that another code may get this id there from now on.
     """
 
     is_done: bool
@@ -47,7 +47,7 @@ class SwitchOffResult:
 def revoke(
     *, organization_id: UUID, code_id: UUID, affiliate_id: UUID, by_affiliate: bool, now: datetime
 ) -> AffiliateCoupon:
-    """Revoke an affiliate's code, with its event; a job ends it at its gateway, if the caller does not.
+    """Revoke an affiliate's code, with its event; a job switches it off at its gateway unless the caller does.
 
     Raises Refused 404 not_found, also for one that is revoked already.
     """
@@ -70,7 +70,7 @@ def revoke(
 
 
 def revoke_minted_by(coupon: CampaignCoupon, affiliate_ids: list[UUID], *, now: datetime) -> None:
-    """Revoke the codes of a locked family that these affiliates minted themselves, each with its event and its job."""
+    """Revoke the codes of a locked family that these affiliates minted themselves, with one event and one job each."""
     revoked = affiliate_coupons.revoke_family(
         organization_id=coupon.organization_id, coupon_id=coupon.id, minted_by=affiliate_ids, at=now
     )
@@ -78,13 +78,13 @@ def revoke_minted_by(coupon: CampaignCoupon, affiliate_ids: list[UUID], *, now: 
 
 
 def revoke_owned(*, organization_id: UUID, affiliate_ids: list[UUID], now: datetime) -> None:
-    """Revoke the codes of affiliates who are deleted, each with its event and its job."""
+    """Revoke the codes of affiliates who are deleted, with one event and one job each."""
     revoked = affiliate_coupons.revoke_owned(organization_id=organization_id, affiliate_ids=affiliate_ids, at=now)
     _stage_ends(revoked, now=now)
 
 
 def revoke_all(coupon: CampaignCoupon, *, now: datetime) -> list[AffiliateCoupon]:
-    """Revoke all codes of a locked family; a job each ends them where they are minted."""
+    """Revoke all codes of a locked family; one job each switches them off at their gateways."""
     revoked = affiliate_coupons.revoke_family(
         organization_id=coupon.organization_id, coupon_id=coupon.id, minted_by=None, at=now
     )
@@ -93,13 +93,13 @@ def revoke_all(coupon: CampaignCoupon, *, now: datetime) -> list[AffiliateCoupon
 
 
 def record_late_mint(code: AffiliateCoupon, minted_id: str) -> None:
-    """Write that a code had been minted when it was revoked; a job ends it there."""
+    """Record that a revoked code was minted after all; a job switches it off at its gateway."""
     changed = affiliate_coupons.change(code, {"processor_promotion_code_id": minted_id, "switched_off_at": None})
     _enqueue([changed])
 
 
 def prepare(*, organization_id: UUID, code_id: UUID, now: datetime) -> RevokedCode | None:
-    """Return a revoked code that has not ended where it is minted; None when nothing is left to do."""
+    """Return a revoked code that is not switched off at its gateway; None if nothing is left to do."""
     code = affiliate_coupons.find(organization_id=organization_id, code_id=code_id)
     if code is None or code.status != CodeStatus.Revoked or code.switched_off_at is not None:
         return None
@@ -109,14 +109,14 @@ def prepare(*, organization_id: UUID, code_id: UUID, now: datetime) -> RevokedCo
     if code.campaign_coupon_id is not None:
         family = campaign_coupons.find(organization_id=organization_id, coupon_id=code.campaign_coupon_id)
         assert family is not None  # a family with codes is never deleted
-    if place is None:  # disconnected: nobody can end it there but the brand
+    if place is None:  # disconnected: only the brand can switch it off there
         _record_end(code, SwitchOffResult(is_done=True), now=now)
         return None
     return RevokedCode(code, family, place)
 
 
 def switch_off(revoked: RevokedCode) -> SwitchOffResult:
-    """End a code where it is minted. Calls the gateway."""
+    """Switch a code off at its gateway. Calls the gateway."""
     rail, account = revoked.place.rail, revoked.place.account
     order = places.code_order(revoked.code, revoked.family)
     try:
@@ -130,7 +130,7 @@ def switch_off(revoked: RevokedCode) -> SwitchOffResult:
 
 
 def record(revoked: RevokedCode, result: SwitchOffResult, *, now: datetime) -> datetime | None:
-    """Write that a code ended, and return when to try again; None when it did."""
+    """Record that a code was switched off and return None, or return when to try again."""
     if result.is_done:
         _record_end(revoked.code, result, now=now)
         return None
@@ -140,7 +140,7 @@ def record(revoked: RevokedCode, result: SwitchOffResult, *, now: datetime) -> d
 
 
 def emit_when_done(coupon: CampaignCoupon, *, now: datetime) -> None:
-    """Emit the event of a locked, archived family when the last of its codes has ended; once."""
+    """Emit the event of a locked, archived family once, when the last of its codes is switched off."""
     if coupon.archived_at is None or coupon.archive_told_at is not None:
         return
     if affiliate_coupons.is_ending(organization_id=coupon.organization_id, coupon_id=coupon.id):
@@ -163,8 +163,8 @@ def _record_end(code: AffiliateCoupon, result: SwitchOffResult, *, now: datetime
         return
     known_id = result.minted_id or code.processor_promotion_code_id
     if locked.processor_promotion_code_id not in (None, known_id):
-        return  # it turned out to have been minted; the job for that ends it
-    # A payment with an id that another code may have is not this code's.
+        return  # it was minted after all; the job for that switches it off
+    # A later payment with a reused id must not be credited to this code.
     stored_id = None if result.is_id_free else known_id
     affiliate_coupons.change(locked, {"switched_off_at": now, "processor_promotion_code_id": stored_id})
     if family is not None:
@@ -195,7 +195,7 @@ def _enqueue(codes: list[AffiliateCoupon], *, run_at: datetime | None = None) ->
         work.enqueue_all(
             jobs.CODE_SWITCH_OFF,
             organization_id=codes[0].organization_id,
-            fair_key=f"codes {codes[0].organization_id}",  # payments never wait until thousands of codes have ended
+            fair_key=f"codes {codes[0].organization_id}",  # payments never wait for the end of thousands of codes
             run_at=run_at,
             args=[{"code_id": code.id} for code in codes],
         )

@@ -1,6 +1,7 @@
-"""The brand's money for a whole deal: asked for once, and what becomes of it when it came.
+"""The charge of a whole deal: requested once, booked when it succeeds.
 
-The take is fixed when the charge is asked for. Gates are those of payout runs: what is charged leaves again as payouts.
+The take (our fee) is fixed when the charge is requested. The gates of payout runs apply, because the money leaves again
+as payouts.
 """
 
 from datetime import datetime
@@ -26,17 +27,17 @@ from pipelines.webhooks import emit
 
 
 def start(deal: Deal, *, now: datetime) -> None:
-    """Ask for the charge of a deal that `money.lock` has locked: its milestones, and the take on top of each.
+    """Request the charge of a deal that `money.lock_for_payment_request` has locked: its milestones and their takes.
 
     Raises Refused 409: invalid_status_transition, test_deal, affiliate_not_approved, no_funding_source, fx_unavailable,
     and the codes of the gates of a payout run.
     """
     offer.check_step(deal, DealStep.fund)
     if deal.is_test:
-        raise Refused(409, "test_deal", "The deal was drafted with a test key, to rehearse; it is not paid.")
+        raise Refused(409, "test_deal", "The deal was created with a test key; test deals are never charged.")
     party = deals.find_party(organization_id=deal.organization_id, affiliate_id=deal.affiliate_id)
     if party is None or party.status != AffiliateStatus.Approved:
-        raise Refused(409, "affiliate_not_approved", "The affiliate is not Approved any more; cancel the deal.")
+        raise Refused(409, "affiliate_not_approved", "The affiliate is no longer Approved; cancel the deal.")
     organization = organizations.find(deal.organization_id)
     assert organization is not None
     source = sources.check_source(organization)
@@ -69,12 +70,12 @@ def start(deal: Deal, *, now: datetime) -> None:
 
 
 def enqueue(organization_id: UUID, request_id: UUID) -> None:
-    """Stage the job that asks the source."""
+    """Stage the job that calls the source."""
     work.enqueue(jobs.DEAL_ASK, organization_id=organization_id, request_id=request_id)
 
 
 def record_success(request: FundingRequest, *, reference: str, now: datetime) -> None:
-    """Book a charge that has succeeded, whose deal is locked, and tell the brand of each milestone."""
+    """Book a successful charge, whose deal is locked, and emit an event for each milestone."""
     where = {"organization_id": request.organization_id, "deal_id": request.deal_id}
     deal = deals.lock(**where)
     assert deal is not None  # the request refers to it

@@ -1,8 +1,7 @@
-"""One question to a funding source: a deal's charge, or what of a milestone goes back.
+"""One call to a funding source: a deal's charge, or a milestone's refund.
 
-The source is never asked inside a transaction. What is asked was written down and committed before, under a key that
-stays the same until the source has refused for good, so a crash at any point leads to a look-up and never to a second
-charge or refund.
+The source is never called inside a transaction. The request was committed before, with a key that stays the same until
+the source has refused it for good, so a crash at any point leads to a look-up and never to a second charge or refund.
 """
 
 from dataclasses import dataclass
@@ -35,9 +34,9 @@ _FINAL_STATES = (AttemptState.paid, AttemptState.rejected)
 
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """What to ask, and of whom. A request that may have been asked for before is looked up first.
+    """A request and its source. A request that may have been sent before is looked up first.
 
-    `age` is since then, None where it surely never was.
+    `age` is the time since then, None if it surely was never sent.
     """
 
     request: FundingRequest
@@ -48,7 +47,7 @@ class PreparedCall:
 
 
 def prepare(*, organization_id: UUID, request_id: UUID, now: datetime) -> PreparedCall | None:
-    """Write down that the source is about to be asked; None when there is nothing to ask.
+    """Record that the source is about to be called; return None if there is nothing to send.
 
     Raises TryAgain until a source is configured, and after a restore (`whole_books`).
     """
@@ -73,9 +72,9 @@ def prepare(*, organization_id: UUID, request_id: UUID, now: datetime) -> Prepar
 
 
 def _age(request: FundingRequest) -> timedelta | None:
-    """Return how long ago a request may have been asked for first.
+    """Return how long ago a request may have been sent first.
 
-    One of a deal from before a restore may have been asked for after that time, under the same key.
+    A request of a deal from before a restore may have been sent after the restored time, with the same key.
     """
     if request.age is not None:
         return request.age
@@ -95,9 +94,9 @@ def lock(*, organization_id: UUID, request_id: UUID) -> FundingRequest | None:
 
 
 def call(prepared: PreparedCall) -> Answer | RailMisconfigured:
-    """Ask the source; never inside a transaction. Raises GiveUp where a person has to look before anything is asked."""
+    """Call the source; never inside a transaction. Raises GiveUp if a person has to look before anything is sent."""
     request = prepared.request
-    call_ = FundingCall(
+    funding_call = FundingCall(
         kind=FundingKind(request.kind),
         key=request.key,
         organization_id=request.organization_id,
@@ -110,16 +109,16 @@ def call(prepared: PreparedCall) -> Answer | RailMisconfigured:
     )
     try:
         if prepared.age is None:
-            return prepared.source.ask(call_)
-        return base.resolve(prepared.source, call_, age=prepared.age, books=prepared.books)
+            return prepared.source.ask(funding_call)
+        return base.resolve(prepared.source, funding_call, age=prepared.age, books=prepared.books)
     except RailMisconfigured as error:
         return error
     except KeyTaken as error:
-        raise GiveUp(f"the funding source knows this key for something else: {error}") from error
+        raise GiveUp(f"the funding source has another request with this key: {error}") from error
 
 
 def record(prepared: PreparedCall, answer: Answer | RailMisconfigured, *, now: datetime) -> datetime | None:
-    """Write down what the source said; return when it is to be asked again, None when that is settled."""
+    """Record the source's answer; return when to call it again, None if the answer is final."""
     before = prepared.request
     request = lock(organization_id=before.organization_id, request_id=before.id)
     if request is None or request.state in _FINAL_STATES:
@@ -136,7 +135,7 @@ def record(prepared: PreparedCall, answer: Answer | RailMisconfigured, *, now: d
 
 
 def settle(request: FundingRequest, answer: Answer, *, now: datetime) -> bool:
-    """Write down an answer to a locked request that is not over; say whether the source is to be asked again."""
+    """Record an answer to a locked request that is not final; return whether the source must be called again."""
     match answer:
         case Paid(references):
             _stage(request, AttemptState.paid, now, reference=references[REFERENCE])
@@ -156,11 +155,11 @@ def settle(request: FundingRequest, answer: Answer, *, now: datetime) -> bool:
 
 
 def settle_by_hand(request: FundingRequest, *, paid_as: str | None, failed_because: str | None, now: datetime) -> str:
-    """Settle a locked request whose source never said what became of it, by what an operator found out.
+    """Settle a locked request without a final answer, by what an operator found out.
 
-    `paid_as` is what the source calls the payment; else it was not carried out and never will be under its key.
-    A refund that was refused may have been paid by other means since. Returns the state. Raises Refused 409
-    invalid_status_transition when it is over.
+    `paid_as` is the source's id of the payment; without it the request was not carried out and never will be with its
+    key. A refused refund may have been paid by other means since. Returns the state. Raises Refused 409
+    invalid_status_transition if it is final.
     """
     if request.state in _FINAL_STATES and not (paid_as and _is_open_refund(request)):
         raise invalid_transition(
@@ -176,7 +175,7 @@ def settle_by_hand(request: FundingRequest, *, paid_as: str | None, failed_becau
 
 
 def _is_open_refund(request: FundingRequest) -> bool:
-    """Say whether a refund was refused, and nobody has asked for it again."""
+    """Return whether a refund was refused and not requested again."""
     if request.kind != FundingKind.refund or request.state != AttemptState.rejected:
         return False
     latest = requests.find_latest(

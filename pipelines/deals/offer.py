@@ -1,4 +1,4 @@
-"""From a draft to an accepted deal, or to none: nothing of it moves money."""
+"""The steps from a draft to an accepted, declined or cancelled deal; none of them moves money."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -19,7 +19,7 @@ from models.programs import programs
 
 
 def create(*, organization_id: UUID, body: Mapping[str, Any], is_test: bool, now: datetime) -> UUID:
-    """Write a draft with its milestones and return its id. `wanted` is `schemas.deals.deal.DealBody` loaded.
+    """Write a draft with its milestones and return its id. `body` is `schemas.deals.deal.DealBody` loaded.
 
     Raises Refused: 404 not_found; 400 affiliate_not_in_program, test_affiliate_not_allowed, no_active_program; 409
     affiliate_not_approved.
@@ -64,7 +64,7 @@ def lock(*, organization_id: UUID, deal_id: UUID) -> Deal:
 
 
 def check_step(deal: Deal, step: DealStep) -> None:
-    """Let a locked deal take a step, or raise Refused 409 invalid_status_transition."""
+    """Check that a locked deal can take a step. Raises Refused 409 invalid_status_transition."""
     charge = requests.find_latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
     steps.check_deal(deal.status, step, is_charging=charge is not None and charge.state != AttemptState.rejected)
 
@@ -82,13 +82,13 @@ def cancel(deal: Deal, *, now: datetime) -> Deal:
 
 
 def accept(deal: Deal, *, now: datetime) -> Deal:
-    """Take what was offered, for its affiliate. Raises Refused 409 invalid_status_transition."""
+    """Accept an offer, for its affiliate. Raises Refused 409 invalid_status_transition."""
     check_step(deal, DealStep.accept)
     return deals.change(deal, {"status": DealStatus.Accepted, "answered_at": now})
 
 
 def decline(deal: Deal, *, now: datetime) -> Deal:
-    """Turn an offer down, for its affiliate. Raises Refused 409 invalid_status_transition."""
+    """Decline an offer, for its affiliate. Raises Refused 409 invalid_status_transition."""
     check_step(deal, DealStep.decline)
     return deals.change(deal, {"status": DealStatus.Declined, "answered_at": now, "ended_at": now})
 
@@ -102,7 +102,7 @@ def _check_party(organization_id: UUID, body: Mapping[str, Any]) -> None:
     if party.program_id != body["program_id"]:
         raise Refused(400, "affiliate_not_in_program", "The affiliate is in another program.", field="affiliateId")
     if party.is_test:
-        message = "The affiliate is one to rehearse with and is never paid."
+        message = "This is a test affiliate, which is never paid."
         raise Refused(400, "test_affiliate_not_allowed", message, field="affiliateId")
     if party.is_archived:
         raise Refused(400, "no_active_program", "The campaign is archived.", field="programId")

@@ -1,8 +1,8 @@
-"""What a milestone is worth becomes a payout on its affiliate's ordinary rail, once.
+"""Release: a milestone's amount becomes a payout on its affiliate's usual rail, once.
 
-A milestone is paid by one payout that was not let go of, which the database holds. What of it is booked, and told, is
-so when the payout is Paid (`pipelines.payouts.transfer`). A payout that failed is the Owner's to retry; one that was
-let go of is made anew when the milestone's time has come, or it is approved again.
+A database constraint allows one payout per milestone that is not voided. It is booked, and its event emitted, when the
+payout is Paid (`pipelines.payouts.transfer`). An Owner can retry a failed payout; a voided one is created again when
+the milestone becomes due or is approved again.
 Source: tracking spec, section 6, payout.created and milestone.released.
 """
 
@@ -31,15 +31,15 @@ from pipelines.payouts import funding, rails
 from pipelines.restores import paid_milestones
 from pipelines.webhooks import emit
 
-#: Before the first milestone.
+#: Sorts before every milestone id.
 FIRST = UUID(int=0)
 _BATCH = 500
 
 _log = structlog.get_logger(__name__)
 
 _WHY = {
-    BlockReason.affiliate_not_approved: "The affiliate is not Approved any more.",
-    BlockReason.no_payout_account: "The affiliate has said nowhere to be paid.",
+    BlockReason.affiliate_not_approved: "The affiliate is no longer Approved.",
+    BlockReason.no_payout_account: "The affiliate has no payout account yet.",
     BlockReason.tax_form_required: "The affiliate has no tax form yet.",
 }
 
@@ -56,9 +56,9 @@ def approve(deal: Deal, seq: int, *, approved_by: UUID | None, now: datetime) ->
 
 
 def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | None, now: datetime) -> None:
-    """Make a payout of `cents` of a milestone that none pays yet. Raises Refused 409 as `approve` does.
+    """Create a payout of `cents` for a milestone that has none. Raises Refused 409 as `approve` does.
 
-    What a forgotten payout has paid of it before a restore is that payout, and no new one is made.
+    If a payout lost in a restore has already paid it, that payout is used and no new one is created.
     """
     restore_guard.check_payouts_allowed()
     if paid_milestones.pay_by_waiting(deal, milestone, cents=cents, now=now):
@@ -72,10 +72,10 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
     rate = money.find_rate(deal.currency, now=now)
     usd_cents = money.to_usd_cents(cents=cents, currency=deal.currency, rate=rate)
     if usd_cents < 1:
-        raise Refused(409, "nothing_to_pay", "The milestone comes to less than a US cent.")
+        raise Refused(409, "nothing_to_pay", "The milestone is worth less than one US cent.")
     standing = funding.standing(organization, now=now)
     assert payee.method is not None
-    assert payee.destination is not None  # _check has seen to both
+    assert payee.destination is not None  # _check_payee has checked both
     release = Release(
         run_id=ids.new_id(),
         payout_id=ids.new_id(),
@@ -108,7 +108,7 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
 
 
 def any_org_start(*, after: UUID = FIRST, now: datetime) -> None:
-    """Stage the release of the next milestones whose time has come, each by a job of its own, and what follows them."""
+    """Stage the release of the next due milestones, one job each, and the job for the rest."""
     due = milestones.any_org_list_due(after=after, now=now, limit=_BATCH)
     for milestone in due:
         work.enqueue(
@@ -122,9 +122,9 @@ def any_org_start(*, after: UUID = FIRST, now: datetime) -> None:
 
 
 def pay_if_due(*, organization_id: UUID, deal_id: UUID, milestone_id: UUID, now: datetime) -> bool:
-    """Pay a milestone whose time has come, if it still has; say whether a payout was made.
+    """Pay a milestone if it is still due; return whether a payout was created.
 
-    While its affiliate cannot be paid it waits: the next tick looks at it again.
+    While its affiliate cannot be paid it waits: the next tick tries again.
     """
     deal = money.lock_to_pay(organization_id=organization_id, deal_id=deal_id)
     milestone = milestones.find(organization_id=organization_id, milestone_id=milestone_id)

@@ -1,4 +1,4 @@
-"""The work on one milestone: submitted by its affiliate, then approved or sent back by the brand.
+"""Work on one milestone: submitted by its affiliate, sent back by the brand (approval is in `release`).
 
 Source: tracking spec, section 6, milestone.submitted.
 """
@@ -25,13 +25,13 @@ def find(deal: Deal, seq: int) -> Milestone:
 
 
 def check_step(milestone: Milestone, step: MilestoneStep) -> None:
-    """Let a milestone of a locked deal take a step, or raise Refused 409 invalid_status_transition."""
+    """Check that a milestone of a locked deal can take a step. Raises Refused 409 invalid_status_transition."""
     payout_id = releases.find_payout(organization_id=milestone.organization_id, milestone_id=milestone.id)
     steps.check_milestone(milestone.status, step, is_paying=payout_id is not None, changes=milestone.changes_requested)
 
 
 def submit_milestone(deal: Deal, seq: int, *, urls: Sequence[str], now: datetime) -> None:
-    """Hand in a milestone of a locked deal, for its affiliate: it is released by itself after `steps.REVIEW`.
+    """Submit a milestone of a locked deal, for its affiliate; it is released automatically after `steps.REVIEW`.
 
     Raises Refused: 404 not_found; 409 invalid_status_transition.
     """
@@ -57,7 +57,7 @@ def submit_milestone(deal: Deal, seq: int, *, urls: Sequence[str], now: datetime
 
 
 def request_changes(deal: Deal, seq: int, *, note: str) -> None:
-    """Send what was submitted of a locked deal back to its affiliate, `steps.MOST_CHANGES` times at most.
+    """Send a submitted milestone of a locked deal back to its affiliate, at most `steps.MOST_CHANGES` times.
 
     Raises Refused: 404 not_found; 409 invalid_status_transition.
     """

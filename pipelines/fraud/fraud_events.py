@@ -1,4 +1,4 @@
-"""Fraud events: how they are recorded.
+"""Recording of fraud events.
 
 Source: core spec, "Click and lead fraud review".
 """
@@ -28,7 +28,7 @@ def record_event(
     severity: Severity,
     at: datetime,
 ) -> None:
-    """Stage an open event for a click or lead; the same one again changes nothing. `at` is when it happened."""
+    """Stage an open event for a click or lead; a repetition changes nothing. `at` is when it happened."""
     events.stage_insert(
         {
             "id": ids.new_id(),
@@ -49,7 +49,7 @@ def record_event(
 def record_held_click(
     *, organization_id: UUID, click_id: str, link: tuple[UUID, UUID], verdict: Verdict, at: datetime
 ) -> None:
-    """Stage the open event of a held click on a link: its program and affiliate."""
+    """Stage the open event of a held click; `link` is its program and affiliate."""
     record_event(
         organization_id=organization_id,
         program_id=link[0],
@@ -65,7 +65,7 @@ def record_held_click(
 
 @dataclass(frozen=True, slots=True)
 class BlockedClick:
-    """A click that was blocked, of a program and an affiliate."""
+    """A blocked click of a program and an affiliate."""
 
     id: str
     program_id: UUID
@@ -75,7 +75,7 @@ class BlockedClick:
 
     @property
     def event_id(self) -> UUID:
-        """The event that it is counted in: one per link, hour (UTC) and reasons."""
+        """The id of the event that counts it: one per link, hour (UTC) and reasons."""
         hour = self.at.astimezone(UTC).strftime("%Y%m%d%H")
         return uuid5(self.affiliate_id, ":".join(["blocked", str(self.program_id), hour, *self.verdict.reasons]))
 
@@ -83,8 +83,8 @@ class BlockedClick:
 def record_blocked_clicks(*, organization_id: UUID, clicks: Iterable[BlockedClick]) -> None:
     """Stage the events of blocked clicks, under the organization's lock, each click in the transaction that writes it.
 
-    Those of one link and hour with the same reasons are one event, open with the first and counting the others, so
-    that nobody can fill the list by clicking. An event that the brand closed goes on counting till its hour is over.
+    Clicks of one link and hour with the same reasons share one event, opened by the first and counting the others, so
+    that a flood of clicks does not fill the list. An event that the brand closed counts on until its hour is over.
     """
     by_event: dict[UUID, list[BlockedClick]] = defaultdict(list)
     for click in clicks:
@@ -95,7 +95,7 @@ def record_blocked_clicks(*, organization_id: UUID, clicks: Iterable[BlockedClic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldLead:
-    """A lead of a page that was held or blocked, of a program and an affiliate. `network` is the sender's, hashed."""
+    """A held or blocked lead of a page, its program and affiliate. `network` is the sender's, hashed."""
 
     id: UUID
     program_id: UUID
@@ -107,15 +107,15 @@ class HeldLead:
 
     @property
     def event_id(self) -> UUID:
-        """The event that it is counted in: one per affiliate, network, hour (UTC) and reasons."""
+        """The id of the event that counts it: one per affiliate, network, hour (UTC) and reasons."""
         hour = self.at.astimezone(UTC).strftime("%Y%m%d%H")
         return uuid5(self.affiliate_id, ":".join([self.action, self.network, hour, *self.verdict.reasons]))
 
 
 def record_held_lead(lead: HeldLead, *, organization_id: UUID) -> None:
-    """Stage the event of a lead that a page sent, once for the lead.
+    """Stage the event of a lead that a page sent; call it once per lead.
 
-    Leads of one burst share an event, which is opened by the first and counts the others: a flood is one entry.
+    Leads of one burst share an event, opened by the first and counting the others: a flood is one entry.
     """
     row = {
         "id": lead.event_id,

@@ -1,4 +1,4 @@
-"""What the fraud rules kept from a program in the last days.
+"""Summary of the clicks and leads that the fraud rules kept from a program in the last days.
 
 Source: core spec, "Click and lead fraud review", GET /api/v1/fraud-events/summary.
 """
@@ -25,8 +25,8 @@ from models.programs import programs
 class FraudSummary:
     """Events of the last `window_days`, closed or not. Leads that were refused do not count as leads in quarantine.
 
-    `estimated_not_billed_cents` is what the program's own terms would have paid for them, in home-currency minor
-    units, without free leads and those that the brand has validated since; None when a rate that it needs is missing.
+    `estimated_not_billed_cents` is what the program's terms would have paid for them, in home-currency minor units,
+    without free leads and those that the brand has validated since; None if an exchange rate is missing.
     """
 
     window_days: int
@@ -69,7 +69,7 @@ def summarize(*, organization_id: UUID, program_id: UUID, days: int, now: dateti
     )
 
 
-# Such a lead is refused and leaves no row that could be looked at.
+# A lead with one of these reasons is refused and has no row, so it is not in quarantine.
 _REJECTED = {SELF_LEAD.reason, DAILY_CAP.reason}
 
 

@@ -1,7 +1,7 @@
-"""What holds of a host name, and what a look at DNS changes.
+"""DNS checks of host names and their effects.
 
-A look is prepared (tx), made (no tx) and noted (tx). What was seen of a name never counts for another one that its
-holder has been given meanwhile, and of two holders of one name the first to prove it has it.
+A check is prepared (tx), run (no tx) and recorded (tx). Its result never counts for another name that its holder has
+been given in the meantime, and of two holders of one name the first to prove it gets it.
 """
 
 from dataclasses import replace
@@ -12,17 +12,17 @@ import settings
 from adapters import name_servers
 from domain.host_proofs import records, validity
 from domain.host_proofs.records import CheckOutcome, DnsCheckResult, DnsReading, ExpectedProof, ProofKind
-from domain.host_proofs.validity import ProofRecord
+from domain.host_proofs.validity import LOST_AFTER, ProofRecord
 from domain.refused import Refused, not_found
 from models import advisory_locks
 from models.host_proofs import holders, proof_records
 from models.host_proofs.holders import HostHolder
-from pipelines.host_proofs import letters
+from pipelines import mail
 from pipelines.host_proofs.host_status import HostStatus, RecordedCheck
 
 
 def find(*, organization_id: UUID, program_id: UUID | None) -> HostStatus:
-    """Return what holds of a program's custom domain, or (without one) of the tracking domain.
+    """Return the status of a program's custom domain, or (without `program_id`) of the tracking domain.
 
     Raises Refused 404 not_found. Budget: 1 statement.
     """
@@ -33,12 +33,12 @@ def find(*, organization_id: UUID, program_id: UUID | None) -> HostStatus:
 
 
 def prepare(*, organization_id: UUID, program_id: UUID | None) -> HostStatus:
-    """Return what is to be looked at. Raises Refused: 404 not_found; 409 no_custom_domain, no_tracking_domain,
+    """Return the host to check. Raises Refused: 404 not_found; 409 no_custom_domain, no_tracking_domain,
     invalid_status_transition for an archived program.
     """
     status = find(organization_id=organization_id, program_id=program_id)
     if status.holder.is_over:
-        raise Refused(409, "invalid_status_transition", "This program is archived: it can be read and not changed.")
+        raise Refused(409, "invalid_status_transition", "This program is archived and cannot be changed.")
     if status.wanted is None and program_id is not None:
         raise Refused(409, "no_custom_domain", "This program has no custom domain; set customDomain first.")
     if status.wanted is None:
@@ -47,9 +47,9 @@ def prepare(*, organization_id: UUID, program_id: UUID | None) -> HostStatus:
 
 
 def read_dns(status: HostStatus) -> DnsReading:
-    """Ask DNS while a person waits. Takes three seconds at most, never inside a transaction.
+    """Query DNS while a user waits. Takes at most three seconds, never inside a transaction.
 
-    Raises Refused 503 domain_check_busy while others are asked for.
+    Raises Refused 503 domain_check_busy while too many other checks run.
     """
     assert status.wanted is not None  # `prepare` refuses a holder without a name
     try:
@@ -61,11 +61,11 @@ def read_dns(status: HostStatus) -> DnsReading:
 
 
 def record(prepared: HostStatus, reading: DnsReading, *, now: datetime, is_requested: bool) -> RecordedCheck:
-    """Write down what was read of a name, and return what holds now; `is_asked` when a person asked for the look.
+    """Record what DNS answered for a name, and return its status; `is_requested` if a user requested the check.
 
-    Owners are written to when a proof is lost.
-    Raises Refused 409: domain_changed when its holder has another name by now; where somebody asked
-    custom_domain_already_taken, tracking_domain_already_taken for a name that is proved and somebody else has.
+    Owners get an email when a proof is lost.
+    Raises Refused 409: domain_changed if its holder has another name now; for a requested check also
+    custom_domain_already_taken, tracking_domain_already_taken for a proved name that another holder has.
     """
     checked_holder, required = prepared.holder, prepared.wanted
     assert required is not None  # `prepare` refuses a holder without a name
@@ -85,11 +85,12 @@ def record(prepared: HostStatus, reading: DnsReading, *, now: datetime, is_reque
 
 
 def taken_refusal(holder: HostHolder) -> Refused:
-    """Return the refusal for a name that belongs to another holder. It never says to whom."""
+    """Return the refusal for a name that belongs to another holder, without the holder's identity."""
     code = "tracking_domain_already_taken" if holder.program_id is None else "custom_domain_already_taken"
     message = (
         f"{holder.name} belongs to another campaign or organization, or did in the last 90 days. If it is yours now,"
-        " remove its CNAME and address records that lead here, add your TXT record, and check again; then lead it here."
+        " remove its CNAME and address records that point to us, add your TXT record, and check again; then point it"
+        " to us."
     )
     return Refused(409, code, message)
 
@@ -97,7 +98,7 @@ def taken_refusal(holder: HostHolder) -> Refused:
 def _store(holder: HostHolder, sighting: DnsCheckResult, *, now: datetime, is_requested: bool) -> RecordedCheck:
     before = proof_records.find(holder) or ProofRecord(waiting_since=now)
     if is_requested and not holder.is_verified:
-        before = replace(before, waiting_since=now)  # who asks is at work on it, so it is looked at often from now on
+        before = replace(before, waiting_since=now)  # the user is setting it up, so it is checked often from now on
     after = validity.record_check(before, sighting, is_verified=holder.is_verified, now=now)
     proof_records.stage_record(holder, after)
     is_vouched_for = holder.is_verified and before.proved_by is None
@@ -109,7 +110,7 @@ def _store(holder: HostHolder, sighting: DnsCheckResult, *, now: datetime, is_re
         was_verified=holder.is_verified,
     )
     if result.is_lost:
-        letters.notify_lost(result.status, now=now)
+        _notify_lost(result.status, now=now)
     return result
 
 
@@ -118,3 +119,22 @@ def _required_proof(holder: HostHolder) -> ExpectedProof | None:
         return None
     text = records.text_for(organization_id=holder.organization_id, holder_id=holder.holder_id, name=holder.name)
     return ExpectedProof(holder.name, settings.current().web.brands_target, text)
+
+
+def _notify_lost(status: HostStatus, *, now: datetime) -> None:
+    """Stage an email to every Owner: what is not used any more, what would prove it, and what was found instead."""
+    use = "your pages loaded our script from it" if status.holder.program_id is None else "it led to your campaign"
+    text = (
+        f"{status.domain} has not proved for {LOST_AFTER.days} days that it is yours, and is not used until it does:"
+        f" {use}.\n\nOne of these DNS records proves it:\n\n"
+        + "\n\n".join(f"  {step.name}  {step.type}  {step.value}\n  found: {step.found}" for step in status.steps)
+        + "\n\nWe check for it automatically and use the domain again as soon as it is there. The dashboard can check"
+        " it at once."
+    )
+    mail.send_to_owners(
+        organization_id=status.holder.organization_id,
+        subject=f"{status.domain} lost its proof",
+        text=text,
+        kind="domain.lost",
+        at=now,
+    )

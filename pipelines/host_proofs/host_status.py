@@ -1,4 +1,4 @@
-"""How a host name is held: by whom, what would prove it, and what was seen of that."""
+"""The status of a brand's host name: its holder, the DNS records that prove it, and what was found."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from models.host_proofs.holders import HostHolder
 
 @dataclass(frozen=True, slots=True)
 class ProofStep:
-    """A record that proves a name by itself, and what was found in its place (None: nobody has looked)."""
+    """A DNS record that alone proves a name, and what was found instead (None: not checked yet)."""
 
     type: str
     name: str
@@ -22,7 +22,7 @@ class ProofStep:
 
 @dataclass(frozen=True, slots=True)
 class HostStatus:
-    """A holder, what would prove its name (None: it has no name), and what was seen of that."""
+    """A holder, the proof that its name needs (None: it has no name), and the result of the last check."""
 
     holder: HostHolder
     wanted: ExpectedProof | None
@@ -30,22 +30,22 @@ class HostStatus:
 
     @property
     def domain(self) -> str | None:
-        """The name."""
+        """The host name."""
         return self.holder.name
 
     @property
     def state(self) -> DomainState:
-        """How the name stands."""
+        """The name's state."""
         return validity.state(self.record, is_set=self.wanted is not None, is_verified=self.holder.is_verified)
 
     @property
     def proved_by(self) -> str | None:
-        """What proves the name, or that an operator vouches for it."""
+        """The kind of record that proves the name, or that an operator vouches for it."""
         return validity.proved_by(self.record, is_verified=self.holder.is_verified)
 
     @property
     def steps(self) -> Sequence[ProofStep]:
-        """The records of which one is enough; no CNAME where the service has no name to lead to."""
+        """The records of which one is enough; without a CNAME if the service has no name to point to."""
         if self.wanted is None:
             return ()
         at_name, in_text = (self.record.found_at_name, self.record.found_in_text) if self.record else (None, None)
@@ -56,12 +56,12 @@ class HostStatus:
 
     @property
     def checked_at(self) -> datetime | None:
-        """When somebody looked last."""
+        """When it was checked last."""
         return self.record.checked_at if self.record else None
 
     @property
     def next_check_at(self) -> datetime | None:
-        """When the next look is made by itself."""
+        """When the next scheduled check is due."""
         return self.record.due_at if self.record else None
 
     @property
@@ -72,19 +72,19 @@ class HostStatus:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCheck:
-    """What holds after a look, and whether the name was verified before it."""
+    """The status after a check, and whether the name was verified before it."""
 
     status: HostStatus
     was_verified: bool
 
     @property
     def is_lost(self) -> bool:
-        """Whether the look ended a proof."""
+        """Whether the check ended a proof."""
         return self.was_verified and not self.status.holder.is_verified
 
     @property
     def action(self) -> str | None:
-        """What the audit log calls what the look changed; None when it changed nothing."""
+        """The audit log's action for the change; None if nothing changed."""
         if self.was_verified == self.status.holder.is_verified:
             return None
         event = "domain_lost" if self.is_lost else "domain_verified"
@@ -92,7 +92,7 @@ class RecordedCheck:
 
     @property
     def audit_data(self) -> Mapping[str, object]:
-        """What the audit log keeps of the name."""
+        """The name's data in the audit log."""
         domain = "trackingDomain" if self.status.holder.program_id is None else "customDomain"
         status = self.status
         return {domain: status.domain, f"{domain}Verified": status.holder.is_verified, "provedBy": status.proved_by}

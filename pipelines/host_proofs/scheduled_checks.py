@@ -1,4 +1,4 @@
-"""Looks at host names by the clock."""
+"""Periodic DNS checks of host names."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,13 +15,13 @@ from pipelines.host_proofs import checks
 from pipelines.host_proofs.host_status import HostStatus, RecordedCheck
 
 _BATCH = 200
-# A look that is lost is made again so much later.
+# A check that got lost is repeated after this time.
 _RETRY_AFTER = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
 class DueHost:
-    """What a job is to look at: of which holder, and the name that it had."""
+    """The host that a job checks: its holder, and the name that it had when the job was staged."""
 
     organization_id: UUID
     holder_id: UUID
@@ -29,7 +29,7 @@ class DueHost:
 
 
 def any_org_start(*, now: datetime) -> None:
-    """Stage a look at every name whose turn it is, in portions: a full one asks for the next."""
+    """Stage a check of every due name, in batches (a full one stages the next)."""
     due = proof_records.any_org_lease_due(now=now, again=now + _RETRY_AFTER, limit=_BATCH)
     for host in due:
         work.enqueue(jobs.DOMAIN_CHECK, organization_id=host.organization_id, holder_id=host.holder_id, name=host.name)
@@ -38,7 +38,7 @@ def any_org_start(*, now: datetime) -> None:
 
 
 def prepare(due: DueHost) -> HostStatus | None:
-    """Return what is to be looked at; None for a name that its holder has no more."""
+    """Return the host to check; None if its holder has another name now."""
     program_id = None if due.holder_id == due.organization_id else due.holder_id
     try:
         status = checks.prepare(organization_id=due.organization_id, program_id=program_id)
@@ -48,16 +48,16 @@ def prepare(due: DueHost) -> HostStatus | None:
 
 
 def read_dns(status: HostStatus) -> DnsReading:
-    """Ask DNS. Takes nine seconds at most, never inside a transaction."""
-    assert status.wanted is not None  # what has no name is not prepared
+    """Query DNS. Takes at most nine seconds, never inside a transaction."""
+    assert status.wanted is not None  # a holder without a name is not prepared
     return name_servers.read(status.wanted, longest_s=name_servers.FOR_JOBS_S)
 
 
 def record(prepared: HostStatus, reading: DnsReading, *, now: datetime) -> None:
-    """Write down what was read; a proof that was found or lost is audited."""
+    """Record what DNS answered; a proof that was found or lost is audited."""
     try:
         result = checks.record(prepared, reading, now=now, is_requested=False)
-    except Refused:  # it has another name by now, which has its own turn
+    except Refused:  # it has another name now, which has its own check
         return
     if result.action is not None:
         _stage_audit(result, result.action, now)

@@ -1,4 +1,4 @@
-"""Which hosts the service answers at, for proxies that get a certificate when the first visitor comes."""
+"""Which hosts the service answers at, for proxies that request a certificate at the first visit."""
 
 import settings
 from domain.organization import host_names
@@ -9,8 +9,8 @@ from models.host_proofs import holders
 def any_org_check(name: str) -> str:
     """Return a host that the service answers at, in lower case without a dot at its end.
 
-    These are its own hosts, brands' portals (their own hosts, and subdomains of PORTAL_DOMAIN that some brand has), and
-    domains that are verified. Raises Refused 404 not_found. Budget: 1 statement.
+    These are its own hosts, brands' portals (their own hosts, and subdomains of PORTAL_DOMAIN that a brand has), and
+    verified domains. Raises Refused 404 not_found. Budget: 1 statement.
     """
     host = name.lower().removesuffix(".") if name.isascii() else ""
     if host_names.is_host_name(host) and (_is_own(host) or _is_of_brand(host)):

@@ -142,11 +142,11 @@ def _invalid_rows(body: Mapping[str, Any], wrong: Mapping[int, str]) -> Refused:
     return Refused(400, "invalid_rows", message, rows=listed)
 
 
-def sum_commissions(rows_: Iterable[ConversionRow | ImportedConversion]) -> list[dict[str, Any]]:
+def sum_commissions(payable: Iterable[ConversionRow | ImportedConversion]) -> list[dict[str, Any]]:
     """Return the commission of rows, one sum per currency, by currency."""
     cents: Counter[str] = Counter()
     count: Counter[str] = Counter()
-    for row in rows_:
+    for row in payable:
         cents[row.currency] += row.commission_cents
         count[row.currency] += 1
     return [
@@ -199,7 +199,7 @@ def _choose_rows(
 def _match_affiliates(
     program: programs.Program, readable: Mapping[int, ConversionRow], skipped: dict[int, str]
 ) -> list[_AcceptedRow]:
-    affiliates_ = conversions.find_affiliates(
+    matches = conversions.find_affiliates(
         organization_id=program.organization_id,
         program_id=program.id,
         emails=[row.affiliate_email for row in readable.values() if row.affiliate_email],
@@ -208,9 +208,7 @@ def _match_affiliates(
     matched = []
     equal: dict[str, list[int]] = {}
     for index, row in readable.items():
-        affiliate = affiliates_.by_email.get(row.affiliate_email or "") or affiliates_.by_slug.get(
-            row.affiliate_slug or ""
-        )
+        affiliate = matches.by_email.get(row.affiliate_email or "") or matches.by_slug.get(row.affiliate_slug or "")
         if affiliate is None:
             skipped[index] = "affiliate_not_found"
             continue

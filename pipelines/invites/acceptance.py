@@ -124,8 +124,8 @@ def _enroll(invite: InviteWithProgram, program: programs.Program, now: datetime)
     if existing is not None:
         return existing.id, _promised_slug(existing, invite)
     kept_slug = _reserve_slug(invite)
-    enrollment_ = enrollment.join(_columns(invite), alias=kept_slug, now=now)
-    return enrollment_.affiliate.id, kept_slug
+    enrolled = enrollment.join(_columns(invite), alias=kept_slug, now=now)
+    return enrolled.affiliate.id, kept_slug
 
 
 def _promised_slug(affiliate: Affiliate, invite: InviteWithProgram) -> str | None:

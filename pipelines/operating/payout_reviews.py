@@ -37,9 +37,9 @@ def any_org_review(*, run_id: UUID, is_approved: bool, now: datetime) -> Reviewe
     organization_id = admin_queries.any_org_find_organization_of_run(run_id)
     if organization_id is None:
         raise not_found("run", run_id)
-    payouts_ = decisions.decide_review(organization_id=organization_id, run_id=run_id, is_approved=is_approved, now=now)
+    reviewed = decisions.decide_review(organization_id=organization_id, run_id=run_id, is_approved=is_approved, now=now)
     status = ReviewStatus.Approved if is_approved else ReviewStatus.Rejected
-    return ReviewedRun(organization_id, run_id, status, len(payouts_))
+    return ReviewedRun(organization_id, run_id, status, len(reviewed))
 
 
 def any_org_find(payout_id: UUID) -> tuple[Payout, list[AdminAttempt]]:

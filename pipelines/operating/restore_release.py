@@ -123,10 +123,10 @@ def _stop_resending() -> None:
             attempts.stage_books(payout, _BOOKS_BEFORE)
 
 
-def _with_advances(payouts_: Sequence[admin_queries.AdminPayout]) -> list[admin_queries.AdminPayout]:
+def _with_advances(waiting: Sequence[admin_queries.AdminPayout]) -> list[admin_queries.AdminPayout]:
     """Return those of the payouts whose affiliates have a forgotten payment to net, in the order of their ids."""
     by_organization: defaultdict[UUID, list[admin_queries.AdminPayout]] = defaultdict(list)
-    for row in sorted(payouts_, key=lambda row: (row.organization_id, row.id)):
+    for row in sorted(waiting, key=lambda row: (row.organization_id, row.id)):
         by_organization[row.organization_id].append(row)
     advanced = []
     for organization_id, rows in by_organization.items():

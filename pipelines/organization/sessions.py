@@ -63,16 +63,16 @@ def any_org_open_link(
     link = web_sessions.any_org_redeem_link(secret_hash(token), asked_by=asked_by, is_sure=is_sure, now=now)
     if link is None:
         return None
-    made = create_cookie()
-    session = _session_of(link, id_hash=secret_hash(made), user_agent=user_agent, now=now)
+    new_cookie = create_cookie()
+    session = _session_of(link, id_hash=secret_hash(new_cookie), user_agent=user_agent, now=now)
     member_id = any_org_sign_member_in(session, now=now) if link.organization_id else None
-    return any_org_start(session, new_cookie=made, member_id=member_id, cookie=cookie, now=now)
+    return any_org_start(session, new_cookie=new_cookie, member_id=member_id, cookie=cookie, now=now)
 
 
 def any_org_start(
     session: WebSession, *, new_cookie: str, member_id: UUID | None, cookie: str | None, now: datetime
 ) -> StartedSession:
-    """Begin a session whose cookie was just `made`; what the browser's former `cookie` stood for ends."""
+    """Start a session with its `new_cookie`; the session of the browser's former `cookie` ends."""
     web_sessions.any_org_stage_delete_expired(now)
     replaced = web_sessions.any_org_end(secret_hash(cookie)) if cookie else None
     web_sessions.any_org_insert({name: getattr(session, name) for name in WebSession.__dataclass_fields__})

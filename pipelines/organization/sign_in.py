@@ -39,17 +39,17 @@ def sign_member_in(
     *, organization_id: UUID, subject: str, email: str, is_email_verified: bool, role: Role, now: datetime
 ) -> MemberWithPlan | None:
     """Return the member behind a dashboard token with what their organization may do; None without such a tenant."""
-    member_ = _find_member(organization_id, subject, now)
-    if member_ is None or (member_.role, member_.email) == (role, email):
-        return member_
-    if member_.id is None:
+    known_member = _find_member(organization_id, subject, now)
+    if known_member is None or (known_member.role, known_member.email) == (role, email):
+        return known_member
+    if known_member.id is None:
         person: dict[str, Any] = {"organization_id": organization_id, "email": email, "role": role, "subject": subject}
         # A member who was made by email is this person, provided that the email is really theirs.
         if not (is_email_verified and members.claim(**person)):
             members.insert({"id": ids.new_id(), **person, "created_at": now})
         return members.find_with_plan(organization_id=organization_id, subject=subject)
-    members.stage_change(organization_id=organization_id, member_id=member_.id, role=role, email=email)
-    return member_
+    members.stage_change(organization_id=organization_id, member_id=known_member.id, role=role, email=email)
+    return known_member
 
 
 def sign_program_in(

@@ -73,7 +73,7 @@ def _stage_email(organization_id: UUID, email: str, url: str, now: datetime) -> 
     name = " ".join(brand.name.split())
     text = (
         f"Open this link to sign in to your affiliate account at {name}:\n\n{url}\n\nIt works once, for"
-        f" {int(LIFETIME.total_seconds() // 60)} minutes. If you did not ask for it, ignore this letter:"
+        f" {int(LIFETIME.total_seconds() // 60)} minutes. If you did not request it, ignore this email:"
         " nothing happens without you.\n"
     )
     subject = f"Sign in to your affiliate account at {name}"

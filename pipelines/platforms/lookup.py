@@ -99,12 +99,12 @@ def record(prepared: PreparedLookup, answers: Sequence[PlatformAnswer], *, now: 
 def _ask_one(connection: PlatformConnection, email: str) -> PlatformAnswer:
     account = connect.account_from_row(connection, within_s=schedule.BUDGET_S)
     try:
-        record_ = registry.get(connection.platform).find(account, email, names=connect.list_slug_fields(connection))
+        signup = registry.get(connection.platform).find(account, email, names=connect.list_slug_fields(connection))
     except CredentialsRefused as error:
         return PlatformAnswer(connection, refusal=str(error))
     except PlatformUnreachable as error:
         return PlatformAnswer(connection, away=str(error), wait_s=error.wait_s)
-    return PlatformAnswer(connection, record_)
+    return PlatformAnswer(connection, signup)
 
 
 def _next_at(pending: PendingLookup, answers: Sequence[PlatformAnswer], now: datetime) -> datetime | None:
