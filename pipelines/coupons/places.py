@@ -157,7 +157,7 @@ def _usable(organization_id: UUID) -> list[GatewayConnection]:
 
 
 def _place(connection: GatewayConnection, now: datetime) -> MintingPlace:
-    return MintingPlace(connection, accounts.of(connection, now=now), registry.rail(connection.gateway))
+    return MintingPlace(connection, accounts.open_account(connection, now=now), registry.rail(connection.gateway))
 
 
 def _is_at_home(coupon: CampaignCoupon, connection: GatewayConnection) -> bool:

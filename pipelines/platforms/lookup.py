@@ -25,8 +25,8 @@ from models.jobs import rows
 from models.platforms import connections, lookups
 from models.platforms.connections import PlatformConnection
 from models.platforms.lookups import PendingLookup
-from pipelines.gateways.booking import book, looked_up
-from pipelines.gateways.booking.desk import BookingDesk
+from pipelines.gateways.booking import events, platform_credit
+from pipelines.gateways.booking.context import BookingContext
 from pipelines.platforms import check, connect
 from pipelines.platforms.check import PlatformWord
 
@@ -79,7 +79,7 @@ def record(prepared: PreparedLookup, said: Sequence[PlatformSaid], *, now: datet
     """
     pending = prepared.pending
     desk = _desk(pending, now)
-    book.stage_locks(desk.connection, [prepared.paid])
+    events.stage_locks(desk.connection, [prepared.paid])
     for one in said:
         if one.refusal is not None:
             check.note(one.connection, PlatformWord(refusal=one.refusal), now=now)
@@ -88,7 +88,7 @@ def record(prepared: PreparedLookup, said: Sequence[PlatformSaid], *, now: datet
     counts = [one for one in said if one.connection.id in still]
     again_at = _again_at(pending, counts, now)
     signups = Signups(_claims(counts, desk.parameters), is_last=again_at is None)
-    if looked_up.credit(desk, prepared.paid, signups):
+    if platform_credit.credit_payment(desk, prepared.paid, signups):
         lookups.stage_end(pending)
         return None
     if again_at is None:
@@ -129,13 +129,13 @@ def _claims(said: Sequence[PlatformSaid], parameters: Sequence[str]) -> tuple[Si
     return tuple(itertools.islice(found, _MOST_CLAIMS))
 
 
-def _desk(pending: PendingLookup, now: datetime) -> BookingDesk:
+def _desk(pending: PendingLookup, now: datetime) -> BookingContext:
     """Return where the payment's conversion is booked: as by the event that told the payment."""
     organization_id = pending.organization_id
     event_id = payments.event_of(organization_id=organization_id, payment_id=pending.payment_id)
     opened = inbox.open_event(organization_id=organization_id, event_id=event_id)
     assert opened is not None  # a payment holds it
-    return BookingDesk(
+    return BookingContext(
         connection=opened.connection,
         event=opened.event,
         parameters=Params(opened.attribution_params).effective_order,
