@@ -69,7 +69,7 @@ def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -
     if _is_turned_down(affiliate, changed.status):
         letters.send_rejected(changed, now=now)
     if changed.status == AffiliateStatus.Banned:
-        decisions.ban(organization_id=changed.organization_id, affiliate_id=changed.id, now=now)
+        decisions.void_of_affiliate(organization_id=changed.organization_id, affiliate_id=changed.id, now=now)
     return changed
 
 

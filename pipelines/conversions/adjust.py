@@ -92,9 +92,9 @@ def _apply_share(word: Adjustment, share: Conversion, parent: Conversion) -> Non
         return
     after = _apply(word, share, commission_cents, parent=parent)
     if after.net_commission_cents < share.net_commission_cents:
-        take_back.take_back_if_named(share, share.net_commission_cents - after.net_commission_cents, now=word.at)
+        take_back.take_back_if_in_payout(share, share.net_commission_cents - after.net_commission_cents, now=word.at)
     else:
-        take_back.give_back_if_named(after, now=word.at)
+        take_back.give_back_if_in_payout(after, now=word.at)
 
 
 def _apply(word: Adjustment, before: Conversion, commission_cents: int, *, parent: Conversion) -> Conversion:

@@ -129,7 +129,7 @@ def _restate(word: _Word, conversion: Conversion, status: ConversionStatus) -> C
     reviews.stage_status(organization_id=conversion.organization_id, conversion_id=conversion.id, status=status.value)
     if status in EARNS_NOTHING and conversion.status not in EARNS_NOTHING:
         _adjust(word, conversion, -conversion.net_commission_cents)
-        take_back.take_back_if_named(conversion, conversion.net_commission_cents, now=word.at)
+        take_back.take_back_if_in_payout(conversion, conversion.net_commission_cents, now=word.at)
     return dataclasses.replace(conversion, status=status.value)
 
 
@@ -145,7 +145,7 @@ def _restore(word: _Word, conversion: Conversion, status: ConversionStatus, pare
         late_cents=late_cents,
     )
     after = dataclasses.replace(conversion, status=settled.value, reversed_cents=conversion.reversed_cents + late_cents)
-    take_back.give_back_if_named(after, now=word.at)
+    take_back.give_back_if_in_payout(after, now=word.at)
     return after
 
 

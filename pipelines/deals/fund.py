@@ -47,7 +47,7 @@ def start(deal: Deal, *, now: datetime) -> None:
         milestones.stage_take(milestone, take)
         total += milestone.amount_cents + take
     usd_cents = money.in_usd(cents=total, currency=deal.currency, rate=money.rate(deal.currency, now=now))
-    gates.check(payout_funding.standing(organization, now=now), total_cents=usd_cents)
+    gates.check(payout_funding.read_gate_facts(organization, now=now), total_cents=usd_cents)
     before = requests.latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
     number = before.number + 1 if before else 1
     request_id = ids.new_id()

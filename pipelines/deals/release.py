@@ -73,7 +73,7 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
     usd_cents = money.in_usd(cents=cents, currency=deal.currency, rate=rate)
     if usd_cents < 1:
         raise Refused(409, "nothing_to_pay", "The milestone comes to less than a US cent.")
-    standing = funding.standing(organization, now=now)
+    standing = funding.read_gate_facts(organization, now=now)
     assert payee.method is not None
     assert payee.destination is not None  # _check has seen to both
     release = Release(
