@@ -62,7 +62,7 @@ def payout_account(
     wanted = _account(method, email, account)
     with output.every_tenant():
         if wanted is None and not clear:
-            found = choose_account.any_org_in_force(affiliate_id)
+            found = choose_account.any_org_find_effective(affiliate_id)
         else:
             found = _decide(affiliate_id, wanted)
     shown = {
@@ -74,8 +74,8 @@ def payout_account(
     output.show(shown, as_json=as_json, person=lambda: click.echo(_said(shown)))
 
 
-def _decide(affiliate_id: UUID, wanted: PayoutAccount | None) -> choose_account.InForce:
-    decided = choose_account.any_org_decide(affiliate_id=affiliate_id, wanted=wanted)
+def _decide(affiliate_id: UUID, wanted: PayoutAccount | None) -> choose_account.EffectiveAccount:
+    decided = choose_account.any_org_set_for_affiliate(affiliate_id=affiliate_id, account=wanted)
     said = {
         "before": decided.before.audit_fields if decided.before else None,
         "after": wanted.audit_fields if wanted else None,

@@ -65,7 +65,7 @@ def _rows(viewer: FrameViewer, number: int, now: datetime) -> FramedRows:
         balances=money[affiliate_id],
         days=_days(viewer, number, now),
         recruiting_url=_recruiting_url(viewer) if joined.recruits else None,
-        has_payout_account=choose_account.is_said(organization_id=organization_id, affiliate_id=affiliate_id),
+        has_payout_account=choose_account.has_account(organization_id=organization_id, affiliate_id=affiliate_id),
     )
 
 

@@ -150,8 +150,8 @@ def _give_accounts(program_id: str, api_key: str) -> None:
     listed = own_api.call("GET", f"/api/v1/affiliates?programId={program_id}", api_key)["items"]
     with output.every_tenant():
         for affiliate in listed:
-            choose_account.any_org_decide(
-                affiliate_id=UUID(affiliate["id"]), wanted=PayoutAccount(Method.Wallet, affiliate["email"])
+            choose_account.any_org_set_for_affiliate(
+                affiliate_id=UUID(affiliate["id"]), account=PayoutAccount(Method.Wallet, affiliate["email"])
             )
 
 

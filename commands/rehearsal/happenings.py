@@ -155,7 +155,7 @@ def _pay(scene: Scene, *, is_for_review: bool) -> tuple[UUID, UUID]:
     sold = _sell(scene, Partner(program_id, affiliate_id, slug), is_test=False)
     _decide(scene, sold.conversion_id, Action.approve)
     with db.unit_of_work(scene.id), _reviewed(scene, is_for_review):
-        receipt = run.make(organization_id=scene.id, request=_request(affiliate_id), now=clock.now())
+        receipt = run.create(organization_id=scene.id, request=_request(affiliate_id), now=clock.now())
     return receipt.run.id, receipt.payouts[0].payout_id
 
 

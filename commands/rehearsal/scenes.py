@@ -76,7 +76,7 @@ def payee(scene: Scene, program_id: UUID) -> UUID:
     affiliate_id = join(scene, program_id, is_test=False)
     with db.any_org_work():
         account = PayoutAccount(Method.Wallet, f"{affiliate_id}@example.com")
-        choose_account.any_org_decide(affiliate_id=affiliate_id, wanted=account)
+        choose_account.any_org_set_for_affiliate(affiliate_id=affiliate_id, account=account)
     return affiliate_id
 
 

@@ -69,7 +69,7 @@ def change(*, affiliate: Affiliate, changes: Mapping[str, Any], now: datetime) -
     if _rejects_application(affiliate, changed.status):
         status_emails.send_rejected(changed, now=now)
     if changed.status == AffiliateStatus.Banned:
-        decisions.ban(organization_id=changed.organization_id, affiliate_id=changed.id, now=now)
+        decisions.void_of_affiliate(organization_id=changed.organization_id, affiliate_id=changed.id, now=now)
     return changed
 
 

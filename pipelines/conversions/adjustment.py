@@ -92,9 +92,9 @@ def _set_override_commission(adjustment: Adjustment, row: Conversion, parent: Co
         return
     after = _apply(adjustment, row, commission_cents, parent=parent)
     if after.net_commission_cents < row.net_commission_cents:
-        take_back.take_back_if_named(row, row.net_commission_cents - after.net_commission_cents, now=adjustment.at)
+        take_back.take_back_if_in_payout(row, row.net_commission_cents - after.net_commission_cents, now=adjustment.at)
     else:
-        take_back.give_back_if_named(after, now=adjustment.at)
+        take_back.give_back_if_in_payout(after, now=adjustment.at)
 
 
 def _apply(adjustment: Adjustment, before: Conversion, commission_cents: int, *, parent: Conversion) -> Conversion:

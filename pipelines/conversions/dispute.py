@@ -21,7 +21,7 @@ def hold(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
     for row in _lock_rows(organization_id, conversion_id):
         if row.disputed_at is None:
             conversions.stage_dispute(row, at=now)
-            take_back.take_back_if_named(row, row.net_commission_cents, now=now)
+            take_back.take_back_if_in_payout(row, row.net_commission_cents, now=now)
 
 
 def release(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> None:
@@ -29,7 +29,7 @@ def release(*, organization_id: UUID, conversion_id: UUID, now: datetime) -> Non
     for row in _lock_rows(organization_id, conversion_id):
         if row.disputed_at is not None:
             conversions.stage_dispute(row, at=None)
-            take_back.give_back_if_named(replace(row, disputed_at=None), now=now)
+            take_back.give_back_if_in_payout(replace(row, disputed_at=None), now=now)
 
 
 def _lock_rows(organization_id: UUID, conversion_id: UUID) -> list[Conversion]:

@@ -141,9 +141,9 @@ def refund_override(*, organization_id: UUID, conversion_id: UUID, now: datetime
     ):
         after = _apply_to_override(parent, after, row, is_refunded_alone=own is not None and own.is_full)
     if after.reversed_cents < override.reversed_cents:
-        take_back.give_back_if_named(after, now=now)
+        take_back.give_back_if_in_payout(after, now=now)
     else:
-        take_back.take_back_if_named(override, after.reversed_cents - override.reversed_cents, now=now)
+        take_back.take_back_if_in_payout(override, after.reversed_cents - override.reversed_cents, now=now)
 
 
 def _decide(conversion: Conversion, requested_cents: int | None) -> refund.RefundOutcome:

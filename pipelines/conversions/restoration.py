@@ -93,7 +93,7 @@ def restore_conversion(
         affiliate_coupons.stage_count(organization_id=organization_id, code_id=conversion.affiliate_coupon_id, by=1)
     followers = conversions.find_dependents(organization_id=organization_id, conversion_id=conversion_id)
     if followers.is_in_payout:
-        take_back.give_back_if_named(after, now=now)
+        take_back.give_back_if_in_payout(after, now=now)
     if followers.has_override:
         work.enqueue(jobs.REFUND_CASCADE, organization_id=organization_id, conversion_id=conversion_id)
     return after

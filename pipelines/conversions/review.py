@@ -129,7 +129,7 @@ def _set_status(decision: _Decision, conversion: Conversion, status: ConversionS
     reviews.stage_status(organization_id=conversion.organization_id, conversion_id=conversion.id, status=status.value)
     if status in EARNS_NOTHING and conversion.status not in EARNS_NOTHING:
         _stage_entry(decision, conversion, -conversion.net_commission_cents)
-        take_back.take_back_if_named(conversion, conversion.net_commission_cents, now=decision.at)
+        take_back.take_back_if_in_payout(conversion, conversion.net_commission_cents, now=decision.at)
     return dataclasses.replace(conversion, status=status.value)
 
 
@@ -149,7 +149,7 @@ def _earn_again(
     after = dataclasses.replace(
         conversion, status=status_after.value, reversed_cents=conversion.reversed_cents + late_cents
     )
-    take_back.give_back_if_named(after, now=decision.at)
+    take_back.give_back_if_in_payout(after, now=decision.at)
     return after
 
 

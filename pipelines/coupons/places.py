@@ -157,7 +157,7 @@ def _list_usable(organization_id: UUID) -> list[GatewayConnection]:
 
 
 def _place(connection: GatewayConnection, now: datetime) -> MintingPlace:
-    return MintingPlace(connection, accounts.of(connection, now=now), registry.rail(connection.gateway))
+    return MintingPlace(connection, accounts.open_account(connection, now=now), registry.rail(connection.gateway))
 
 
 def _has_coupon(coupon: CampaignCoupon, connection: GatewayConnection) -> bool:

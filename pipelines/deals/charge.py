@@ -48,7 +48,7 @@ def start(deal: Deal, *, now: datetime) -> None:
         milestones.stage_take(milestone, take)
         total += milestone.amount_cents + take
     usd_cents = money.to_usd_cents(cents=total, currency=deal.currency, rate=money.find_rate(deal.currency, now=now))
-    gates.check(payout_funding.standing(organization, now=now), total_cents=usd_cents)
+    gates.check(payout_funding.read_gate_facts(organization, now=now), total_cents=usd_cents)
     last = requests.find_latest(organization_id=deal.organization_id, deal_id=deal.id, kind=FundingKind.charge)
     number = last.number + 1 if last else 1
     request_id = ids.new_id()

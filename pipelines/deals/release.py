@@ -73,7 +73,7 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
     usd_cents = money.to_usd_cents(cents=cents, currency=deal.currency, rate=rate)
     if usd_cents < 1:
         raise Refused(409, "nothing_to_pay", "The milestone is worth less than one US cent.")
-    standing = funding.standing(organization, now=now)
+    standing = funding.read_gate_facts(organization, now=now)
     assert payee.method is not None
     assert payee.destination is not None  # _check_payee has checked both
     release = Release(

@@ -72,7 +72,7 @@ class SandboxFunding:
 
     def ask(self, call: FundingCall) -> Answer:
         """Book the call, once. Raises KeyTaken."""
-        state = sandbox_rail.first_state(self._mode, call.key)
+        state = sandbox_rail.initial_state(self._mode, call.key)
         booked = BookedCharge(
             call.kind,
             call.amount_cents,

@@ -110,7 +110,7 @@ def _release_to_net(pending: Sequence[admin_queries.AdminPayout], now: datetime)
         payout = decisions.lock(organization_id=row.organization_id, payout_id=row.id)
         is_listed = payout.exported_at is not None  # the brand may be paying it by hand, and voids it if not
         if payout.status == PayoutStatus.Pending and payout.milestone_id is None and not is_listed:
-            decisions.let_go_to_net(payout, now=now)
+            decisions.void_to_net(payout, now=now)
             netted_ids.add(payout.id)
     return netted_ids
 

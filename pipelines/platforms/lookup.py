@@ -25,8 +25,8 @@ from models.jobs import rows
 from models.platforms import connections, lookups
 from models.platforms.connections import PlatformConnection
 from models.platforms.lookups import PendingLookup
-from pipelines.gateways.booking import book, looked_up
-from pipelines.gateways.booking.desk import BookingDesk
+from pipelines.gateways.booking import events, platform_credit
+from pipelines.gateways.booking.context import BookingContext
 from pipelines.platforms import check, connect
 from pipelines.platforms.check import CredentialsCheck
 
@@ -79,7 +79,7 @@ def record(prepared: PreparedLookup, answers: Sequence[PlatformAnswer], *, now: 
     """
     pending = prepared.pending
     desk = _booking_desk(pending, now)
-    book.stage_locks(desk.connection, [prepared.payment])
+    events.stage_locks(desk.connection, [prepared.payment])
     for answer in answers:
         if answer.refusal is not None:
             check.record(answer.connection, CredentialsCheck(refusal=answer.refusal), now=now)
@@ -88,7 +88,7 @@ def record(prepared: PreparedLookup, answers: Sequence[PlatformAnswer], *, now: 
     counted = [answer for answer in answers if answer.connection.id in crediting_ids]
     again_at = _next_at(pending, counted, now)
     signups = Signups(_list_claims(counted, desk.parameters), is_last=again_at is None)
-    if looked_up.credit(desk, prepared.payment, signups):
+    if platform_credit.credit_payment(desk, prepared.payment, signups):
         lookups.stage_end(pending)
         return None
     if again_at is None:
@@ -129,13 +129,13 @@ def _list_claims(answers: Sequence[PlatformAnswer], parameters: Sequence[str]) -
     return tuple(itertools.islice(claims, _MAX_CLAIMS))
 
 
-def _booking_desk(pending: PendingLookup, now: datetime) -> BookingDesk:
+def _booking_desk(pending: PendingLookup, now: datetime) -> BookingContext:
     """Return where the payment's conversion is booked: as by the event that told the payment."""
     organization_id = pending.organization_id
     event_id = payments.find_event(organization_id=organization_id, payment_id=pending.payment_id)
     opened = inbox.find_with_connection(organization_id=organization_id, event_id=event_id)
     assert opened is not None  # a payment holds it
-    return BookingDesk(
+    return BookingContext(
         connection=opened.connection,
         event=opened.event,
         parameters=Params(opened.attribution_params).effective_order,

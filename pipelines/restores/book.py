@@ -58,7 +58,7 @@ def any_org_assign(
             )
             raise Refused(409, Problem.milestone_paid, message)
         if payout.status != PayoutStatus.Paid and payout.voided_at is None and known == organization_id:
-            decisions.let_go_to_net(payout, now=now)
+            decisions.void_to_net(payout, now=now)
     found = replace(
         listed_attempts.transfer_from_row(row),
         state=TransferState.paid,
@@ -121,7 +121,7 @@ def _let_go_to_net(booked: Payout, *, now: datetime) -> None:
     for payout_id in payouts.list_pending_of_affiliate(**where, affiliate_id=booked.affiliate_id):
         payout = decisions.lock(**where, payout_id=payout_id)
         if payout.status == PayoutStatus.Pending and payout.milestone_id is None and payout.exported_at is None:
-            decisions.let_go_to_net(payout, now=now)
+            decisions.void_to_net(payout, now=now)
 
 
 def _resume(found: RailTransfer, known: KnownPayout, *, now: datetime) -> None:

@@ -6,7 +6,7 @@ from adapters import clock
 from api.gateways import inbound
 from models import db
 from pipelines.gateways import process, reconcile
-from pipelines.gateways.booking import sell
+from pipelines.gateways.booking import sales
 from pipelines.leads import lifecycle, page_leads, server_leads
 from schemas.leads.lead import LeadBody
 from tests.budgets.counting import HotPath
@@ -98,13 +98,13 @@ def _pages_to_reconcile(brand, stack):
             job = reconcile.prepare(
                 organization_id=brand.id, connection_id=connection["id"], since=None, now=clock.now()
             )
-        totals = reconcile.ReconcileFound()
-        for page in reconcile.pages(job, totals):
+        totals = reconcile.ReconcileResult()
+        for page in reconcile.list_pages(job, totals):
             yield job, page, totals
 
     def take(job, page, totals):
         with db.unit_of_work(brand.id):
-            reconcile.take(job, page, totals, now=clock.now())
+            reconcile.store_page(job, page, totals, now=clock.now())
 
     calls = []
     for number in (1, 1, 30):
@@ -148,7 +148,7 @@ PATHS = {
     "gateway-payment": HotPath(
         _payment_to_book,
         _BOOKED,
-        stated={process.prepare: "Budget: 1 round trip (read)", sell.payment: "Budget: 2 round trips"},
+        stated={process.prepare: "Budget: 1 round trip (read)", sales.book_payment: "Budget: 2 round trips"},
         rows=("select count(*) from conversion where source = 'stripe'", 2),
     ),
     "gateway-payment-with-platform": HotPath(
@@ -162,7 +162,7 @@ PATHS = {
         _BOOKED + 1,
         rows=("select count(*) from platform_lookup", 2),
     ),
-    "reconcile-page": HotPath(_pages_to_reconcile, 2 + 1, stated={reconcile.take: "Budget: 2 statements"}),
+    "reconcile-page": HotPath(_pages_to_reconcile, 2 + 1, stated={reconcile.store_page: "Budget: 2 statements"}),
     "fraud-event": HotPath(_fraud_event, 1 + 2),  # the record with its commit; the test's own look at it
 }
 

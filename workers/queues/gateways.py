@@ -23,17 +23,17 @@ def _prepare(job: ClaimedJob) -> process.PreparedEvent | None:
     return process.prepare(organization_id=job.tenant, event_id=UUID(job.args["event_id"]), now=clock.now())
 
 
-def _record(prepared: process.PreparedEvent, translated: process.Translated) -> datetime | None:
+def _record(prepared: process.PreparedEvent, translated: process.TranslatedEvent) -> datetime | None:
     return process.record(prepared, translated, now=clock.now())
 
 
-def _why(prepared: process.PreparedEvent, translated: process.Translated) -> str | None:
+def _why(prepared: process.PreparedEvent, translated: process.TranslatedEvent) -> str | None:
     return f"{prepared.connection.gateway}: {translated.error}" if translated.error else None
 
 
-def _translate(prepared: process.PreparedEvent) -> process.Translated:
+def _translate(prepared: process.PreparedEvent) -> process.TranslatedEvent:
     with call_slots.gateways.hold(prepared.server) as is_held:
-        return process.translate(prepared) if is_held else process.crowded()
+        return process.translate(prepared) if is_held else process.crowded_result()
 
 
 register_calling_job(
@@ -49,33 +49,33 @@ def _prepare_check(job: ClaimedJob) -> GatewayConnection | None:
     return check.prepare(organization_id=job.tenant, connection_id=UUID(job.args["connection_id"]))
 
 
-def _check(connection: GatewayConnection) -> check.Look:
-    return check.try_look(connection, now=clock.now())
+def _check(connection: GatewayConnection) -> check.CheckResult:
+    return check.try_check_credentials(connection, now=clock.now())
 
 
-def _record_check(connection: GatewayConnection, result: check.Look) -> None:
+def _record_check(connection: GatewayConnection, result: check.CheckResult) -> None:
     if result.is_answered:
-        check.note(connection, result.refusal, now=clock.now())
+        check.record(connection, result.refusal, now=clock.now())
 
 
 register_calling_job(jobs.GATEWAY_CHECK, prepare=_prepare_check, call=_check, record=_record_check)
 
 
-def _prepare_pixel(job: ClaimedJob) -> web_pixel.BegunPixel | None:
+def _prepare_pixel(job: ClaimedJob) -> web_pixel.PreparedPixel | None:
     connection_id = UUID(job.args["connection_id"])
     return web_pixel.prepare(organization_id=job.tenant, connection_id=connection_id, now=clock.now())
 
 
-def _record_pixel(begun: web_pixel.BegunPixel, result: web_pixel.SettledPixel) -> datetime | None:
+def _record_pixel(begun: web_pixel.PreparedPixel, result: web_pixel.PixelAnswer) -> datetime | None:
     return web_pixel.record(begun, result, now=clock.now())
 
 
-def _why_pixel(begun: web_pixel.BegunPixel, result: web_pixel.SettledPixel) -> str | None:
+def _why_pixel(begun: web_pixel.PreparedPixel, result: web_pixel.PixelAnswer) -> str | None:
     return result.error
 
 
 register_calling_job(
-    jobs.WEB_PIXEL_SETTLE, prepare=_prepare_pixel, call=web_pixel.settle, record=_record_pixel, why=_why_pixel
+    jobs.WEB_PIXEL_SETTLE, prepare=_prepare_pixel, call=web_pixel.apply, record=_record_pixel, why=_why_pixel
 )
 
 

@@ -35,16 +35,16 @@ def _begin(job: ClaimedJob) -> reconcile.ReconcileRun | None:
     )
 
 
-def _list(run: reconcile.ReconcileRun) -> reconcile.ReconcileFound:
+def _list(run: reconcile.ReconcileRun) -> reconcile.ReconcileResult:
     """Import the pages that the gateway lists, each in a transaction of its own."""
-    totals = reconcile.ReconcileFound()
-    for page in reconcile.pages(run, totals):
+    totals = reconcile.ReconcileResult()
+    for page in reconcile.list_pages(run, totals):
         with db.unit_of_work(run.connection.organization_id):
-            reconcile.take(run, page, totals, now=clock.now())
+            reconcile.store_page(run, page, totals, now=clock.now())
     return totals
 
 
-def _finish(run: reconcile.ReconcileRun, totals: reconcile.ReconcileFound) -> datetime | None:
+def _finish(run: reconcile.ReconcileRun, totals: reconcile.ReconcileResult) -> datetime | None:
     return reconcile.finish(run, totals, now=clock.now())
 
 

@@ -30,7 +30,7 @@ def _may_continue(
 ) -> bool:
     """Return whether the next payout may be sent: the last answer is clear, and no other worker has the next one."""
     is_clear = isinstance(answer, Paid | Accepted | Rejected)
-    return is_clear and is_still_true(following.payout.organization_id, lambda: transfer.is_to_be_asked(following))
+    return is_clear and is_still_true(following.payout.organization_id, lambda: transfer.must_be_sent(following))
 
 
 def _record(
@@ -47,20 +47,20 @@ register_calling_job(
     why=lambda prepared, answer: explain_retry(
         answer.why if isinstance(answer, transfer.Misconfigured) else answer, party="rail"
     ),
-    together=CallBatch(prepare=_prepare, may_continue=_may_continue, record=_record, give_back=transfer.give_back),
+    together=CallBatch(prepare=_prepare, may_continue=_may_continue, record=_record, give_back=transfer.withdraw),
 )
 
 
 @database_job(jobs.PAYOUT_CADENCE)
 def start_due_cadences(job: ClaimedJob) -> None:
     """Enqueue the automatic payouts of every organization whose cadence is due."""
-    propose.any_org_look(now=clock.now())
+    propose.any_org_enqueue_due(now=clock.now())
 
 
 @database_job(jobs.PAYOUT_PROPOSE)
 def propose_payouts(job: ClaimedJob) -> None:
     """Propose an organization's automatic payouts to its Owners."""
-    propose.make(organization_id=job.tenant, now=clock.now())
+    propose.propose(organization_id=job.tenant, now=clock.now())
 
 
 def _prepare_question(job: ClaimedJob) -> funding_calls.PreparedCall | None:

@@ -1,6 +1,6 @@
-"""Books money that goes back of a gateway's payment or comes back to it, with the conversion that follows.
+"""Books refunded and returned money of a gateway's payment, and updates its conversion.
 
-Payments of one order have one conversion, which follows what was paid and refunded of all of them.
+Payments of one order have one conversion: its amounts are those paid and refunded of all of them.
 """
 
 from dataclasses import replace
@@ -14,49 +14,49 @@ from models.conversions.conversions import Conversion
 from models.gateways import orders, refunds
 from models.gateways.payments import GatewayPayment
 from pipelines.conversions import refund, restoration
-from pipelines.gateways.booking.desk import BookingDesk
+from pipelines.gateways.booking.context import BookingContext
 
 
 def take_back(
-    desk: BookingDesk, payment: GatewayPayment, cents: int, *, refund_id: str, reason: str | None
+    context: BookingContext, payment: GatewayPayment, cents: int, *, refund_id: str, reason: str | None
 ) -> GatewayPayment:
-    """Book that so much of a locked payment went back under a refund's id; return the payment as it is then."""
-    refunds.stage(payment, refund_id=refund_id, cents=cents, now=desk.now)
+    """Book a refund of a locked payment under the refund's id; return the updated payment."""
+    refunds.stage(payment, refund_id=refund_id, cents=cents, now=context.now)
     after = replace(payment, refunded_cents=payment.refunded_cents + cents)
-    follow(desk, after, reason)
+    update_conversion(context, after, reason)
     return after
 
 
-def give_back(desk: BookingDesk, payment: GatewayPayment, cents: int, *, refund_id: str | None) -> GatewayPayment:
-    """Book that so much came back to a locked payment, of one refund or (None) the newest; return it as it is then."""
-    refunds.stage_restored(payment, refund_id=refund_id, cents=cents, now=desk.now)
+def give_back(context: BookingContext, payment: GatewayPayment, cents: int, *, refund_id: str | None) -> GatewayPayment:
+    """Book money returned to a locked payment, of one refund or (None) the newest; return the updated payment."""
+    refunds.stage_restored(payment, refund_id=refund_id, cents=cents, now=context.now)
     after = replace(payment, refunded_cents=payment.refunded_cents - cents)
-    follow(desk, after, None)
+    update_conversion(context, after, None)
     return after
 
 
-def follow(desk: BookingDesk, payment: GatewayPayment, reason: str | None) -> None:
-    """Bring a payment's conversion to what is refunded of its payments, up or down."""
+def update_conversion(context: BookingContext, payment: GatewayPayment, reason: str | None) -> None:
+    """Update a payment's conversion to the refunds of its payments, up or down."""
     if payment.conversion_id is None:
         return
-    advisory_locks.stage_shared_payout_run_lock(desk.organization_id)
-    conversion = refund.lock_conversion(desk.organization_id, payment.conversion_id)
-    bring_to_refunds(desk, payment, conversion, reason)
+    advisory_locks.stage_shared_payout_run_lock(context.organization_id)
+    conversion = refund.lock_conversion(context.organization_id, payment.conversion_id)
+    apply_refunds(context, payment, conversion, reason)
 
 
-def bring_to_refunds(
-    desk: BookingDesk,
+def apply_refunds(
+    context: BookingContext,
     payment: GatewayPayment,
     conversion: Conversion,
     reason: str | None,
     *,
     known_cents: int | None = None,
 ) -> None:
-    """Bring a locked conversion to what is refunded of its payments, of which `payment` is one.
+    """Update a locked conversion to the refunds of its payments, of which `payment` is one.
 
-    What the brand refunded and the gateway reports now is the same money: it is not taken back again (decision 73).
-    A conversion that grew is restored where its refunds are a smaller part of it than before; of its payments
-    `known_cents` were refunded, gross, before it grew.
+    A refund by the brand that the gateway reports now is the same money: it is not taken back again (decision 73).
+    A conversion that grew is restored where its refunds are a smaller part of it than before; `known_cents` of its
+    payments were refunded, gross, before it grew.
     """
     others = orders.sum_other_payments(payment)
     paid_cents = payment.paid_cents + others.paid_cents
@@ -64,7 +64,7 @@ def bring_to_refunds(
     before = RefundedParts(conversion.refunded_cents, conversion.unreported_cents)
     is_whole = refunded_cents == paid_cents
     if conversion.amount_cents == 0:
-        # Of a sale that counts nothing, only all or nothing can go back.
+        # A sale that counts nothing can only be refunded as a whole.
         after = RefundedParts(0, None if is_whole else conversion.unreported_cents)
         is_to_end = is_whole and conversion.refunded_at is None
         is_to_begin = not is_whole and conversion.refunded_at is not None and conversion.unreported_cents is None
@@ -72,34 +72,34 @@ def bring_to_refunds(
         reported_cents = basis.refunded_sale_cents(
             amount_cents=conversion.amount_cents, paid_cents=paid_cents, refunded_cents=refunded_cents
         )
-        known = before
+        current = before
         if known_cents is not None:
-            known = basis.with_grown_amount(
+            current = basis.with_grown_amount(
                 before,
                 amount_cents=conversion.amount_cents,
                 reported_cents=basis.refunded_sale_cents(
                     amount_cents=conversion.amount_cents, paid_cents=paid_cents, refunded_cents=known_cents
                 ),
             )
-        after = basis.with_gateway_refunds(known, reported_cents=reported_cents)
+        after = basis.with_gateway_refunds(current, reported_cents=reported_cents)
         is_to_end = after.refunded_cents > before.refunded_cents
         is_undone = conversion.refunded_at is not None and after.refunded_cents < conversion.amount_cents
         is_to_begin = after.refunded_cents < before.refunded_cents or (not is_to_end and is_undone)
     if is_to_begin or (not is_to_end and restoration.is_over_reversed(conversion, after.refunded_cents)):
         restoration.restore_conversion(
-            conversion, after.refunded_cents, unreported_cents=after.unreported_cents, now=desk.now
+            conversion, after.refunded_cents, unreported_cents=after.unreported_cents, now=context.now
         )
     elif is_to_end:
-        _refund(desk, conversion, after, reason)
+        _refund(context, conversion, after, reason)
     elif after != before:
         conversion_refunds.stage_unreported_cents(conversion, after.unreported_cents)
 
 
-def _refund(desk: BookingDesk, conversion: Conversion, after: RefundedParts, reason: str | None) -> None:
+def _refund(context: BookingContext, conversion: Conversion, after: RefundedParts, reason: str | None) -> None:
     more_cents = after.refunded_cents - conversion.refunded_cents or None
     try:
         refund.refund_conversion(
-            conversion, more_cents, unreported_cents=after.unreported_cents, now=desk.now, reason=reason
+            conversion, more_cents, unreported_cents=after.unreported_cents, now=context.now, reason=reason
         )
     except Refused as refused:
-        raise AssertionError(f"{conversion.id}: {refused}") from refused  # what is asked for is what is left
+        raise AssertionError(f"{conversion.id}: {refused}") from refused  # the amount is what is left to refund

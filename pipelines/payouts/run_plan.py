@@ -1,4 +1,4 @@
-"""What is due to be paid and to whom: read for a preview, claimed for a run, planned the same way for both.
+"""Plans payouts: reads what is due for a preview, claims it for a run, and plans both in the same way.
 
 Source: core spec, "Payouts", preview.
 """
@@ -22,7 +22,7 @@ from models.payouts.candidates import EligibleSum
 
 @dataclass(frozen=True, slots=True)
 class PayoutPreview:
-    """What a run would pay now. Nothing is committed by asking. `eligible` is in the order of the candidates."""
+    """The payouts of a run now; a preview changes nothing. `eligible` is in the order of the candidates."""
 
     planned: PayoutPlan
     eligible: Sequence[EligibleSum]
@@ -37,54 +37,56 @@ def preview(
     with_ids: bool = True,
     now: datetime,
 ) -> PayoutPreview:
-    """Return what a run with these filters would pay now; without conversions' ids it is faster where they are many.
+    """Return what a run with these filters would pay now; without the ids of conversions it is faster for many of them.
 
     Budget: 7 round trips, however much is due.
     """
     organization = organizations.find(organization_id)
     if organization is None:
         raise LookupError(f"there is no organization {organization_id}")
-    found, first = candidates.find_currencies_and_first(organization_id)
-    known = {*found, organization.home_currency}
+    due_currencies, first = candidates.find_currencies_and_first(organization_id)
+    rate_currencies = {*due_currencies, organization.home_currency}
     since = min(_day(first or now), _day(now)) - timedelta(days=valuation.FRESH_DAYS)
-    published = fx_rates.list_published(currencies=sorted(known), since=since)
+    published = fx_rates.list_published(currencies=sorted(rate_currencies), since=since)
     rates = plan.select_rates(published, today=_day(now))
     eligible = candidates.list_eligible(
         organization_id=organization_id,
         filters=filters,
-        factors=valuation.compute_factors(home=organization.home_currency, currencies=found, published=published),
+        factors=valuation.compute_factors(
+            home=organization.home_currency, currencies=due_currencies, published=published
+        ),
         run_rates=rates,
         with_ids=with_ids,
         now=now,
     )
     dues = [part.due for part in eligible]
-    payees = _payees(organization, dues)
-    rates |= _fresh_rates(_minimums(payees) - known, today=_day(now))
-    planned = _plan(organization, dues, payees, rates)
+    payees = _read_payees(organization, dues)
+    rates |= _read_fresh_rates(_minimum_currencies(payees) - rate_currencies, today=_day(now))
+    planned = _plan_payouts(organization, dues, payees, rates)
     if method is not None:
         planned = planned.for_method(method)
-        kept = {(candidate.payee.affiliate_id, candidate.currency) for candidate in planned.candidates}
-        eligible = [part for part in eligible if (part.due.affiliate_id, part.due.currency) in kept]
+        on_rail = {(candidate.payee.affiliate_id, candidate.currency) for candidate in planned.candidates}
+        eligible = [part for part in eligible if (part.due.affiliate_id, part.due.currency) in on_rail]
     return PayoutPreview(planned, eligible, organization)
 
 
 def claim(*, organization: Organization, filters: RunFilters, method: str | None, now: datetime) -> PayoutPlan:
-    """Take down what is due and plan it; call under the run's lock. Later statements see exactly this."""
-    rates = _fresh_rates(currencies.EXPONENTS.keys(), today=_day(now))
+    """Claim what is due and plan it; called under the run's lock. Later statements see exactly the claimed amounts."""
+    rates = _read_fresh_rates(currencies.EXPONENTS.keys(), today=_day(now))
     dues = candidates.claim(organization_id=organization.id, filters=filters, run_rates=rates, now=now)
-    planned = _plan(organization, dues, _payees(organization, dues), rates)
+    planned = _plan_payouts(organization, dues, _read_payees(organization, dues), rates)
     return planned if method is None else planned.for_method(method)
 
 
-def _payees(organization: Organization, dues: Sequence[Due]) -> dict[UUID, Payee]:
+def _read_payees(organization: Organization, dues: Sequence[Due]) -> dict[UUID, Payee]:
     return candidates.find_payees(organization_id=organization.id, affiliate_ids=[due.affiliate_id for due in dues])
 
 
-def _minimums(payees: Mapping[UUID, Payee]) -> set[str]:
+def _minimum_currencies(payees: Mapping[UUID, Payee]) -> set[str]:
     return {payee.minimum_currency for payee in payees.values() if payee.minimum_currency}
 
 
-def _plan(
+def _plan_payouts(
     organization: Organization, dues: Sequence[Due], payees: Mapping[UUID, Payee], rates: Mapping[str, RunRate]
 ) -> PayoutPlan:
     terms = plan.RunTerms(
@@ -95,14 +97,14 @@ def _plan(
     return plan.plan(dues=dues, payees=payees, terms=terms)
 
 
-def _fresh_rates(of: Set[str], *, today: date) -> dict[str, RunRate]:
-    """Return the rates to pay by; USD is 1 on any day. What was published too long ago is left out."""
-    wanted = of - {plan.PAYOUT_CURRENCY}
+def _read_fresh_rates(codes: Set[str], *, today: date) -> dict[str, RunRate]:
+    """Return the rates to pay by; USD is 1 on any day. Rates that are too old are left out."""
+    foreign = codes - {plan.PAYOUT_CURRENCY}
     since = today - timedelta(days=valuation.FRESH_DAYS)
-    newest = fx_rates.find_newest_since(wanted, since=since) if wanted else {}
+    newest = fx_rates.find_newest_since(foreign, since=since) if foreign else {}
     published = [PublishedRate(currency, on, per_usd) for currency, (per_usd, on) in newest.items()]
     return plan.select_rates(published, today=today)
 
 
-def _day(moment: datetime) -> date:
-    return moment.astimezone(UTC).date()
+def _day(time: datetime) -> date:
+    return time.astimezone(UTC).date()
