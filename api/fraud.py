@@ -12,8 +12,8 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.affiliates import view
-from api.edge import answers, audit, body, path
-from api.edge.operations import array, one, operation
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import array, object_of, operation
 from domain.organization import plans
 from domain.organization.access import Role
 from models import db
@@ -53,12 +53,16 @@ def list_fraud_events() -> Response:
 
 @blueprint.get("/api/v1/fraud-events/summary")
 @operation(
-    _SUMMARY, one(_NUMBERS), asks=SummaryQuery(), refuses=("400 program_id_required", "404 not_found"), may_lag="answer"
+    _SUMMARY,
+    object_of(_NUMBERS),
+    asks=SummaryQuery(),
+    refuses=("400 program_id_required", "404 not_found"),
+    may_lag="answer",
 )
 def get_fraud_summary() -> Mapping[str, object]:
     """Show what the rules kept from a program in the last days, and what that would have cost."""
     query = body.query()
-    program_id = path.needed_program(query["program_id"])
+    program_id = path.required_program(query["program_id"])
     with db.unit_of_work(guards.organization_id()):
         found = summary.summary(
             organization_id=guards.organization_id(), program_id=program_id, days=query["days"], now=clock.now()
@@ -70,7 +74,7 @@ def get_fraud_summary() -> Mapping[str, object]:
 @blueprint.patch("/api/v1/fraud-events/<event_id>")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=FraudEventChange(),
     refuses=("404 not_found", "409 invalid_status_transition"),
 )
@@ -80,7 +84,7 @@ def close_fraud_event(event_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):
         decisions.find(organization_id=guards.organization_id(), event_id=wanted_id)
     action = body.load()["action"]
-    return answers.once(lambda: _close(wanted_id, action))
+    return idempotency.run_once(lambda: _close(wanted_id, action))
 
 
 def _close(event_id: UUID, action: str) -> tuple[int, Mapping[str, object]]:
@@ -94,14 +98,14 @@ def _close(event_id: UUID, action: str) -> tuple[int, Mapping[str, object]]:
 
 
 @blueprint.post("/api/v1/fraud-events/ban-affiliate/<affiliate_id>")
-@operation(_WRITE, one(_AFFILIATE), takes=Nothing(), refuses=("404 not_found",))
+@operation(_WRITE, object_of(_AFFILIATE), takes=Nothing(), refuses=("404 not_found",))
 def ban_affiliate(affiliate_id: str) -> Response:
     """Ban an affiliate: nothing that they bring earns from now on. 200 with them, also when they are banned already."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
         deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
     body.load_optional()
-    return answers.once(lambda: _ban(wanted_id))
+    return idempotency.run_once(lambda: _ban(wanted_id))
 
 
 def _ban(affiliate_id: UUID) -> tuple[int, Mapping[str, object]]:

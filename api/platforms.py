@@ -12,8 +12,8 @@ from adapters import clock
 from adapters.platforms import registry
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import array, one, operation, page
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import array, object_of, operation, page
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.refused import not_found
@@ -59,14 +59,14 @@ def list_platforms() -> Response:
 @operation(_READ, page(_RECORD), asks=PageQuery())
 def list_platform_connections() -> Mapping[str, object]:
     """List the platforms that are connected, newest first."""
-    asked = paging.wanted(body.query())
+    asked = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
         rows = connections.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
-    return paging.envelope(asked, rows, lambda page: [_shown(row) for row in page])
+    return paging.serialize_page(asked, rows, lambda page: [_shown(row) for row in page])
 
 
 @blueprint.get("/api/v1/platforms/<connection_id>")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_platform_connection(connection_id: str) -> Mapping[str, object]:
     """Show one connection to a platform."""
     with db.unit_of_work(guards.organization_id()):
@@ -81,7 +81,7 @@ def get_platform_connection(connection_id: str) -> Mapping[str, object]:
 @blueprint.post("/api/v1/platforms")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     status=201,
     takes=PlatformBody(),
     refuses=(*_ASKS_PLATFORM, "400 invalid_request", "409 platform_already_connected"),
@@ -90,13 +90,13 @@ def connect_platform() -> Response:
     """Connect a platform after it took the credentials. 201 with the connection, which credits sales from now on."""
     wanted = body.load()
     slug_field = connect.slug_field(wanted["platform"], wanted["slug_field"])
-    repeated = answers.repeated()
+    repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
     with db.unit_of_work(guards.organization_id()):
         connect.refuse_second(organization_id=guards.organization_id(), platform=wanted["platform"])
     proved = connect.prove(platform=wanted["platform"], sent=wanted["credentials"])
-    return answers.once(lambda: _store(proved, slug_field))
+    return idempotency.run_once(lambda: _store(proved, slug_field))
 
 
 def _store(proved: ProvedPlatform, slug_field: str | None) -> tuple[int, Mapping[str, object]]:
@@ -110,7 +110,7 @@ def _store(proved: ProvedPlatform, slug_field: str | None) -> tuple[int, Mapping
 @blueprint.patch("/api/v1/platforms/<connection_id>")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=PlatformChanges(),
     refuses=(*_ASKS_PLATFORM, "400 invalid_request", "404 not_found"),
 )
@@ -120,7 +120,7 @@ def change_platform_connection(connection_id: str) -> Response:
     Switching off stops the look-ups that are pending there.
     """
     wanted = dict(body.load())
-    repeated = answers.repeated()
+    repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
     with db.unit_of_work(guards.organization_id()):
@@ -128,7 +128,7 @@ def change_platform_connection(connection_id: str) -> Response:
     if "slug_field" in wanted:
         wanted["slug_field"] = connect.slug_field(connection.platform, wanted["slug_field"])
     proved = connect.changed(connection, wanted["credentials"]) if "credentials" in wanted else None
-    return answers.once(lambda: _change(connection_id, wanted, proved))
+    return idempotency.run_once(lambda: _change(connection_id, wanted, proved))
 
 
 def _change(
@@ -143,7 +143,7 @@ def _change(
 
 
 @blueprint.post("/api/v1/platforms/<connection_id>/check")
-@operation(_WRITE, one(_RECORD), refuses=("404 not_found", "503 platform_unreachable"))
+@operation(_WRITE, object_of(_RECORD), refuses=("404 not_found", "503 platform_unreachable"))
 def check_platform_connection(connection_id: str) -> Mapping[str, object]:
     """Ask the platform whether it still takes the credentials. 200 with the connection as it is now."""
     with db.unit_of_work(guards.organization_id()):

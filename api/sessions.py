@@ -11,7 +11,7 @@ from adapters import clock
 from adapters.identity import tokens
 from api.access import persons
 from api.access.persons import Person, PersonKind
-from api.edge.wake import wake_relay
+from api.edge.relay_waker import wake_relay
 from models import db
 from models.organization import audit, web_sessions
 from models.organization.web_sessions import WebSession

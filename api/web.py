@@ -40,8 +40,8 @@ from api import (
 from api.access import limits
 from api.access.client_address import ClientAddress
 from api.clicks import fast_path, visits
-from api.edge import compression, cors, errors, nested, trace, wake
-from api.edge.reading import places
+from api.edge import compression, cors, errors, internal_requests, relay_waker, trace
+from api.edge.replica import routing
 from api.server.fast_path import FastPathEndpoint
 
 _BLUEPRINTS = (
@@ -104,12 +104,12 @@ def mount(app: Flask, *, beside: Iterable[Blueprint] = ()) -> None:
     # A doubled slash would be answered with a redirect to any host that the request names.
     app.url_map.merge_slashes = False
     app.extensions["limiter"] = limits.Limiter(
-        urls.redis_url, chosen.web.limits_per_min, beside={visits.BUCKET: stream.KEY}
+        urls.redis_url, chosen.web.limits_per_min, slot_keys={visits.BUCKET: stream.KEY}
     )
-    app.extensions["waker"] = wake.Waker(urls.redis_url)
+    app.extensions["waker"] = relay_waker.Waker(urls.redis_url)
     app.extensions["click_stream"] = stream.ClickStream(urls.redis_url)
     if chosen.servers.database_read_url:
-        app.extensions["reads"] = places.Reads(urls.redis_url, most_lag_s=chosen.servers.database_read_lag_s)
+        app.extensions["reads"] = routing.ReadRouter(urls.redis_url, max_lag_s=chosen.servers.database_read_lag_s)
     parse: Any = partial(fast_path.parse, app)
     if chosen.web.trusted_proxies:
         hops = chosen.web.trusted_proxies
@@ -133,7 +133,7 @@ def behind_proxies(app: Any, hops: int) -> ProxyFix:
 def _begin() -> Response | None:
     g.trace = trace.begin(request.environ)
     g.request_id = g.trace.request_id
-    nested.start_deadline()
+    internal_requests.start_deadline()
     return cors.answer_preflight()
 
 
@@ -142,7 +142,7 @@ def _end(response: Response) -> Response:
     trace.end(g.trace, request.method, rule.rule if rule else "(none)", response.status_code)
     response.headers.add("X-Request-Id", g.request_id)
     # What is answered within a request goes to nobody on the network: the outer answer is dressed for the way.
-    return response if nested.is_within() else _dressed(response)
+    return response if internal_requests.is_internal() else _dressed(response)
 
 
 def _dressed(response: Response) -> Response:
@@ -151,4 +151,4 @@ def _dressed(response: Response) -> Response:
     for name, value in _UNLESS_CHOSEN:
         if name.lower() not in chosen:
             headers.add(name, value)
-    return cors.mark(compression.compress(response))
+    return cors.add_headers(compression.compress(response))

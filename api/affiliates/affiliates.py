@@ -13,9 +13,9 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.affiliates import view
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import array, one, operation, page
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import array, object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from models import db
@@ -44,7 +44,7 @@ _RECORD = AffiliateRecord()
 @blueprint.post("/api/v1/affiliates")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     status=201,
     takes=AffiliateBody(),
     refuses=(
@@ -58,7 +58,7 @@ _RECORD = AffiliateRecord()
 def create_affiliate() -> Response:
     """Create an affiliate with a default link. 201 with both."""
     wanted = body.load()
-    answer = answers.once(lambda: _create(wanted))
+    answer = idempotency.run_once(lambda: _create(wanted))
     wake_relay()
     return answer
 
@@ -79,7 +79,7 @@ def list_affiliates() -> Mapping[str, object]:
     One round trip for any number; two with `balances`, and three where a link is not short.
     """
     query, organization_id = body.query(), guards.organization_id()
-    asked = paging.wanted(query, order=query["sort"].removeprefix(ORDERS[0]))
+    asked = paging.read_page_request(query, order=query["sort"].removeprefix(ORDERS[0]))
     selection = lists.Selection(
         organization_id=organization_id,
         shape=view.shape(),
@@ -93,9 +93,11 @@ def list_affiliates() -> Mapping[str, object]:
     with db.unit_of_work(organization_id):
         page = None if query["balances"] else selection.page()
         if page is not None and page.documents is not None:
-            return paging.together(asked, page)
+            return paging.serialize_rendered_page(asked, page)
         as_of = clock.now() if query["balances"] else None
-        return paging.envelope(asked, selection.rows(), functools.partial(view.rendered_all, balances_as_of=as_of))
+        return paging.serialize_page(
+            asked, selection.rows(), functools.partial(view.rendered_all, balances_as_of=as_of)
+        )
 
 
 @blueprint.get("/api/v1/affiliates/applications")
@@ -107,14 +109,14 @@ def list_applications() -> list[Any]:
         rows = lists.list_pending(
             organization_id=organization_id,
             program_id=query["program_id"],
-            limit=min(query["take"] or paging.DEFAULT_TAKE, paging.MOST_TAKE),
+            limit=min(query["take"] or paging.DEFAULT_TAKE, paging.MAX_TAKE),
             skip=query["skip"],
         )
         return view.shown_all(rows)
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_affiliate(affiliate_id: str) -> Mapping[str, object]:
     """Show one affiliate."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
@@ -125,14 +127,14 @@ def get_affiliate(affiliate_id: str) -> Mapping[str, object]:
 
 
 @blueprint.patch("/api/v1/affiliates/<affiliate_id>")
-@operation(_WRITE, one(_RECORD), takes=AffiliateChanges(), refuses=("404 not_found", *RATE_REFUSALS))
+@operation(_WRITE, object_of(_RECORD), takes=AffiliateChanges(), refuses=("404 not_found", *RATE_REFUSALS))
 def change_affiliate(affiliate_id: str) -> Response:
     """Change an affiliate; what is not sent stays. 200 with them."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
         seen = deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
     changes = body.load()
-    answer = answers.once(lambda: _change(seen, changes))
+    answer = idempotency.run_once(lambda: _change(seen, changes))
     wake_relay()
     return answer
 

@@ -8,7 +8,7 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import path
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from domain.organization import plans
 from models import db
 from models.ledger import balances
@@ -22,7 +22,7 @@ _RECORD = AffiliateBalancesRecord()
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>/balance")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_affiliate_balance(affiliate_id: str) -> Mapping[str, object]:
     """Show what an affiliate has on hold, payable, on its way and paid, by currency.
 

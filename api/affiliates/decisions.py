@@ -13,9 +13,9 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.affiliates import view
-from api.edge import answers, audit, body, path
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.statuses import AffiliateStatus
@@ -46,7 +46,7 @@ _Answer = tuple[int, Mapping[str, object]]
 
 
 @blueprint.post("/api/v1/affiliates/<affiliate_id>/approve")
-@operation(_WRITE, one(_RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(_WRITE, object_of(_RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def approve_affiliate(affiliate_id: str) -> Response:
     """Approve an affiliate who applied or was rejected. 200 with the affiliate, also when they are approved already."""
     wanted_id = _known(affiliate_id)
@@ -55,7 +55,7 @@ def approve_affiliate(affiliate_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/affiliates/<affiliate_id>/reject")
-@operation(_WRITE, one(_RECORD), takes=Rejection(), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(_WRITE, object_of(_RECORD), takes=Rejection(), refuses=("404 not_found", "409 invalid_status_transition"))
 def reject_affiliate(affiliate_id: str) -> Response:
     """Turn an application down and email the applicant; the reason is for the brand alone. 200 with the affiliate."""
     wanted_id = _known(affiliate_id)
@@ -64,7 +64,7 @@ def reject_affiliate(affiliate_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/affiliates/bulk-action")
-@operation(_BULK, one(_OUTCOME), takes=BulkAction())
+@operation(_BULK, object_of(_OUTCOME), takes=BulkAction())
 def run_bulk_action() -> Response:
     """Approve, pause or delete up to 200 affiliates; the others are skipped. 200 with those it took."""
     wanted = body.load()
@@ -72,14 +72,14 @@ def run_bulk_action() -> Response:
 
 
 @blueprint.post("/api/affiliates/bulk/approve")
-@operation(_BULK_AT_DASHBOARD, one(BulkApproved()), takes=BulkIds())
+@operation(_BULK_AT_DASHBOARD, object_of(BulkApproved()), takes=BulkIds())
 def approve_affiliates() -> Response:
     """Approve up to 500 applications. 200 with counts."""
     return _counted("approve")
 
 
 @blueprint.post("/api/affiliates/bulk/pause")
-@operation(_BULK_AT_DASHBOARD, one(BulkPaused()), takes=BulkIds())
+@operation(_BULK_AT_DASHBOARD, object_of(BulkPaused()), takes=BulkIds())
 def pause_affiliates() -> Response:
     """Pause up to 500 affiliates. 200 with counts."""
     return _counted("pause")
@@ -93,7 +93,7 @@ def _known(affiliate_id: str) -> UUID:
 
 
 def _decided(work: Callable[[], _Answer]) -> Response:
-    answer = answers.once(work)
+    answer = idempotency.run_once(work)
     wake_relay()
     return answer
 

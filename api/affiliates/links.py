@@ -13,8 +13,8 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.affiliates import view
-from api.edge import answers, audit, body, path
-from api.edge.operations import array, one, operation
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import array, object_of, operation
 from domain.organization import plans
 from domain.organization.access import Role
 from models import db
@@ -43,7 +43,7 @@ def list_affiliate_links(affiliate_id: str) -> list[Any]:
 @blueprint.post("/api/v1/affiliates/<affiliate_id>/links")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     status=201,
     takes=LinkBody(),
     refuses=("400 slug_reserved", "404 not_found", "409 alias_already_taken", "409 link_limit_reached"),
@@ -54,7 +54,7 @@ def create_affiliate_link(affiliate_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):
         _find(wanted_id)
     wanted = body.load_optional()
-    return answers.once(lambda: _create(wanted_id, wanted))
+    return idempotency.run_once(lambda: _create(wanted_id, wanted))
 
 
 def _create(affiliate_id: UUID, wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:

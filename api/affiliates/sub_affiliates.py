@@ -12,7 +12,7 @@ from flask import Blueprint, Response, jsonify
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import body, paging, path
-from api.edge.operations import array, one, operation, page
+from api.edge.operations import array, object_of, operation, page
 from domain.refused import not_found
 from models import db
 from models.affiliates import affiliates, recruits
@@ -36,7 +36,7 @@ _SUB_AFFILIATE = SubAffiliateRecord()
 @blueprint.get("/api/v1/me/sub-affiliate/link")
 @operation(
     _INVITE,
-    one(_LINK),
+    object_of(_LINK),
     asks=LinkQuery(),
     refuses=(
         "400 program_id_required",
@@ -53,7 +53,7 @@ def get_recruiting_link() -> Mapping[str, object]:
     What is wrong is said in this order: no programId, a campaign that is not the caller's to see (404), a caller who
     is not Approved in it (403), recruiting that is off, a brand without a portal. A stranger so learns nothing of it.
     """
-    program_id = path.needed_program(body.query()["program_id"])
+    program_id = path.required_program(body.query()["program_id"])
     account_id, email = _caller()
     with db.any_org_work():
         seat = recruiting.any_org_seat(program_id=program_id, account_id=account_id, email=email)
@@ -67,12 +67,12 @@ def get_recruiting_link() -> Mapping[str, object]:
 @operation(_OWN, page(_RECRUIT), asks=PageQuery(), may_lag="answer")
 def list_recruits() -> Mapping[str, object]:
     """List whom the caller recruited in all their campaigns, newest first. Who was never accepted is not listed."""
-    asked = paging.wanted(body.query())
+    asked = paging.read_page_request(body.query())
     account_id, email = _caller()
     with db.any_org_work():
         rows = recruits.any_org_page(account_id=account_id, email=email, after=asked.after, limit=asked.limit)
         sums = recruiting.sums(rows[: asked.take])
-    return paging.envelope(asked, rows, lambda shown: _dumped(_RECRUIT, shown, sums))
+    return paging.serialize_page(asked, rows, lambda shown: _dumped(_RECRUIT, shown, sums))
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>/sub-affiliates")

@@ -12,7 +12,7 @@ from adapters import clock, file_links
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body, path
-from api.edge.operations import one, operation, text
+from api.edge.operations import object_of, operation, text
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.refused import Refused, not_found
@@ -36,7 +36,7 @@ _PRIVATE = {
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>/tax-form")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",), shows_secret=True, writes=True)
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",), shows_secret=True, writes=True)
 def get_tax_form(affiliate_id: str) -> Mapping[str, object]:
     """Show an affiliate's tax form with a link that opens it for five minutes. Every read is audited."""
     wanted_id, now = path.uuid(affiliate_id, "affiliate"), clock.now()

@@ -6,7 +6,7 @@ from flask import Blueprint
 
 from api.access import guards
 from api.access.guards import Guard
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from domain.organization import plans
 from models import db
 from models.organization import api_keys
@@ -19,7 +19,7 @@ _RECORD = AutomationConnectionRecord()
 
 
 @blueprint.get("/api/v1/automation/connection")
-@operation(_READ, one(_RECORD))
+@operation(_READ, object_of(_RECORD))
 def get_automation_connection() -> Mapping[str, object]:
     """Show whom this key connects to. A plan without automation is refused here, before a workflow is built."""
     caller = guards.caller()

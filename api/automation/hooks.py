@@ -8,8 +8,8 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, path
-from api.edge.operations import one, operation
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import object_of, operation
 from domain.organization import plans
 from domain.refused import Refused
 from models import db
@@ -33,7 +33,7 @@ _AUDITED = EndpointRecord()
 @blueprint.post("/api/v1/automation/hooks")
 @operation(
     _SUBSCRIBE,
-    one(_RECORD),
+    object_of(_RECORD),
     shows_secret=True,
     status=201,
     gives_at=(200,),
@@ -50,10 +50,10 @@ def create_automation_hook() -> Response:
     """Have a URL told of a trigger event. 201 with its signing secret; 200 without it where the hook stands already."""
     wanted = body.load()
     refusal = manage.refusal_of(wanted["target_url"], field="targetUrl")
-    return answers.once(lambda: _subscribe(wanted, refusal))
+    return idempotency.run_once(lambda: _subscribe(wanted, refusal))
 
 
-def _subscribe(wanted: Mapping[str, Any], refusal: Refused | None) -> answers.Answer:
+def _subscribe(wanted: Mapping[str, Any], refusal: Refused | None) -> idempotency.Answer:
     if refusal is not None:
         raise refusal
     now = clock.now()

@@ -10,7 +10,7 @@ from api.access.guards import Guard
 from api.affiliates import view
 from api.edge import body
 from api.edge.operations import array, operation
-from api.edge.wake import wake_relay
+from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from models import db
 from models.affiliates import lists as affiliate_lists

@@ -10,8 +10,8 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body
-from api.edge.operations import one, operation
+from api.edge import audit, body, idempotency
+from api.edge.operations import object_of, operation
 from domain.clicks import attribution_params
 from domain.organization.access import Role
 from domain.refused import Refused
@@ -33,7 +33,7 @@ _DEFAULTS = AttributionDefaults()
 
 
 @blueprint.get("/api/v1/settings/attribution-params/defaults")
-@operation(_PUBLIC, one(_DEFAULTS))
+@operation(_PUBLIC, object_of(_DEFAULTS))
 def get_attribution_param_defaults() -> Mapping[str, object]:
     """Show the service's own parameters and what custom ones may be. For anybody."""
     shown: Mapping[str, object] = _DEFAULTS.dump(
@@ -49,7 +49,7 @@ def get_attribution_param_defaults() -> Mapping[str, object]:
 
 
 @blueprint.get("/api/v1/settings/attribution-params")
-@operation(_READ, one(_RECORD))
+@operation(_READ, object_of(_RECORD))
 def get_attribution_params() -> Mapping[str, object]:
     """Show the organization's own parameters and the order in which all of them count."""
     with db.unit_of_work(guards.organization_id()):
@@ -59,14 +59,14 @@ def get_attribution_params() -> Mapping[str, object]:
 @blueprint.patch("/api/v1/settings/attribution-params")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=AttributionParamsBody(),
     refuses=("400 attribution_params_too_long", "400 too_many_attribution_params", "400 invalid_attribution_param"),
 )
 def change_attribution_params() -> Response:
     """Set the organization's own parameters; null or an empty text clears them. 200 with all of them."""
     custom = body.load()["custom"]
-    return answers.once(lambda: _change(custom))
+    return idempotency.run_once(lambda: _change(custom))
 
 
 def _change(custom: str | None) -> tuple[int, Mapping[str, object]]:

@@ -16,7 +16,7 @@ from api.access.guards import Guard
 from api.clicks import debug, page_seen, visits
 from api.clicks.visits import VisitOrigin
 from api.edge import body
-from api.edge.operations import one, operation, text
+from api.edge.operations import object_of, operation, text
 from domain import links
 from domain.clicks import raw_click, subid
 from domain.clicks.attribution_params import Params
@@ -43,14 +43,14 @@ _GIF_HEADERS = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cr
 
 
 @blueprint.get(PATH)
-@operation(_PUBLIC, one(_ANSWER), asks=ClickQuery(), writes=True)
+@operation(_PUBLIC, object_of(_ANSWER), asks=ClickQuery(), writes=True)
 def count_click_by_query() -> Mapping[str, object]:
     """Count a visit told in the query; the answer is the POST's. For pages that cannot send a body."""
     return _record(body.query)
 
 
 @blueprint.post(PATH)
-@operation(_PUBLIC, one(_ANSWER), takes=BODY, asks=ClickDebug(), takes_as=("text/plain",))
+@operation(_PUBLIC, object_of(_ANSWER), takes=BODY, asks=ClickDebug(), takes_as=("text/plain",))
 def count_click() -> Mapping[str, object]:
     """Count a visit. 200 with the click and the terms of its campaign, or `{ok}` alone when no link can earn by it.
 

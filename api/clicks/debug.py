@@ -63,11 +63,11 @@ def asked(
 
 
 def _caller() -> Caller | None:
-    sent = callers.bearer(request)
+    sent = callers.read_bearer(request)
     if sent is None:
         return None
     try:
-        found = callers.member(sent) if callers.is_token(sent) else callers.key_holder(sent)
+        found = callers.find_member(sent) if callers.is_token(sent) else callers.find_key_holder(sent)
     except Refused:  # an address that tries keys is stopped elsewhere
         return None
     return found if isinstance(found, Caller) else None

@@ -9,8 +9,8 @@ import settings
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, body, path
-from api.edge.operations import one, operation
+from api.edge import body, idempotency, path
+from api.edge.operations import object_of, operation
 from domain.organization import plans
 from models import db
 from models.clicks.install_checks import InstallCheck
@@ -27,7 +27,7 @@ _CHECKS = "/api/v1/programs/<program_id>/install-check"
 
 
 @blueprint.get(_CHECKS)
-@operation(_READ, one(_STATUS), refuses=("404 not_found",))
+@operation(_READ, object_of(_STATUS), refuses=("404 not_found",))
 def get_install_status(program_id: str) -> Mapping[str, object]:
     """Show how far a program's installation is. Cheap enough to be asked again and again. Budget: 1 statement."""
     wanted_id = path.uuid(program_id, "program")
@@ -41,7 +41,7 @@ def get_install_status(program_id: str) -> Mapping[str, object]:
 @blueprint.post(_CHECKS)
 @operation(
     _CHECK,
-    one(_STATUS),
+    object_of(_STATUS),
     takes=InstallCheckBody(),
     refuses=(
         "400 invalid_url",
@@ -64,13 +64,13 @@ def check_installation(program_id: str) -> Response:
             organization_id=organization_id, program_id=wanted_id, base_url=settings.current().web.url
         )
     url = body.load()["url"]
-    repeated = answers.repeated()
+    repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
     found = install_check.look(url, handed_out, now=clock.now())
-    return answers.once(lambda: _keep(wanted_id, found))
+    return idempotency.run_once(lambda: _keep(wanted_id, found))
 
 
-def _keep(program_id: UUID, found: InstallCheck) -> answers.Answer:
+def _keep(program_id: UUID, found: InstallCheck) -> idempotency.Answer:
     kept = install_check.keep(found, organization_id=guards.organization_id(), program_id=program_id)
     return 200, _STATUS.dump(kept)

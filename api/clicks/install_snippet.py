@@ -11,7 +11,7 @@ import settings
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import body
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from models import db
 from pipelines.clicks import install_snippet
 from schemas.clicks.install_snippet import Snippet, SnippetQuery
@@ -24,7 +24,7 @@ _SNIPPET = Snippet()
 @blueprint.get("/api/v1/r/install-snippet")
 @operation(
     Guard(audience="brand"),
-    one(_SNIPPET),
+    object_of(_SNIPPET),
     asks=SnippetQuery(),
     refuses=("404 no_program_found", "409 pixel_not_provisioned"),
 )

@@ -42,8 +42,8 @@ def get_loader() -> Response:
     params = _params(body.query()["program_id"])
     parameters = ",".join((params or Params(None)).effective_order)
     answer = Response(content_type="text/javascript; charset=utf-8")
-    if compression.is_taken():
-        compression.mark(answer, _packed(parameters))
+    if compression.accepts_gzip():
+        compression.set_compressed_body(answer, _packed(parameters))
     else:
         answer.set_data(_script(parameters))
     answer.vary.add("Accept-Encoding")
@@ -58,7 +58,7 @@ def get_loader() -> Response:
 
 @functools.lru_cache(maxsize=256)
 def _packed(parameters: str) -> bytes:
-    return compression.packed(_script(parameters))
+    return compression.compress_bytes(_script(parameters))
 
 
 def _script(parameters: str) -> bytes:

@@ -11,7 +11,7 @@ from adapters import clock
 from api.access.guards import Guard
 from api.clicks import visits
 from api.edge import body
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from domain.clicks import subid
 from models import db
 from pipelines.clicks.public_links import SlugAddress
@@ -26,7 +26,7 @@ _ANSWER = StoreCheckoutAnswer()
 
 
 @blueprint.post("/api/v1/track/checkout")
-@operation(_PUBLIC, one(_ANSWER), takes=StoreCheckoutBody(), takes_as=("text/plain",))
+@operation(_PUBLIC, object_of(_ANSWER), takes=StoreCheckoutBody(), takes_as=("text/plain",))
 def record_store_checkout() -> Mapping[str, object]:
     """Record by which link the browser of a store's checkout had come, for an order that nothing else credits.
 

@@ -20,9 +20,9 @@ from adapters.broker import RedisError
 from adapters.clicks import agents, countries, networks, stream, visitors, wire
 from adapters.clicks.stream import ClickStream
 from adapters.event_loop_redis import ScriptCall
-from api.access import strangers
+from api.access import unknown_senders
 from api.access.limits import Limiter, Window
-from api.edge import nested
+from api.edge import internal_requests
 from domain.clicks import raw_click
 from domain.clicks.raw_click import RawClick
 from models import db, ids
@@ -91,7 +91,7 @@ class PreparedVisit:
 
     def result(self, reply: Any) -> VisitResult:
         """Return the outcome for Redis's reply to `call`."""
-        return _result(self.click, self.sender.limiter.judge(self._windows(), stream.full_window(reply)))
+        return _result(self.click, self.sender.limiter.record_reply(self._windows(), stream.full_window(reply)))
 
     def send(self) -> VisitResult:
         """Make the call, wait for the reply and return the outcome. Budget: 1 round trip."""
@@ -103,7 +103,7 @@ class PreparedVisit:
         return self.sender.limiter.windows(BUCKET, self._network())
 
     def _network(self) -> str:
-        return strangers.network_of(self.sender.ip)
+        return unknown_senders.network_from_address(self.sender.ip)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def _is_visit(environ: Mapping[str, Any]) -> bool:
 
 def is_over_limit() -> bool:
     """Return whether this process already knows that the sender is over the limit. No round trip."""
-    return _unconfirmed() is None and _sender().limiter.is_full(BUCKET, strangers.network())
+    return _unconfirmed() is None and _sender().limiter.is_full(BUCKET, unknown_senders.sender_network())
 
 
 def find(address: SlugAddress) -> Link | None:
@@ -248,5 +248,5 @@ def _sender() -> VisitSender:
 
 def _unconfirmed() -> UnconfirmedVisit | None:
     """Return the visit that the event loop began for this request and could not finish."""
-    handover: UnconfirmedVisit | None = getattr(request.environ.get(nested.CONNECTION_KEY), "handover", None)
+    handover: UnconfirmedVisit | None = getattr(request.environ.get(internal_requests.CONNECTION_KEY), "handover", None)
     return handover

@@ -11,8 +11,8 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import path
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.refused import not_found
 from models import db
@@ -26,7 +26,7 @@ _RECORD = AttributionRecord()
 
 
 @blueprint.get("/api/v1/conversions/<conversion_id>/attribution")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",), writes=True)
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",), writes=True)
 def get_conversion_attribution(conversion_id: str) -> Mapping[str, object]:
     """Show what each step of the attribution order said. An id that was given out is settled here if need be."""
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()

@@ -11,8 +11,8 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import body, paging, path
-from api.edge.operations import one, operation, page
-from api.edge.wake import wake_relay
+from api.edge.operations import object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.refused import not_found
 from models import db
@@ -37,7 +37,7 @@ def list_conversions() -> Mapping[str, object]:
     """List conversions, newest first unless asked for another order."""
     query = body.query()
     order = query["order"]
-    asked = paging.wanted(query, default=_DEFAULT_TAKE, order=order)
+    asked = paging.read_page_request(query, default_take=_DEFAULT_TAKE, order=order)
     with db.unit_of_work(guards.organization_id()):
         found = lists.page(
             organization_id=guards.organization_id(),
@@ -47,11 +47,11 @@ def list_conversions() -> Mapping[str, object]:
             after=asked.after,
             take=asked.take,
         )
-    return paging.together(asked, found)
+    return paging.serialize_rendered_page(asked, found)
 
 
 @blueprint.get("/api/v1/conversions/<conversion_id>")
-@operation(_READ, one(ConversionDetail()), refuses=("404 not_found",), writes=True)
+@operation(_READ, object_of(ConversionDetail()), refuses=("404 not_found",), writes=True)
 def get_conversion(conversion_id: str) -> Mapping[str, object]:
     """Show one conversion with its history. An id that was given out is found, settled here if need be."""
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()

@@ -14,7 +14,7 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import audit, body
 from api.edge.operations import operation, text
-from api.edge.reading.asked import PieceReader
+from api.edge.replica.request_reads import PieceReader
 from domain.conversions.orders import ConversionOrder
 from domain.organization import plans
 from domain.text import csv_cells

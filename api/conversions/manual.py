@@ -11,9 +11,9 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from domain.organization.access import Role
 from pipelines.conversions import manual
@@ -36,7 +36,7 @@ _RECORD = ConversionRecord()
 @blueprint.post("/api/v1/conversions")
 @operation(
     _WRITE,
-    one(ManualConversionAnswer()),
+    object_of(ManualConversionAnswer()),
     status=201,
     takes=ManualConversionBody(),
     refuses=(
@@ -58,12 +58,12 @@ _RECORD = ConversionRecord()
 def create_conversion() -> Response:
     """Record a sale or a bonus by hand. 201; a repeated request without an Idempotency-Key records another one."""
     wanted = body.load()
-    answer = answers.once(lambda: _create(wanted))
+    answer = idempotency.run_once(lambda: _create(wanted))
     wake_relay()
     return answer
 
 
-def _create(wanted: Mapping[str, Any]) -> answers.Answer:
+def _create(wanted: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
     made = manual.create(
         organization_id=guards.organization_id(), wanted=wanted, is_test=guards.caller().is_test, now=now

@@ -11,9 +11,9 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, body, errors
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge import body, errors, idempotency
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.organization import plans
 from pipelines.conversions import accept, refund
 from schemas.conversions.sale import RefundAnswer, RefundBody, SaleAnswer, SaleBody
@@ -34,7 +34,7 @@ _REFUND_ANSWER = RefundAnswer()
 @blueprint.post("/api/tracking/s2s")
 @operation(
     guards.SIGNED_INGEST,
-    one(SaleAnswer()),
+    object_of(SaleAnswer()),
     takes=SaleBody(),
     refuses=(
         "400 external_event_id_required",
@@ -52,7 +52,7 @@ _REFUND_ANSWER = RefundAnswer()
 def record_sale() -> Response:
     """Accept a signed sale. 200 with the conversion id, or `deduped` when the sale is known."""
     posted = body.load(code="invalid_body")
-    answer = answers.once(lambda: _record(posted), is_single=True)
+    answer = idempotency.run_once(lambda: _record(posted), is_single=True)
     wake_relay()
     return answer
 
@@ -74,7 +74,7 @@ def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 @blueprint.post("/api/v1/tracking/refund")
 @operation(
     _REFUND,
-    one(_REFUND_ANSWER),
+    object_of(_REFUND_ANSWER),
     takes=RefundBody(),
     refuses=(
         "400 invalid_body",
@@ -89,7 +89,7 @@ def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 def refund_sale() -> Response:
     """Refund a sale by its external id, in part or whole. 200 with this refund's and the running total."""
     posted = body.load(code="invalid_body")
-    answer = answers.once_per_signature(lambda: _refund(posted))
+    answer = idempotency.run_once_per_signature(lambda: _refund(posted))
     wake_relay()
     return answer
 

@@ -13,8 +13,8 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, path
-from api.edge.operations import array, one, operation
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import array, object_of, operation
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.refused import not_found
@@ -43,7 +43,7 @@ def list_uncredited_conversions() -> list[Any]:
 
 
 @blueprint.get("/api/v1/uncredited-conversions/summary")
-@operation(_READ, one(_SUMMARY), may_lag="answer")
+@operation(_READ, object_of(_SUMMARY), may_lag="answer")
 def summarize_uncredited_conversions() -> Mapping[str, object]:
     """Sum up what is open, by currency."""
     with db.unit_of_work(guards.organization_id()):
@@ -55,14 +55,14 @@ def summarize_uncredited_conversions() -> Mapping[str, object]:
 
 
 @blueprint.patch("/api/v1/uncredited-conversions/<uncredited_id>/dismiss")
-@operation(_WRITE, one(_RECORD), refuses=("404 not_found",))
+@operation(_WRITE, object_of(_RECORD), refuses=("404 not_found",))
 def dismiss_uncredited_conversion(uncredited_id: str) -> Response:
     """Mark a sale as looked at. 200, also when it is so already."""
     wanted_id = path.uuid(uncredited_id, "uncredited conversion")
-    return answers.once(lambda: _dismiss(wanted_id))
+    return idempotency.run_once(lambda: _dismiss(wanted_id))
 
 
-def _dismiss(wanted_id: UUID) -> answers.Answer:
+def _dismiss(wanted_id: UUID) -> idempotency.Answer:
     organization_id = guards.organization_id()
     found = uncredited_sales.lock(organization_id=organization_id, uncredited_id=wanted_id)
     if found is None:

@@ -10,7 +10,7 @@ from adapters import clock
 from api.access import guards
 from api.copilot import shown, toolbox
 from api.edge import path
-from api.edge.operations import one, operation
+from api.edge.operations import object_of, operation
 from api.mcp.asking import arguments, asker, results
 from api.mcp.asking.asker import ToolAnswer
 from domain.refused import Refused
@@ -31,7 +31,7 @@ _NOT_NOW = {_FRESH: 403, "rate_limited": 429, "temporarily_unavailable": 503}
 @blueprint.post(f"{_ACT}/confirm")
 @operation(
     toolbox.ASKS,
-    one(CopilotConversationRecord()),
+    object_of(CopilotConversationRecord()),
     refuses=("403 fresh_login_required", "404 not_found", "409 copilot_act_expired"),
 )
 def confirm_copilot_act(conversation_id: str, act_id: str) -> Mapping[str, Any]:
@@ -46,7 +46,7 @@ def confirm_copilot_act(conversation_id: str, act_id: str) -> Mapping[str, Any]:
 
 
 @blueprint.post(f"{_ACT}/decline")
-@operation(toolbox.ASKS, one(CopilotConversationRecord()), refuses=("404 not_found",))
+@operation(toolbox.ASKS, object_of(CopilotConversationRecord()), refuses=("404 not_found",))
 def decline_copilot_act(conversation_id: str, act_id: str) -> Mapping[str, Any]:
     """Say no to what was proposed. What was decided before stays as it is."""
     toolbox.check_is_on()

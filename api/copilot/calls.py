@@ -51,7 +51,7 @@ def _made(call: Mapping[str, Any], tools: Mapping[str, BoundTool], door: ToolAsk
         answer = door.ask(bound, placed)
         fitting = results.fitting(bound, placed, answer, lambda fewer: door.ask(bound, fewer))
         return Outcome(call, result=_told(call, fitting))
-    guards.check_standing(bound.operation.guard)
+    guards.check_permissions(bound.operation.guard)
     reader = previews.PreviewReader(tools, door)
     about = previews.named(bound.path, sent, reader)
     previews.check_body(bound, placed)

@@ -12,8 +12,8 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.copilot import calls, shown, toolbox
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
 from domain.refused import not_found
 from models import db
 from models.copilot import conversations
@@ -35,7 +35,7 @@ def list_copilot_conversations() -> Mapping[str, object]:
     """List your conversations with the co-pilot, newest first. Budget: 1 statement."""
     toolbox.check_is_on()
     caller = guards.caller()
-    asked = paging.wanted(body.query())
+    asked = paging.read_page_request(body.query())
     with db.unit_of_work(caller.organization_id):
         rows = conversations.page(
             organization_id=caller.organization_id,
@@ -43,21 +43,25 @@ def list_copilot_conversations() -> Mapping[str, object]:
             after=asked.after,
             limit=asked.limit,
         )
-    return paging.envelope(asked, rows, lambda some: [_SUMMARY.dump(row) for row in some])
+    return paging.serialize_page(asked, rows, lambda some: [_SUMMARY.dump(row) for row in some])
 
 
 @blueprint.post(_HERE)
 @operation(
-    toolbox.ASKS, one(CopilotConversationRecord()), status=201, takes=CopilotQuestion(), refuses=("404 not_found",)
+    toolbox.ASKS,
+    object_of(CopilotConversationRecord()),
+    status=201,
+    takes=CopilotQuestion(),
+    refuses=("404 not_found",),
 )
 def create_copilot_conversation() -> Response:
     """Begin a conversation with a question. 201; the answer comes to the conversation, which you look at again."""
     toolbox.check_is_on()
     wanted = body.load()
-    return answers.once(lambda: _begin(wanted))
+    return idempotency.run_once(lambda: _begin(wanted))
 
 
-def _begin(wanted: Mapping[str, Any]) -> answers.Answer:
+def _begin(wanted: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
     made = asking.begin(toolbox.asker(), wanted["text"], now=now)
     audit.record("copilot_conversation.created", made.id, now=now)
@@ -65,7 +69,7 @@ def _begin(wanted: Mapping[str, Any]) -> answers.Answer:
 
 
 @blueprint.get(_ONE)
-@operation(toolbox.READS, one(CopilotConversationRecord()), refuses=("404 not_found",))
+@operation(toolbox.READS, object_of(CopilotConversationRecord()), refuses=("404 not_found",))
 def get_copilot_conversation(conversation_id: str) -> Mapping[str, Any]:
     """Show a conversation of yours. Budget: 3 statements."""
     toolbox.check_is_on()
@@ -91,7 +95,7 @@ def delete_copilot_conversation(conversation_id: str) -> Response:
 @blueprint.post(f"{_ONE}/messages")
 @operation(
     toolbox.ASKS,
-    one(CopilotConversationRecord()),
+    object_of(CopilotConversationRecord()),
     takes=CopilotQuestion(),
     refuses=("404 not_found", "409 copilot_busy", "409 copilot_conversation_full"),
 )
@@ -99,10 +103,10 @@ def send_copilot_message(conversation_id: str) -> Response:
     """Ask something more in a conversation. What was proposed and not decided is declined by that."""
     toolbox.check_is_on()
     wanted_id, wanted = path.uuid(conversation_id, _WHAT), body.load()
-    return answers.once(lambda: _ask(wanted_id, wanted))
+    return idempotency.run_once(lambda: _ask(wanted_id, wanted))
 
 
-def _ask(wanted_id: UUID, wanted: Mapping[str, Any]) -> answers.Answer:
+def _ask(wanted_id: UUID, wanted: Mapping[str, Any]) -> idempotency.Answer:
     asked = asking.ask(toolbox.asker(), wanted_id, wanted["text"], now=clock.now())
     return 200, shown.whole(asked)
 
@@ -110,18 +114,18 @@ def _ask(wanted_id: UUID, wanted: Mapping[str, Any]) -> answers.Answer:
 @blueprint.post(f"{_ONE}/retry")
 @operation(
     toolbox.ASKS,
-    one(CopilotConversationRecord()),
+    object_of(CopilotConversationRecord()),
     refuses=("404 not_found", "409 copilot_busy", "409 nothing_to_retry"),
 )
 def retry_copilot_question(conversation_id: str) -> Response:
     """Ask the model once more what it gave no answer to."""
     toolbox.check_is_on()
     wanted_id = path.uuid(conversation_id, _WHAT)
-    return answers.once(lambda: (200, shown.whole(asking.retry(toolbox.asker(), wanted_id, now=clock.now()))))
+    return idempotency.run_once(lambda: (200, shown.whole(asking.retry(toolbox.asker(), wanted_id, now=clock.now()))))
 
 
 @blueprint.post(f"{_ONE}/steps")
-@operation(toolbox.ASKS, one(CopilotConversationRecord()), refuses=("404 not_found",))
+@operation(toolbox.ASKS, object_of(CopilotConversationRecord()), refuses=("404 not_found",))
 def run_copilot_steps(conversation_id: str) -> Mapping[str, Any]:
     """Look up what the model wants to see, as you, and show the conversation; what it wants done is only proposed.
 

@@ -76,7 +76,7 @@ def _is_open(bound: BoundTool) -> bool:
     if bound.tool.signed:  # with a key's secret, which a person has not
         return False
     try:
-        guards.check_standing(bound.operation.guard)
+        guards.check_permissions(bound.operation.guard)
     except Refused:
         return False
     return True

@@ -12,9 +12,9 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from domain.coupons.discounts import SelfMintMode
 from domain.organization import plans
 from domain.refused import Refused
@@ -46,7 +46,7 @@ _COUPON = f"{_COUPONS}/<coupon_id>"
 @blueprint.post(_COUPONS)
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     status=201,
     takes=CampaignCouponBody(),
     refuses=(
@@ -71,10 +71,10 @@ def create_campaign_coupon(program_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
         lifecycle.find(**of_program)
     wanted = body.load()
-    repeated = answers.repeated()
+    repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
-    coupon_id = answers.made_id()
+    coupon_id = idempotency.stable_id()
     with db.unit_of_work(guards.organization_id()):
         begun = families.begin(
             **of_program, coupon_id=coupon_id, wanted=wanted, created_by=guards.caller().member_id, now=clock.now()
@@ -84,10 +84,10 @@ def create_campaign_coupon(program_id: str) -> Response:
         with db.unit_of_work(guards.organization_id()):
             families.settle(begun, made, now=clock.now(), note=_note)
     wake_relay()
-    return answers.once(lambda: _created(begun, made))
+    return idempotency.run_once(lambda: _created(begun, made))
 
 
-def _created(begun: families.BegunFamily, made: calls.Made) -> answers.Answer:
+def _created(begun: families.BegunFamily, made: calls.Made) -> idempotency.Answer:
     if made.made_id is None:
         raise made.refusal or calls.away(begun.place)
     settled = families.settle(begun, made, now=clock.now(), note=_note)
@@ -108,11 +108,11 @@ def _of(coupon: CampaignCoupon) -> Mapping[str, Any]:
 @operation(_READ, page(_RECORD), asks=PageQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_campaign_coupons(program_id: str) -> Mapping[str, object]:
     """List a campaign's coupons, archived ones too, newest first."""
-    asked, of_program = paging.wanted(body.query()), _program(program_id)
+    asked, of_program = paging.read_page_request(body.query()), _program(program_id)
     with db.unit_of_work(guards.organization_id()):
         lifecycle.find(**of_program)
         rows = campaign_coupons.page(**of_program, after=asked.after, limit=asked.limit)
-    return paging.envelope(asked, rows, lambda page: [shown(row) for row in page])
+    return paging.serialize_page(asked, rows, lambda page: [shown(row) for row in page])
 
 
 @blueprint.get(f"{_COUPONS}/affiliates")
@@ -120,20 +120,20 @@ def list_campaign_coupons(program_id: str) -> Mapping[str, object]:
 def list_coupon_affiliates(program_id: str) -> Mapping[str, object]:
     """List a campaign's approved affiliates, newest first; with `couponId` also who may mint from it and who did."""
     query, of_program = body.query(), _program(program_id)
-    asked, coupon_id = paging.wanted(query), query["coupon_id"]
+    asked, coupon_id = paging.read_page_request(query), query["coupon_id"]
     with db.unit_of_work(guards.organization_id()):
         lifecycle.find(**of_program)
         if coupon_id is not None:
             families.find(**of_program, coupon_id=coupon_id)
         rows = campaign_coupons.list_pickable(**of_program, coupon_id=coupon_id, after=asked.after, limit=asked.limit)
     names = _PICKABLE.fields if coupon_id is not None else ("id", "email", "full_name")
-    return paging.envelope(
+    return paging.serialize_page(
         asked, rows, lambda page: [_PICKABLE.dump({name: getattr(row, name) for name in names}) for row in page]
     )
 
 
 @blueprint.get(_COUPON)
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_campaign_coupon(program_id: str, coupon_id: str) -> Mapping[str, object]:
     """Show one coupon."""
     of_program, wanted_id = _program(program_id), path.uuid(coupon_id, "coupon")
@@ -144,7 +144,7 @@ def get_campaign_coupon(program_id: str, coupon_id: str) -> Mapping[str, object]
 @blueprint.patch(_COUPON)
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=CampaignCouponChanges(),
     refuses=("400 invalid_request", "404 not_found", "409 invalid_status_transition"),
 )
@@ -157,12 +157,12 @@ def change_campaign_coupon(program_id: str, coupon_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):
         _find(of_program, wanted_id)
     sent = body.load()
-    answer = answers.once(lambda: _change(of_program, wanted_id, sent))
+    answer = idempotency.run_once(lambda: _change(of_program, wanted_id, sent))
     wake_relay()
     return answer
 
 
-def _change(of_program: Mapping[str, UUID], coupon_id: UUID, sent: Mapping[str, Any]) -> answers.Answer:
+def _change(of_program: Mapping[str, UUID], coupon_id: UUID, sent: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
     coupon = families.lock(**of_program, coupon_id=coupon_id)
     before = _find(of_program, coupon_id)
@@ -183,16 +183,16 @@ def _refuse_another_discount(fixed: Mapping[str, Any], shown: Mapping[str, Any])
 
 
 @blueprint.post(f"{_COUPON}/archive")
-@operation(_WRITE, one(_RECORD), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(_WRITE, object_of(_RECORD), refuses=("404 not_found", "409 invalid_status_transition"))
 def archive_campaign_coupon(program_id: str, coupon_id: str) -> Response:
     """End a coupon and all its codes. 200 with it; `archive.pending` says how many are still ending at the gateway."""
     of_program, wanted_id = _program(program_id), path.uuid(coupon_id, "coupon")
-    answer = answers.once(lambda: _archive(of_program, wanted_id))
+    answer = idempotency.run_once(lambda: _archive(of_program, wanted_id))
     wake_relay()
     return answer
 
 
-def _archive(of_program: Mapping[str, UUID], coupon_id: UUID) -> answers.Answer:
+def _archive(of_program: Mapping[str, UUID], coupon_id: UUID) -> idempotency.Answer:
     now = clock.now()
     coupon = families.lock(**of_program, coupon_id=coupon_id)
     before = _find(of_program, coupon_id)

@@ -12,9 +12,9 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.coupons import view
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from domain.coupons.discounts import CodeOrigin
 from domain.organization import plans
 from domain.refused import not_found
@@ -36,7 +36,7 @@ _CODES = "/api/v1/affiliates/<affiliate_id>/coupons"
 @blueprint.post(_CODES)
 @operation(
     _WRITE,
-    one(view.RECORD),
+    object_of(view.RECORD),
     status=201,
     takes=AffiliateCouponBody(),
     refuses=(*view.MINT_REFUSALS, "422 storefront_reconnect_required"),
@@ -54,12 +54,12 @@ def create_affiliate_coupon(affiliate_id: str) -> Response:
         affiliate = _find(wanted_id)
     sent = body.load()
     if sent["external"]:
-        return answers.once(lambda: _register(affiliate, sent["code"], sent["campaign_coupon_id"]))
-    repeated = answers.repeated()
+        return idempotency.run_once(lambda: _register(affiliate, sent["code"], sent["campaign_coupon_id"]))
+    repeated = idempotency.find_replay()
     if repeated is not None:
         return repeated
     wanted = minting.WantedCode(
-        id=answers.made_id(),
+        id=idempotency.stable_id(),
         coupon_id=sent["campaign_coupon_id"],
         text=sent["code"],
         origin=CodeOrigin.Brand,
@@ -68,7 +68,7 @@ def create_affiliate_coupon(affiliate_id: str) -> Response:
     return view.minted(affiliate, wanted)
 
 
-def _register(affiliate: Affiliate, text: str | None, coupon_id: UUID | None) -> answers.Answer:
+def _register(affiliate: Affiliate, text: str | None, coupon_id: UUID | None) -> idempotency.Answer:
     now = clock.now()
     made = minting.register(affiliate, text=text, coupon_id=coupon_id, now=now)
     shown = view.RECORD.dump(made)
@@ -80,13 +80,13 @@ def _register(affiliate: Affiliate, text: str | None, coupon_id: UUID | None) ->
 @operation(_READ, page(view.RECORD), asks=PageQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_affiliate_coupons(affiliate_id: str) -> Mapping[str, object]:
     """List an affiliate's codes, revoked ones too, newest first."""
-    wanted_id, asked = path.uuid(affiliate_id, "affiliate"), paging.wanted(body.query())
+    wanted_id, asked = path.uuid(affiliate_id, "affiliate"), paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
         _find(wanted_id)
         rows = affiliate_coupons.page(
             organization_id=guards.organization_id(), affiliate_id=wanted_id, after=asked.after, limit=asked.limit
         )
-    return paging.envelope(asked, rows, lambda page: [view.RECORD.dump(row) for row in page])
+    return paging.serialize_page(asked, rows, lambda page: [view.RECORD.dump(row) for row in page])
 
 
 @blueprint.delete(f"{_CODES}/<code_id>")

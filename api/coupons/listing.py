@@ -29,12 +29,12 @@ _CODE = CreditedCodeRecord(exclude=("earned_by_currency",))
 def list_coupons_of_campaigns() -> Mapping[str, object]:
     """List the coupons of all campaigns, or of the one of `programId`, archived ones too, newest first."""
     query, organization_id = body.query(), guards.organization_id()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.unit_of_work(organization_id):
         rows = campaign_coupons.page(
             organization_id=organization_id, program_id=query["program_id"], after=asked.after, limit=asked.limit
         )
-    return paging.envelope(asked, rows, lambda some: [campaign.shown(row) for row in some])
+    return paging.serialize_page(asked, rows, lambda some: [campaign.shown(row) for row in some])
 
 
 @blueprint.get("/api/v1/coupon-codes")
@@ -45,11 +45,11 @@ def list_coupon_codes() -> Mapping[str, object]:
     Three round trips for any number: page, sums, commit.
     """
     query, organization_id = body.query(), guards.organization_id()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     filters = CodeFilters(**{name: query[name] for name in ("program_id", "coupon_id", "affiliate_id", "status")})
     with db.unit_of_work(organization_id):
         rows = lists.page(organization_id=organization_id, filters=filters, after=asked.after, limit=asked.limit)
-        return paging.envelope(asked, rows, _shown)
+        return paging.serialize_page(asked, rows, _shown)
 
 
 def _shown(rows: Sequence[CreditedCode]) -> list[Any]:

@@ -12,9 +12,9 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.coupons import view
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import array, one, operation, page
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import array, object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from domain.coupons.discounts import CodeOrigin
 from domain.refused import Refused
 from domain.statuses import AffiliateStatus
@@ -37,7 +37,7 @@ _MINTABLE = MintableCouponRecord()
 @blueprint.post("/api/me/coupons/mint")
 @operation(
     _WRITE,
-    one(view.RECORD),
+    object_of(view.RECORD),
     status=201,
     takes=MintBody(),
     refuses=(*view.MINT_REFUSALS, "403 affiliate_not_active", "403 self_mint_disabled", "403 not_granted"),
@@ -49,11 +49,11 @@ def mint_own_coupon() -> Response:
     """
     sent = body.load()
     affiliate = _seat(sent["campaign_coupon_id"])
-    repeated = answers.repeated(affiliate.organization_id)
+    repeated = idempotency.find_replay(affiliate.organization_id)
     if repeated is not None:
         return repeated
     wanted = minting.WantedCode(
-        id=answers.made_id(affiliate.organization_id),
+        id=idempotency.stable_id(affiliate.organization_id),
         coupon_id=sent["campaign_coupon_id"],
         text=sent["code"],
         origin=CodeOrigin.SelfMinted,
@@ -90,13 +90,13 @@ def _seat(coupon_id: UUID) -> Affiliate:
 @operation(_READ, page(view.RECORD), asks=PageQuery(), may_lag="answer")
 def list_own_coupons() -> Mapping[str, object]:
     """List the caller's codes in all their campaigns, revoked ones too, newest first."""
-    asked = paging.wanted(body.query())
+    asked = paging.read_page_request(body.query())
     account_id, email = _caller()
     with db.any_org_work():
         rows = affiliate_coupons.any_org_list_own(
             account_id=account_id, email=email, after=asked.after, limit=asked.limit
         )
-    return paging.envelope(asked, rows, lambda page: [view.RECORD.dump(row) for row in page])
+    return paging.serialize_page(asked, rows, lambda page: [view.RECORD.dump(row) for row in page])
 
 
 @blueprint.get("/api/me/coupons/mintable")

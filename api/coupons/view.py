@@ -5,8 +5,8 @@ from uuid import UUID
 from flask import Response
 
 from adapters import clock
-from api.edge import answers, audit
-from api.edge.wake import wake_relay
+from api.edge import audit, idempotency
+from api.edge.relay_waker import wake_relay
 from models import db
 from models.affiliates.affiliates import Affiliate
 from models.coupons.affiliate_coupons import AffiliateCoupon
@@ -40,10 +40,10 @@ def minted(affiliate: Affiliate, wanted: WantedCode) -> Response:
         with db.unit_of_work(tenant):
             minting.settle(begun, made, now=clock.now(), note=_note)
     wake_relay()
-    return answers.once(lambda: _created(begun, made), organization_id=tenant)
+    return idempotency.run_once(lambda: _created(begun, made), organization_id=tenant)
 
 
-def _created(begun: BegunCode, made: Made) -> answers.Answer:
+def _created(begun: BegunCode, made: Made) -> idempotency.Answer:
     if made.made_id is None:
         raise made.refusal or calls.away(begun.place)
     settled = minting.settle(begun, made, now=clock.now(), note=_note)

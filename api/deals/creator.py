@@ -9,9 +9,9 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
-from api.edge.wake import wake_relay
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
+from api.edge.relay_waker import wake_relay
 from domain.deals.states import Side
 from domain.refused import not_found
 from models import db
@@ -33,15 +33,15 @@ _RECORD = DealRecord()
 @operation(_READ, page(_RECORD), asks=PageQuery(), may_lag="answer")
 def list_own_deals() -> Mapping[str, object]:
     """List the deals that brands offered to the caller, newest first."""
-    asked = paging.wanted(body.query())
+    asked = paging.read_page_request(body.query())
     account_id, email = _caller()
     with db.any_org_work():
         rows = lists.any_org_page(account_id=account_id, email=email, after=asked.after, limit=asked.limit)
-    return paging.envelope(asked, rows, lambda some: _RECORD.dump(some, many=True))
+    return paging.serialize_page(asked, rows, lambda some: _RECORD.dump(some, many=True))
 
 
 @blueprint.get("/api/me/deals/<deal_id>")
-@operation(_READ, one(_RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_own_deal(deal_id: str) -> Mapping[str, object]:
     """Show one deal that was offered to the caller."""
     wanted_id = path.uuid(deal_id, "deal")
@@ -55,7 +55,7 @@ def get_own_deal(deal_id: str) -> Mapping[str, object]:
 
 
 @blueprint.post("/api/me/deals/<deal_id>/accept")
-@operation(_WRITE, one(_RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(_WRITE, object_of(_RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def accept_deal(deal_id: str) -> Response:
     """Accept an offered deal. 200 with it, Accepted; work begins once it is Funded."""
     body.load_optional()
@@ -63,7 +63,7 @@ def accept_deal(deal_id: str) -> Response:
 
 
 @blueprint.post("/api/me/deals/<deal_id>/decline")
-@operation(_WRITE, one(_RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(_WRITE, object_of(_RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def decline_deal(deal_id: str) -> Response:
     """Decline an offered deal. 200 with it, Declined."""
     body.load_optional()
@@ -71,7 +71,9 @@ def decline_deal(deal_id: str) -> Response:
 
 
 @blueprint.post("/api/me/deals/<deal_id>/milestones/<seq>/submit")
-@operation(_WRITE, one(_RECORD), takes=SubmissionBody(), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(
+    _WRITE, object_of(_RECORD), takes=SubmissionBody(), refuses=("404 not_found", "409 invalid_status_transition")
+)
 def submit_milestone(deal_id: str, seq: str) -> Response:
     """Hand in a funded milestone: where the work can be seen. 200 with the deal.
 
@@ -91,7 +93,7 @@ def submit_milestone(deal_id: str, seq: str) -> Response:
 @blueprint.post("/api/me/deals/<deal_id>/milestones/<seq>/dispute")
 @operation(
     _WRITE,
-    one(_RECORD),
+    object_of(_RECORD),
     takes=DisputeBody(),
     refuses=("404 not_found", "409 invalid_status_transition", "409 rail_says_paid"),
 )
@@ -121,13 +123,13 @@ def _decide(
     if organization_id is None:
         raise not_found("deal", wanted_id)
 
-    def done() -> answers.Answer:
+    def done() -> idempotency.Answer:
         now = clock.now()
         deal = lock(organization_id=organization_id, deal_id=wanted_id)
         act(deal, now)
         return 200, _audited(action, deal, now, said)
 
-    answer = answers.once(done, organization_id=organization_id)
+    answer = idempotency.run_once(done, organization_id=organization_id)
     wake_relay()
     return answer
 

@@ -10,8 +10,8 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.refused import not_found
@@ -33,7 +33,7 @@ RECORD = BrandDealRecord()
 @blueprint.post("/api/v1/deals")
 @operation(
     WRITE,
-    one(RECORD),
+    object_of(RECORD),
     status=201,
     takes=DealBody(),
     refuses=(
@@ -52,10 +52,10 @@ def create_deal() -> Response:
     Its affiliate sees it once it is offered.
     """
     wanted = body.load()
-    return answers.once(lambda: _create(wanted))
+    return idempotency.run_once(lambda: _create(wanted))
 
 
-def _create(wanted: Mapping[str, Any]) -> answers.Answer:
+def _create(wanted: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
     deal_id = offer.create(
         organization_id=guards.organization_id(), wanted=wanted, is_test=guards.caller().is_test, now=now
@@ -70,7 +70,7 @@ def _create(wanted: Mapping[str, Any]) -> answers.Answer:
 def list_deals() -> Mapping[str, object]:
     """List deals, newest first, with their milestones."""
     query = body.query()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = lists.page(
             organization_id=guards.organization_id(),
@@ -78,11 +78,11 @@ def list_deals() -> Mapping[str, object]:
             after=asked.after,
             limit=asked.limit,
         )
-    return paging.envelope(asked, rows, lambda some: RECORD.dump(some, many=True))
+    return paging.serialize_page(asked, rows, lambda some: RECORD.dump(some, many=True))
 
 
 @blueprint.get("/api/v1/deals/<deal_id>")
-@operation(_READ, one(RECORD), refuses=("404 not_found",))
+@operation(_READ, object_of(RECORD), refuses=("404 not_found",))
 def get_deal(deal_id: str) -> Mapping[str, object]:
     """Show one deal with its milestones."""
     wanted_id = path.uuid(deal_id, "deal")
@@ -91,14 +91,14 @@ def get_deal(deal_id: str) -> Mapping[str, object]:
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/offer")
-@operation(WRITE, one(RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(WRITE, object_of(RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def offer_deal(deal_id: str) -> Response:
     """Offer a draft to its affiliate. 200 with the deal, Offered."""
     return decide(deal_id, "deal.offered", offer.make_offer)
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/cancel")
-@operation(WRITE, one(RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
+@operation(WRITE, object_of(RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def cancel_deal(deal_id: str) -> Response:
     """Withdraw a deal that was not funded. 200 with it, Cancelled."""
     return decide(deal_id, "deal.cancelled", offer.cancel)
@@ -109,13 +109,13 @@ def decide(deal_id: str, action: str, act: Callable[..., object]) -> Response:
     wanted_id = path.uuid(deal_id, "deal")
     body.load_optional()
 
-    def done() -> answers.Answer:
+    def done() -> idempotency.Answer:
         now = clock.now()
         deal = offer.lock(organization_id=guards.organization_id(), deal_id=wanted_id)
         act(deal, now=now)
         return 200, audited(action, deal, now)
 
-    return answers.once(done)
+    return idempotency.run_once(done)
 
 
 def audited(action: str, before: Deal, now: datetime, **said: object) -> Mapping[str, object]:

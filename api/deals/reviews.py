@@ -10,9 +10,9 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import FRESH_S, Guard
 from api.deals.deals import RECORD, WRITE, audited
-from api.edge import answers, body, path
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge import body, idempotency, path
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from api.payouts.runs import GATES
 from domain.deals.states import Side
 from domain.organization.access import Role
@@ -30,7 +30,7 @@ _OUT_OF_TURN = ("404 not_found", "409 invalid_status_transition")
 @blueprint.post("/api/v1/deals/<deal_id>/fund")
 @operation(
     _FUND,
-    one(RECORD),
+    object_of(RECORD),
     takes=Nothing(),
     refuses=(
         *_OUT_OF_TURN,
@@ -54,7 +54,7 @@ def fund_deal(deal_id: str) -> Response:
 @blueprint.post("/api/v1/deals/<deal_id>/milestones/<seq>/approve")
 @operation(
     WRITE,
-    one(RECORD),
+    object_of(RECORD),
     takes=Nothing(),
     refuses=(
         *_OUT_OF_TURN,
@@ -84,7 +84,7 @@ def approve_milestone(deal_id: str, seq: str) -> Response:
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/milestones/<seq>/request-changes")
-@operation(WRITE, one(RECORD), takes=ChangesBody(), refuses=_OUT_OF_TURN)
+@operation(WRITE, object_of(RECORD), takes=ChangesBody(), refuses=_OUT_OF_TURN)
 def request_milestone_changes(deal_id: str, seq: str) -> Response:
     """Send a submitted milestone back with a note, twice at most. 200 with the deal, the milestone Funded again."""
     number, wanted = path.number(seq, "milestone"), body.load()
@@ -99,7 +99,7 @@ def request_milestone_changes(deal_id: str, seq: str) -> Response:
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/milestones/<seq>/dispute")
-@operation(WRITE, one(RECORD), takes=DisputeBody(), refuses=(*_OUT_OF_TURN, "409 rail_says_paid"))
+@operation(WRITE, object_of(RECORD), takes=DisputeBody(), refuses=(*_OUT_OF_TURN, "409 rail_says_paid"))
 def dispute_milestone(deal_id: str, seq: str) -> Response:
     """Open a dispute about a milestone that is not paid. 200 with the deal; the operator settles it."""
     number, wanted = path.number(seq, "milestone"), body.load()
@@ -121,12 +121,12 @@ def _decide(
     """Answer with a deal after something was done to it, behind a lock of its own; leaves an audit entry."""
     wanted_id = path.uuid(deal_id, "deal")
 
-    def done() -> answers.Answer:
+    def done() -> idempotency.Answer:
         now = clock.now()
         deal = lock(organization_id=guards.organization_id(), deal_id=wanted_id)
         act(deal, now)
         return 200, audited(action, deal, now, **said)
 
-    answer = answers.once(done)
+    answer = idempotency.run_once(done)
     wake_relay()
     return answer

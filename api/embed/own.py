@@ -11,10 +11,10 @@ from flask import Blueprint, Response, jsonify
 import settings
 from adapters import clock
 from api.access import guards
-from api.access.frames import FrameViewer
+from api.access.embed_viewers import FrameViewer
 from api.access.guards import Guard
-from api.edge import answers, audit, body
-from api.edge.operations import array, one, operation
+from api.edge import audit, body, idempotency
+from api.edge.operations import array, object_of, operation
 from domain.organization import plans
 from domain.programs import daily
 from domain.programs.daily import KeyedNumbers
@@ -38,7 +38,7 @@ _DAY = EmbedDayRecord()
 
 
 @blueprint.get("/api/v1/embed/me")
-@operation(_READ, one(EmbedMeRecord()), asks=EmbedDaysQuery())
+@operation(_READ, object_of(EmbedMeRecord()), asks=EmbedDaysQuery())
 def get_embedded_self() -> Mapping[str, object]:
     """Show an affiliate what they have: terms, links, balances, and what each of the last days brought.
 
@@ -82,7 +82,7 @@ def list_embedded_days() -> Response:
 @blueprint.post("/api/v1/embed/links")
 @operation(
     _WRITE,
-    one(EmbedLinkRecord()),
+    object_of(EmbedLinkRecord()),
     status=201,
     takes=EmbedLinkBody(),
     refuses=("400 slug_reserved", "404 not_found", "409 alias_already_taken", "409 link_limit_reached"),
@@ -90,10 +90,10 @@ def list_embedded_days() -> Response:
 def create_embedded_link() -> Response:
     """Make one more link for the affiliate, unless their program is archived. 201 with it."""
     wanted, viewer = body.load_optional(), guards.viewer()
-    return answers.once(lambda: _create(viewer, wanted["alias"]), organization_id=viewer.organization_id)
+    return idempotency.run_once(lambda: _create(viewer, wanted["alias"]), organization_id=viewer.organization_id)
 
 
-def _create(viewer: FrameViewer, alias: str | None) -> answers.Answer:
+def _create(viewer: FrameViewer, alias: str | None) -> idempotency.Answer:
     now, organization_id = clock.now(), viewer.organization_id
     affiliate = deciding.lock(organization_id=organization_id, affiliate_id=viewer.affiliate_id)
     if affiliate.status != AffiliateStatus.Approved:  # a moment ago

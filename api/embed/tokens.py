@@ -12,8 +12,8 @@ import settings
 from adapters import clock, embed_bearer
 from api.access import callers, guards
 from api.access.guards import Guard
-from api.edge import answers, audit, body, paging, path
-from api.edge.operations import one, operation, page
+from api.edge import audit, body, idempotency, paging, path
+from api.edge.operations import object_of, operation, page
 from domain.organization import plans
 from domain.refused import not_found
 from models import db
@@ -35,7 +35,7 @@ _AUDITED = EmbedTokenRecord(only=("id", "affiliate_id", "allowed_origins", "expi
 @blueprint.post("/api/v1/embed/tokens")
 @operation(
     _GUARD,
-    one(IssuedEmbedToken()),
+    object_of(IssuedEmbedToken()),
     status=201,
     gives_at=(200,),
     takes=EmbedTokenBody(),
@@ -55,13 +55,13 @@ def create_embed_token() -> Response:
     ends the one that is live at once and makes another.
     """
     wanted = body.load()
-    answer = answers.once(lambda: _create(wanted))
+    answer = idempotency.run_once(lambda: _create(wanted))
     if wanted["rotate"]:  # nothing else ends a token, and servers ask for theirs all the time
-        callers.forget_cached()
+        callers.clear_cache()
     return answer
 
 
-def _create(wanted: Mapping[str, Any]) -> answers.Answer:
+def _create(wanted: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
     issued = embedding.issue(
         organization_id=guards.organization_id(),
@@ -89,7 +89,7 @@ def _action(issued: IssuedToken, was_asked_to_rotate: bool) -> str:
 def list_embed_tokens() -> Mapping[str, object]:
     """List the tokens that were not revoked, newest first; never their bearer values. Budget: 1 statement."""
     query = body.query()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = embed_tokens.page(
             organization_id=guards.organization_id(),
@@ -97,7 +97,7 @@ def list_embed_tokens() -> Mapping[str, object]:
             after=asked.after,
             limit=asked.limit,
         )
-    return paging.envelope(asked, rows, lambda some: [_shown(_RECORD.dump(row)) for row in some])
+    return paging.serialize_page(asked, rows, lambda some: [_shown(_RECORD.dump(row)) for row in some])
 
 
 @blueprint.delete("/api/v1/embed/tokens/<token_id>")
@@ -110,7 +110,7 @@ def delete_embed_token(token_id: str) -> Response:
         if ended is None:
             raise not_found("embed token", wanted_id)
         audit.record("embed_token.revoked", wanted_id, before=_AUDITED.dump(ended), now=now)
-    callers.forget_cached()
+    callers.clear_cache()
     return Response(status=204)
 
 

@@ -14,8 +14,8 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.affiliates import view
-from api.edge import answers, audit, body, path
-from api.edge.operations import array, one, operation
+from api.edge import audit, body, idempotency, path
+from api.edge.operations import array, object_of, operation
 from domain.refused import Refused, not_found
 from domain.statuses import AffiliateStatus
 from models import db
@@ -45,7 +45,7 @@ def list_own_links() -> list[dict[str, Any]]:
 @blueprint.post("/api/me/links")
 @operation(
     _WRITE,
-    one(LinkRecord()),
+    object_of(LinkRecord()),
     status=201,
     takes=OwnLinkBody(),
     refuses=(
@@ -68,10 +68,10 @@ def create_own_link() -> Response:
     if seat.status != AffiliateStatus.Approved:
         message = f"Your place in this program is {seat.status}, not Approved."
         raise Refused(403, "affiliate_not_active", message)
-    return answers.once(lambda: _create(seat, wanted), organization_id=seat.organization_id)
+    return idempotency.run_once(lambda: _create(seat, wanted), organization_id=seat.organization_id)
 
 
-def _create(seat: CallerAffiliate, wanted: Mapping[str, Any]) -> answers.Answer:
+def _create(seat: CallerAffiliate, wanted: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
     affiliate = deciding.lock(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
     made = linking.add(affiliate=affiliate, alias=wanted["alias"], format=wanted["format"], now=now)

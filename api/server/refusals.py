@@ -27,7 +27,7 @@ class Refusal:
 
 LATE = Refusal(408, "Request Timeout", "request_timeout", "The request did not arrive in time. Send it again.")
 BODY_TOO_LARGE = Refusal(
-    413, "Content Too Large", "payload_too_large", "The request body is larger than this endpoint takes."
+    413, "Content Too Large", "payload_too_large", "The request body is larger than this endpoint accepts."
 )
 TOO_MANY_CHUNKS = Refusal(
     413, "Content Too Large", "payload_too_large", "The request body comes in too many chunks. Send larger ones."

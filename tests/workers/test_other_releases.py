@@ -21,7 +21,7 @@ from adapters.clicks import wire
 from adapters.clicks.stream import FIELD, KEY
 from adapters.identity.oidc import OidcBegin
 from api import kept_forms, provider_sign_in
-from api.edge.reading import marks
+from api.edge.replica import commit_positions
 from api.mcp.calling import tokens
 from domain.fraud import ClickFacts
 from domain.gateways import payment_json
@@ -250,14 +250,14 @@ def test_stored_answer_that_a_newer_release_sealed_is_asked_for_again_and_does_n
 
 
 def test_mark_of_a_newer_release_is_read_at_the_primary(valkey):
-    found = marks.Marks(os.environ["REDIS_URL"], keep_s=1)
-    assert found.latest(["ada"]) is None  # the server is new
-    valkey.delete(marks._NEW)
+    found = commit_positions.CommitPositions(os.environ["REDIS_URL"], keep_s=1)
+    assert found.find_latest(["ada"]) is None  # the server is new
+    valkey.delete(commit_positions._NEW)
     found.put(["ada"], 7)
-    assert found.latest(["ada"]) == 7
-    valkey.set(marks._key("ada"), "v2:0000000000000007")
+    assert found.find_latest(["ada"]) == 7
+    valkey.set(commit_positions._key("ada"), "v2:0000000000000007")
 
-    assert found.latest(["ada"]) is None
+    assert found.find_latest(["ada"]) is None
 
 
 def _affiliate(brand):

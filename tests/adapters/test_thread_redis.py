@@ -8,7 +8,7 @@ from redis import RedisError
 
 from adapters import broker, servers
 from adapters.embedded import pair
-from adapters.prompt_wire import PromptWire, Script
+from adapters.thread_redis import Script, ThreadRedis
 
 _TWICE = Script("return tonumber(ARGV[1]) * 2")
 
@@ -16,7 +16,7 @@ _TWICE = Script("return tonumber(ARGV[1]) * 2")
 @pytest.fixture
 def wire(app):
     """A connection that was used before."""
-    wire = PromptWire(servers.urls().redis_url)
+    wire = ThreadRedis(servers.urls().redis_url)
     assert wire.run(_TWICE, 0, 1) == 2
     return wire
 
@@ -29,7 +29,7 @@ def test_a_script_that_the_server_forgot_is_sent_again(tmp_path):
     """On a server of its own: what the tests' one forgets, it forgets for those in other processes as well."""
     url = pair.start(tmp_path, postgres=False, durable=False).redis_url
     try:
-        wire = PromptWire(url)
+        wire = ThreadRedis(url)
         first = wire.run(_TWICE, 0, 1)
         broker.client(url).script_flush()
 
@@ -63,4 +63,4 @@ def test_another_process_has_a_connection_of_its_own(wire, monkeypatch):
 
 def test_a_server_that_is_away_is_an_error():
     with pytest.raises(RedisError):
-        PromptWire("unix:///nowhere/valkey.sock?db=0").run(_TWICE, 0, 1)
+        ThreadRedis("unix:///nowhere/valkey.sock?db=0").run(_TWICE, 0, 1)

@@ -1,4 +1,4 @@
-"""How far behind those are who read the primary's log, for the Prometheus page."""
+"""Prometheus collectors of the replica's lag and of the primary's log slots."""
 
 from collections.abc import Iterator
 
@@ -8,14 +8,14 @@ from models import db
 from models.upkeep import log_positions, log_slots
 
 
-class ReplicaFigures:
-    """Whether a replica is there, and how far behind; nothing where there is none to read at, or the primary is away.
+class ReplicaCollector:
+    """Whether the replica is up, and its lag; nothing without a configured replica or while the primary is down.
 
     Budget: 1 statement at each of the two.
     """
 
     def collect(self) -> Iterator[Metric]:
-        """Return what the page says."""
+        """Yield the metrics."""
         if db.db.replica_dsn is None:
             return
         try:
@@ -43,29 +43,29 @@ class ReplicaFigures:
             )
 
 
-class LogFigures:
-    """What the primary keeps of its log for each slot, and whether anybody reads it; nothing while it is away.
+class LogSlotCollector:
+    """How much log the primary keeps for each slot, and whether the slot is read; nothing while the primary is down.
 
     Budget: 1 statement.
     """
 
     def collect(self) -> Iterator[Metric]:
-        """Return what the page says."""
+        """Yield the metrics."""
         try:
             with db.any_org_work():
-                found = log_slots.any_org_slots()
+                slots = log_slots.any_org_slots()
         except db.UNAVAILABLE:
             return
         is_read = GaugeMetricFamily(
             "finderfee_log_slot_read", "1 if somebody receives the log by this slot, 0 if nobody does.", labels=["slot"]
         )
-        kept = GaugeMetricFamily(
+        kept_bytes = GaugeMetricFamily(
             "finderfee_log_slot_kept_bytes",
             "What PostgreSQL keeps of its log on its disk, since this slot was not told it yet.",
             labels=["slot"],
         )
-        for one in found:
-            is_read.add_metric([one.name], one.is_read)
-            if one.kept_bytes is not None:
-                kept.add_metric([one.name], one.kept_bytes)
-        yield from (is_read, kept)
+        for slot in slots:
+            is_read.add_metric([slot.name], slot.is_read)
+            if slot.kept_bytes is not None:
+                kept_bytes.add_metric([slot.name], slot.kept_bytes)
+        yield from (is_read, kept_bytes)

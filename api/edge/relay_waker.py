@@ -1,6 +1,6 @@
-"""Tells the relay that there is something to hand out, so that it need not wait for its next look.
+"""Wakes the relay when there are jobs to dispatch, so that it does not wait for its next poll.
 
-Nothing depends on it: a wake-up that is lost costs a quarter of a second.
+Nothing depends on it: a lost wake-up costs a quarter of a second.
 """
 
 import time
@@ -9,19 +9,19 @@ from flask import current_app
 from redis import RedisError
 
 from adapters import broker
-from adapters.prompt_wire import PromptWire
+from adapters.thread_redis import ThreadRedis
 
 # One wake-up serves every job staged around it; more would only cost round trips.
 _AT_MOST_EVERY_S = 0.02
-# The relay looks by itself; a broker that is away is not asked again for a while.
+# The relay polls anyway; after a failure the broker is not called for a while.
 _LEAVE_ALONE_S = 5.0
 
 
 class Waker:
-    """Wakes the relay, at most once per 20 ms and process, and not at all while the broker is away."""
+    """Wakes the relay at most once per 20 ms and process, and not while the broker is down."""
 
     def __init__(self, redis_url: str) -> None:
-        self._wire = PromptWire(redis_url)
+        self._redis = ThreadRedis(redis_url)
         self._quiet_until = 0.0
 
     def wake(self) -> None:
@@ -31,7 +31,7 @@ class Waker:
             return
         self._quiet_until = now + _AT_MOST_EVERY_S
         try:
-            self._wire.send("LPUSH", broker.WAKE, 1)
+            self._redis.send("LPUSH", broker.WAKE, 1)
         except RedisError:
             self._quiet_until = now + _LEAVE_ALONE_S
 

@@ -103,7 +103,7 @@ def test_a_key_that_is_made_meanwhile_is_let_in_after_a_moment(app, scarce, bran
     other = brand.other_key()
 
     assert _try(app, other.api_key) == 401
-    callers._in_force._until = 0.0  # KEY_CACHE_S later
+    callers._keys_in_force._until = 0.0  # KEY_CACHE_S later
     assert _try(app, other.api_key) == 200
 
 
@@ -152,7 +152,7 @@ def test_wrong_keys_never_push_out_a_good_one(app, kept, brand, monkeypatch):
         assert _try(app, brand.api_key) == 200
 
     assert sum(b"from api_key" in trip for trip in trips) == 0
-    assert len(callers._wrong) <= 4
+    assert len(callers._rejected) <= 4
 
 
 def test_a_key_that_is_revoked_is_forgotten_as_a_good_one(app, kept, brand, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from adapters import broker
-from api.edge.reading.places import Reads
+from api.edge.replica.routing import ReadRouter
 from models import db
 
 # By name. Nothing that decides about money is here: previews, drafts, holds, the file of whom to pay.
@@ -36,7 +36,7 @@ def primary_as_replica(app, monkeypatch):
     broker.client(os.environ["REDIS_URL"]).set("{finderfee:reads}:known", 1)
     db.db.drop_connection()
     db.connect_to(url, replica_url=url)
-    reads = Reads(os.environ["REDIS_URL"], most_lag_s=5)
+    reads = ReadRouter(os.environ["REDIS_URL"], max_lag_s=5)
     monkeypatch.setitem(app.extensions, "reads", reads)
     yield reads
     db.db.drop_connection()
@@ -89,8 +89,8 @@ def test_who_writes_is_marked_with_their_organization_and_who_only_asks_is_not(b
     with db.any_org_work():
         (now,) = db.db.row("select pg_current_wal_insert_lsn() - '0/0'::pg_lsn")
 
-    assert 0 < primary_as_replica._marks.latest([str(brand.id)]) <= now
-    assert primary_as_replica._marks.latest([str(rival.id)]) == 0
+    assert 0 < primary_as_replica._positions.find_latest([str(brand.id)]) <= now
+    assert primary_as_replica._positions.find_latest([str(rival.id)]) == 0
 
 
 def test_nobody_reads_at_a_replica_while_the_marks_are_not_known(brand, primary_as_replica):

@@ -1,8 +1,8 @@
-"""Asks an operation from within a request, in this process: for pages, and for tools of agents.
+"""Internal requests: a page or an agent's tool calls an operation from within a request, in this process.
 
-It is a request of its own, below what stands in front of the routes (who is in front of us, the fast path of clicks),
-so guard, plan, limit, schemas, Idempotency-Key, audit entry and log line are the operation's. Nothing of the outer
-request gets in but from where it came, what it says it is, and its id; its `g` is another one.
+An internal request skips the WSGI middleware (proxies, the fast path of clicks) and passes everything else: guard,
+plan, limit, schemas, Idempotency-Key, audit entry and log line are the operation's. It gets only the outer request's
+address, user agent and id, and has its own `g`.
 """
 
 import functools
@@ -20,9 +20,9 @@ from domain.deadline import Deadline
 
 _ENVIRON_KEY = "finderfee.door"
 _DEADLINE_KEY = "finderfee.deadline"
-#: Where gunicorn puts the connection, our BufferedSocket.
+#: The environment key of the connection, our BufferedSocket, as gunicorn sets it.
 CONNECTION_KEY = "gunicorn.socket"
-_KEPT = (
+_COPIED = (
     "REMOTE_ADDR",
     "REMOTE_PORT",
     "SERVER_NAME",
@@ -34,74 +34,74 @@ _KEPT = (
 
 
 @dataclass(frozen=True, slots=True)
-class SideDoor:
-    """Through which door a nested request came, for the audit log; `client` is what a program calls itself."""
+class Channel:
+    """The channel of an internal request ("mcp", "copilot"), for the audit log; `client` is the program's own name."""
 
     via: str
     client: str | None = None
 
 
-def ask(
+def send(
     endpoint: str,
     *,
     path: Mapping[str, object] | None = None,
     query: str = "",
     body: bytes = b"",
     headers: Mapping[str, str] | None = None,
-    carried: Mapping[str, object] | None = None,
-    door: SideDoor | None = None,
+    extra_environ: Mapping[str, object] | None = None,
+    channel: Channel | None = None,
 ) -> Response:
-    """Return what an operation answers; it may be a stream.
+    """Call an operation and return its answer, which may be a stream.
 
-    `path` are the names in its address, as the view knows them, `carried` is what no header of the network can bring.
-    Costs what the operation costs and no round trip of its own. Raises what the application does not handle.
+    `path` are the arguments of the view; `extra_environ` are environment entries that no header can set. Costs the
+    operation's round trips and none of its own. Raises what the application does not handle.
     """
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # the inner request needs its own
     method = method_of(app, endpoint)
-    address = _address(app, endpoint, path, method) if path else _plain_address(app, endpoint)
+    address = _address(app, endpoint, path, method) if path else _static_address(app, endpoint)
     environ = _environ(method, address, query, body)
     environ |= {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in (headers or {}).items()}
-    environ |= carried or {}
-    environ[_ENVIRON_KEY] = door
-    # Within a request Flask would share the outer one's `g`, and the guard would overwrite who calls.
-    return Context().run(_answered, app, environ)
+    environ |= extra_environ or {}
+    environ[_ENVIRON_KEY] = channel
+    # Within a request Flask would share the outer `g`, and the guard would overwrite its caller.
+    return Context().run(_dispatch, app, environ)
 
 
-def is_within() -> bool:
-    """Say whether this request is asked from within another."""
+def is_internal() -> bool:
+    """Return whether this is an internal request."""
     return _ENVIRON_KEY in request.environ
 
 
 def start_deadline() -> None:
-    """Start the deadline of this request; a nested request has that of the outer one."""
+    """Start the deadline of this request; an internal request has that of the outer one."""
     environ = request.environ
     if _DEADLINE_KEY not in environ:
         connection = environ.get(CONNECTION_KEY)
-        environ[_DEADLINE_KEY] = Deadline(getattr(connection, "has_client_left", _stays))
+        environ[_DEADLINE_KEY] = Deadline(getattr(connection, "has_client_left", _never_left))
     deadline.start(environ[_DEADLINE_KEY])
 
 
-def _stays() -> bool:
-    """Return that the client is there, where no connection says so."""
+def _never_left() -> bool:
+    """Return that the client has not left, for requests without a connection."""
     return False
 
 
-def door() -> SideDoor | None:
-    """Return through which door this request came; None for one from the network and for a page's."""
-    found: SideDoor | None = request.environ.get(_ENVIRON_KEY)
-    return found
+def channel() -> Channel | None:
+    """Return the channel of this request; None for one from the network or from a page."""
+    value: Channel | None = request.environ.get(_ENVIRON_KEY)
+    return value
 
 
 @functools.lru_cache(maxsize=512)
 def method_of(app: Flask, endpoint: str) -> str:
-    """Return the method of an operation. Raises KeyError when there is none of that name."""
+    """Return the method of an operation. Raises KeyError if it does not exist."""
     rule = next(iter(app.url_map.iter_rules(endpoint)))
     return next(iter((rule.methods or set()) - {"HEAD", "OPTIONS"}))
 
 
 @functools.lru_cache(maxsize=512)
-def _plain_address(app: Flask, endpoint: str) -> str:
-    """Return the address of an operation that has no names in it."""
+def _static_address(app: Flask, endpoint: str) -> str:
+    """Return the address of an operation without path arguments."""
     return _address(app, endpoint, {}, method_of(app, endpoint))
 
 
@@ -110,7 +110,7 @@ def _address(app: Flask, endpoint: str, path: Mapping[str, object], method: str)
     return unquote_to_bytes(address).decode("latin-1")
 
 
-def _answered(app: Flask, environ: dict[str, Any]) -> Response:
+def _dispatch(app: Flask, environ: dict[str, Any]) -> Response:
     with app.request_context(environ):
         return app.full_dispatch_request()
 
@@ -119,7 +119,7 @@ def _environ(method: str, path: str, query: str, body: bytes) -> dict[str, Any]:
     """Return a WSGI environment of this request's sender, without its credentials and its other headers."""
     outer = request.environ
     return {
-        **{name: outer[name] for name in _KEPT if name in outer},
+        **{name: outer[name] for name in _COPIED if name in outer},
         "REQUEST_METHOD": method,
         "SCRIPT_NAME": "",
         "PATH_INFO": path,

@@ -1,6 +1,6 @@
-"""Who looks at our page in the frame of a brand's site: one affiliate of one brand, by an embed token.
+"""Viewers of the embedded page on a brand's site: one affiliate of one brand, authenticated by an embed token.
 
-Such a token opens nothing else, and nothing else opens what it does.
+An embed token is accepted only by the embed routes, and these accept nothing else.
 """
 
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from adapters import clock, embed_bearer
-from api.access import callers, strangers
+from api.access import callers, unknown_senders
 from domain.statuses import AffiliateStatus
 from models import db
 from models.affiliates import embed_tokens
 from models.affiliates.embed_tokens import TokenHolder
 
 _CACHE = "embed"
-# When a token was last used is known to the hour, so that hardly any look-up writes.
+# The last use of a token is stored to the hour, so that hardly any look-up writes.
 _USED_EVERY = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class FrameViewer:
-    """An affiliate in the frame, and what their brand's plan is."""
+    """The affiliate who views the embedded page, and their brand's plan."""
 
     token_id: UUID
     organization_id: UUID
@@ -32,31 +32,31 @@ class FrameViewer:
 
     @property
     def label(self) -> str:
-        """Return what the audit log calls them."""
+        """The viewer's name in the audit log."""
         return f"Embed token {self.token_id}"
 
 
-def viewer(token: str | None) -> FrameViewer | None:
-    """Return whom an embed token speaks for; None for one that is forged, over, or of an affiliate who is not Approved.
+def find_viewer(token: str | None) -> FrameViewer | None:
+    """Return the viewer of an embed token; None if it is forged or expired, or its affiliate is not Approved.
 
-    A forged one costs nothing. What is found is remembered as keys are: its end and a ban take effect within
+    A forged token costs no query. Viewers are cached like keys: the end of a token and a ban take effect within
     KEY_CACHE_S. Budget: 1 statement, none within KEY_CACHE_S after the last, once an hour another with the commit.
     """
-    return callers.looked_up(token, _CACHE, _find)
+    return callers.find_cached(token, _CACHE, _find)
 
 
 def _find(token: str) -> tuple[FrameViewer | None, float]:
-    named = embed_bearer.read(token)
-    if named is None or (strangers.are_stopped() and not callers.is_known(token, _CACHE)):
+    claims = embed_bearer.read(token)
+    if claims is None or (unknown_senders.is_blocked() and not callers.is_cached(token, _CACHE)):
         return None, 0
-    token_id, generation = named
+    token_id, generation = claims
     now = clock.now()
     with db.any_org_work():
         holder = embed_tokens.any_org_find_holder(token_id)
         if holder is not None and _is_in_force(holder, generation, now):
             _note_use(holder, now)
             return _viewer(holder), (holder.expires_at - now).total_seconds()
-    strangers.count()
+    unknown_senders.count_unknown()
     return None, 0
 
 
