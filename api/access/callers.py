@@ -187,8 +187,7 @@ def unseal_signing_secret(holder: Caller) -> bytes:
 
 
 def find_cached(credential: str | None, kind: str, find: Callable[[str], tuple[Holder | None, float]]) -> Holder | None:
-    """Return the holder of a credential from the cache, else from `find`, which also says for how many seconds it
-    lasts.
+    """Return the holder of a credential from the cache, else from `find`, which also says how long it lasts.
 
     Credentials without a holder are not cached.
     """

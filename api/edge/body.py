@@ -20,7 +20,10 @@ _MAX_CONTAINERS = 10_000
 _MAX_VALUES = 50_000
 _MAX_TEXTS = 2 * _MAX_VALUES
 _NOT_AN_OBJECT = "The body must be a JSON object in UTF-8 without duplicate keys."
-_TOO_MANY_PARTS = f"The body has more than {_MAX_VALUES:,} values or {_MAX_CONTAINERS:,} objects and lists. Split it into several requests."
+_TOO_MANY_PARTS = (
+    f"The body has more than {_MAX_VALUES:,} values or {_MAX_CONTAINERS:,} objects and lists. "
+    "Split it into several requests."
+)
 
 
 def load(*, code: str | None = None) -> Mapping[str, Any]:
