@@ -11,7 +11,7 @@ from flask import Blueprint, Response, jsonify
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.affiliates import view
+from api.affiliates import serializers
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import array, object_of, operation
 from domain.organization import plans
@@ -32,7 +32,7 @@ _WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=pla
 _RECORD = FraudEventRecord()
 _NUMBERS = FraudSummary()
 _AFFILIATE = AffiliateRecord()
-_MOST_EVENTS = 500
+_MAX_EVENTS = 500
 
 
 @blueprint.get("/api/v1/fraud-events")
@@ -46,7 +46,7 @@ def list_fraud_events() -> Response:
             organization_id=guards.organization_id(),
             program_id=query["program_id"],
             status=status,
-            limit=_MOST_EVENTS,
+            limit=_MAX_EVENTS,
         )
     return jsonify(_RECORD.dump(found, many=True))
 
@@ -64,10 +64,10 @@ def get_fraud_summary() -> Mapping[str, object]:
     query = body.query()
     program_id = path.required_program(query["program_id"])
     with db.unit_of_work(guards.organization_id()):
-        found = summary.summary(
+        numbers = summary.summary(
             organization_id=guards.organization_id(), program_id=program_id, days=query["days"], now=clock.now()
         )
-    shown: Mapping[str, object] = _NUMBERS.dump(found)
+    shown: Mapping[str, object] = _NUMBERS.dump(numbers)
     return shown
 
 
@@ -111,7 +111,7 @@ def ban_affiliate(affiliate_id: str) -> Response:
 def _ban(affiliate_id: UUID) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     before = deciding.lock(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
-    links = view.links_of(affiliate_id)
+    links = serializers.list_links(affiliate_id)
     after = ban.ban(affiliate=before, now=now)
-    view.record_change("affiliate.banned", before, after, links, now=now)
-    return 200, view.shown(after, links)
+    serializers.record_change("affiliate.banned", before, after, links, now=now)
+    return 200, serializers.serialize(after, links)

@@ -59,10 +59,12 @@ def list_platforms() -> Response:
 @operation(_READ, page(_RECORD), asks=PageQuery())
 def list_platform_connections() -> Mapping[str, object]:
     """List the platforms that are connected, newest first."""
-    asked = paging.read_page_request(body.query())
+    page_request = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
-        rows = connections.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
-    return paging.serialize_page(asked, rows, lambda page: [_shown(row) for row in page])
+        rows = connections.page(
+            organization_id=guards.organization_id(), after=page_request.after, limit=page_request.limit
+        )
+    return paging.serialize_page(page_request, rows, lambda page: [_serialize(row) for row in page])
 
 
 @blueprint.get("/api/v1/platforms/<connection_id>")
@@ -70,12 +72,12 @@ def list_platform_connections() -> Mapping[str, object]:
 def get_platform_connection(connection_id: str) -> Mapping[str, object]:
     """Show one connection to a platform."""
     with db.unit_of_work(guards.organization_id()):
-        found = connections.find(
+        connection = connections.find(
             organization_id=guards.organization_id(), connection_id=path.uuid(connection_id, "platform")
         )
-    if found is None:
+    if connection is None:
         raise not_found("platform", connection_id)
-    return _shown(found)
+    return _serialize(connection)
 
 
 @blueprint.post("/api/v1/platforms")
@@ -88,22 +90,22 @@ def get_platform_connection(connection_id: str) -> Mapping[str, object]:
 )
 def connect_platform() -> Response:
     """Connect a platform after it took the credentials. 201 with the connection, which credits sales from now on."""
-    wanted = body.load()
-    slug_field = connect.slug_field(wanted["platform"], wanted["slug_field"])
-    repeated = idempotency.find_replay()
-    if repeated is not None:
-        return repeated
+    requested = body.load()
+    slug_field = connect.slug_field(requested["platform"], requested["slug_field"])
+    replay = idempotency.find_replay()
+    if replay is not None:
+        return replay
     with db.unit_of_work(guards.organization_id()):
-        connect.refuse_second(organization_id=guards.organization_id(), platform=wanted["platform"])
-    proved = connect.prove(platform=wanted["platform"], sent=wanted["credentials"])
+        connect.refuse_second(organization_id=guards.organization_id(), platform=requested["platform"])
+    proved = connect.prove(platform=requested["platform"], sent=requested["credentials"])
     return idempotency.run_once(lambda: _store(proved, slug_field))
 
 
 def _store(proved: ProvedPlatform, slug_field: str | None) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    made = connect.store(proved, organization_id=guards.organization_id(), slug_field=slug_field, now=now)
-    record = _shown(made)
-    audit.record("platform.created", made.id, after=record, now=now)
+    connection = connect.store(proved, organization_id=guards.organization_id(), slug_field=slug_field, now=now)
+    record = _serialize(connection)
+    audit.record("platform.created", connection.id, after=record, now=now)
     return 201, record
 
 
@@ -119,26 +121,26 @@ def change_platform_connection(connection_id: str) -> Response:
 
     Switching off stops the look-ups that are pending there.
     """
-    wanted = dict(body.load())
-    repeated = idempotency.find_replay()
-    if repeated is not None:
-        return repeated
+    changes = dict(body.load())
+    replay = idempotency.find_replay()
+    if replay is not None:
+        return replay
     with db.unit_of_work(guards.organization_id()):
-        connection = _locked(connection_id)
-    if "slug_field" in wanted:
-        wanted["slug_field"] = connect.slug_field(connection.platform, wanted["slug_field"])
-    proved = connect.changed(connection, wanted["credentials"]) if "credentials" in wanted else None
-    return idempotency.run_once(lambda: _change(connection_id, wanted, proved))
+        connection = _lock(connection_id)
+    if "slug_field" in changes:
+        changes["slug_field"] = connect.slug_field(connection.platform, changes["slug_field"])
+    proved = connect.changed(connection, changes["credentials"]) if "credentials" in changes else None
+    return idempotency.run_once(lambda: _change(connection_id, changes, proved))
 
 
 def _change(
-    connection_id: str, wanted: Mapping[str, Any], proved: ProvedPlatform | None
+    connection_id: str, changes: Mapping[str, Any], proved: ProvedPlatform | None
 ) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = _locked(connection_id)
-    after = connect.change(before, wanted, proved=proved, now=now)
-    record = _shown(after)
-    audit.record("platform.changed", after.id, before=_shown(before), after=record, now=now)
+    before = _lock(connection_id)
+    after = connect.change(before, changes, proved=proved, now=now)
+    record = _serialize(after)
+    audit.record("platform.changed", after.id, before=_serialize(before), after=record, now=now)
     return 200, record
 
 
@@ -147,13 +149,13 @@ def _change(
 def check_platform_connection(connection_id: str) -> Mapping[str, object]:
     """Ask the platform whether it still takes the credentials. 200 with the connection as it is now."""
     with db.unit_of_work(guards.organization_id()):
-        connection = _locked(connection_id)
+        connection = _lock(connection_id)
     word = check.look(connection)
     with db.unit_of_work(guards.organization_id()):
         after = check.note(connection, word, now=clock.now())
     if after is None:
         raise not_found("platform", connection_id)
-    return _shown(after)
+    return _serialize(after)
 
 
 @blueprint.delete("/api/v1/platforms/<connection_id>")
@@ -161,25 +163,25 @@ def check_platform_connection(connection_id: str) -> Mapping[str, object]:
 def disconnect_platform(connection_id: str) -> Response:
     """Remove a connection with its credentials; look-ups that are pending there stop. 204."""
     with db.unit_of_work(guards.organization_id()):
-        before = _locked(connection_id)
+        before = _lock(connection_id)
         connections.stage_delete(before)
-        audit.record("platform.removed", before.id, before=_shown(before), now=clock.now())
+        audit.record("platform.removed", before.id, before=_serialize(before), now=clock.now())
     return Response(status=204)
 
 
-def _locked(connection_id: str) -> PlatformConnection:
+def _lock(connection_id: str) -> PlatformConnection:
     """Return a connection of the caller's organization, locked. Raises Refused 404 not_found."""
-    wanted = path.uuid(connection_id, "platform")
-    found = connections.lock(organization_id=guards.organization_id(), connection_id=wanted)
-    if found is None:
-        raise not_found("platform", wanted)
-    return found
+    wanted_id = path.uuid(connection_id, "platform")
+    connection = connections.lock(organization_id=guards.organization_id(), connection_id=wanted_id)
+    if connection is None:
+        raise not_found("platform", wanted_id)
+    return connection
 
 
-def _shown(connection: PlatformConnection) -> Mapping[str, Any]:
-    shown = {name: getattr(connection, name) for name in _SHOWN} | {"slug_field": connect.fields(connection)[0]}
-    record: Mapping[str, Any] = _RECORD.dump(shown)
+def _serialize(connection: PlatformConnection) -> Mapping[str, Any]:
+    values = {name: getattr(connection, name) for name in _FIELDS} | {"slug_field": connect.fields(connection)[0]}
+    record: Mapping[str, Any] = _RECORD.dump(values)
     return record
 
 
-_SHOWN = ("id", "platform", "status", "credit_sales", "connected_at", "last_checked_at", "last_error")
+_FIELDS = ("id", "platform", "status", "credit_sales", "connected_at", "last_checked_at", "last_error")

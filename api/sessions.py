@@ -21,7 +21,7 @@ from pipelines.organization.sessions import Begun
 #: The kinds of sessions that begin at a provider, by their names in an address.
 PROVIDED = MappingProxyType({"dashboard": "member", "affiliate": "account", "operator": "operator"})
 _ACTORS = {"member": "member", "account": "affiliate", "operator": "operator"}
-_LONGEST_USER_AGENT = 500
+_MAX_USER_AGENT_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class NewSession:
     organization_id: UUID | None
 
 
-def ask_for_link(*, email: str, asked: str, back: str | None) -> None:
+def request_link(*, email: str, request_cookie: str, back: str | None) -> None:
     """Have a link mailed if the address is an affiliate's, which nobody learns here.
 
     `asked` is the cookie of the browser that asks, `back` the page of ours that it wants to see.
     """
     with db.any_org_work():
-        mailed_links.any_org_stage_asked(email=email, asked=asked, back=back)
+        mailed_links.any_org_stage_asked(email=email, asked=request_cookie, back=back)
     wake_relay()
 
 
@@ -60,18 +60,18 @@ def is_link(token: str) -> bool:
         return web_sessions.any_org_is_link(sessions.secret_hash(token), now=clock.now())
 
 
-def provided_by(kind: PersonKind) -> str:
+def provider_of_kind(kind: PersonKind) -> str:
     """Return who signs in people of a kind, as /sign-in/with/ says it."""
     return next(by for by, provided in PROVIDED.items() if provided == kind)
 
 
-def providers() -> list[tuple[str, str]]:
+def list_providers() -> list[tuple[str, str]]:
     """Return who is signed in at an identity provider, as /sign-in/with/ says it, and what people call the provider."""
     clients = {by: provider_sessions.client(kind) for by, kind in PROVIDED.items()}
     return [(by, client.name) for by, client in clients.items() if client is not None]
 
 
-def stage_record_of(begun: Begun, *, by: str) -> NewSession:
+def stage_audit(begun: Begun, *, by: str) -> NewSession:
     """Stage the audit entries of a session that begins, and return what its browser is given."""
     _record("session.began", begun.session, begun.member_id, {"by": by, "role": begun.session.role})
     if begun.replaced is not None:
@@ -82,7 +82,9 @@ def stage_record_of(begun: Begun, *, by: str) -> NewSession:
     return NewSession(begun.cookie, lasts_s, kind, who.subject, who.organization_id)
 
 
-def open_link(token: str, *, cookie: str | None, asked: str | None, is_sure: bool = False) -> NewSession | None:
+def open_link(
+    token: str, *, cookie: str | None, request_cookie: str | None, is_sure: bool = False
+) -> NewSession | None:
     """Use up a one-time link and begin its session; None for a link that is used, over or unknown.
 
     A mailed one needs the cookie that it was `asked` with, or somebody who `is_sure`. What the browser's `cookie` stood
@@ -90,12 +92,12 @@ def open_link(token: str, *, cookie: str | None, asked: str | None, is_sure: boo
     """
     with db.any_org_work():
         begun = sessions.any_org_open_link(
-            token, cookie=cookie, asked=asked, is_sure=is_sure, user_agent=user_agent() or "", now=clock.now()
+            token, cookie=cookie, asked=request_cookie, is_sure=is_sure, user_agent=user_agent() or "", now=clock.now()
         )
-        made = stage_record_of(begun, by="link") if begun is not None else None
+        session = stage_audit(begun, by="link") if begun is not None else None
     if cookie:
         persons.forget(cookie)
-    return made
+    return session
 
 
 def end(cookie: str, person: Person) -> None:
@@ -141,4 +143,4 @@ def _member_id(person: Person) -> UUID | None:
 
 def user_agent() -> str | None:
     """Return what the browser says that it is."""
-    return request.headers.get("User-Agent", "").replace("\x00", "")[:_LONGEST_USER_AGENT] or None
+    return request.headers.get("User-Agent", "").replace("\x00", "")[:_MAX_USER_AGENT_LENGTH] or None

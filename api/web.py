@@ -72,7 +72,7 @@ _BLUEPRINTS = (
 
 # Only what a route lets be kept is kept: a cache in front may otherwise hold on to a refusal or to a secret.
 # They are added one by one: werkzeug's setdefault raises and catches an error for each header that is not there.
-_UNLESS_CHOSEN = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
+_DEFAULT_HEADERS = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
 
 
 class _Json(DefaultJSONProvider):
@@ -88,7 +88,7 @@ class _Json(DefaultJSONProvider):
         return Response(orjson.dumps(self._prepare_response_obj(args, kwargs)), content_type="application/json")
 
 
-def mount(app: Flask, *, beside: Iterable[Blueprint] = ()) -> None:
+def mount(app: Flask, *, extra_blueprints: Iterable[Blueprint] = ()) -> None:
     """Let an application answer requests, by this process's settings. Once for each; opens no connection yet.
 
     `beside` are the routes that lie above the api.
@@ -121,7 +121,7 @@ def mount(app: Flask, *, beside: Iterable[Blueprint] = ()) -> None:
     errors.register(app)
     app.before_request(_begin)
     app.after_request(_end)
-    for blueprint in (*_BLUEPRINTS, *beside):
+    for blueprint in (*_BLUEPRINTS, *extra_blueprints):
         app.register_blueprint(blueprint)
 
 
@@ -142,13 +142,13 @@ def _end(response: Response) -> Response:
     trace.end(g.trace, request.method, rule.rule if rule else "(none)", response.status_code)
     response.headers.add("X-Request-Id", g.request_id)
     # What is answered within a request goes to nobody on the network: the outer answer is dressed for the way.
-    return response if internal_requests.is_internal() else _dressed(response)
+    return response if internal_requests.is_internal() else _add_default_headers(response)
 
 
-def _dressed(response: Response) -> Response:
+def _add_default_headers(response: Response) -> Response:
     headers = response.headers
-    chosen = {name.lower() for name, _ in headers}
-    for name, value in _UNLESS_CHOSEN:
-        if name.lower() not in chosen:
+    present = {name.lower() for name, _ in headers}
+    for name, value in _DEFAULT_HEADERS:
+        if name.lower() not in present:
             headers.add(name, value)
     return cors.add_headers(compression.compress(response))

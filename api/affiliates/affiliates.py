@@ -12,7 +12,7 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.affiliates import view
+from api.affiliates import serializers
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import array, object_of, operation, page
 from api.edge.relay_waker import wake_relay
@@ -57,18 +57,18 @@ _RECORD = AffiliateRecord()
 )
 def create_affiliate() -> Response:
     """Create an affiliate with a default link. 201 with both."""
-    wanted = body.load()
-    answer = idempotency.run_once(lambda: _create(wanted))
+    requested = body.load()
+    answer = idempotency.run_once(lambda: _create(requested))
     wake_relay()
     return answer
 
 
-def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
+def _create(requested: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now, caller = clock.now(), guards.caller()
-    joined = joining.create(organization_id=caller.organization_id, wanted=wanted, is_test=caller.is_test, now=now)
-    after = view.audited(joined.affiliate, joined.links)
+    joined = joining.create(organization_id=caller.organization_id, wanted=requested, is_test=caller.is_test, now=now)
+    after = serializers.serialize_for_audit(joined.affiliate, joined.links)
     audit.record("affiliate.created", joined.affiliate.id, after=after, now=now)
-    return 201, view.shown(joined.affiliate, joined.links)
+    return 201, serializers.serialize(joined.affiliate, joined.links)
 
 
 @blueprint.get("/api/v1/affiliates")
@@ -79,24 +79,24 @@ def list_affiliates() -> Mapping[str, object]:
     One round trip for any number; two with `balances`, and three where a link is not short.
     """
     query, organization_id = body.query(), guards.organization_id()
-    asked = paging.read_page_request(query, order=query["sort"].removeprefix(ORDERS[0]))
+    page_request = paging.read_page_request(query, order=query["sort"].removeprefix(ORDERS[0]))
     selection = lists.Selection(
         organization_id=organization_id,
-        shape=view.shape(),
-        base_url=view.base_url(),
+        shape=serializers.document_shape(),
+        base_url=serializers.base_url(),
         filters=AffiliateFilters(program_id=query["program_id"], status=query["status"], words=query["q"]),
-        after=asked.after,
-        take=asked.take,
+        after=page_request.after,
+        take=page_request.take,
         skip=query["skip"],
         order=query["sort"],
     )
     with db.unit_of_work(organization_id):
         page = None if query["balances"] else selection.page()
         if page is not None and page.documents is not None:
-            return paging.serialize_rendered_page(asked, page)
+            return paging.serialize_rendered_page(page_request, page)
         as_of = clock.now() if query["balances"] else None
         return paging.serialize_page(
-            asked, selection.rows(), functools.partial(view.rendered_all, balances_as_of=as_of)
+            page_request, selection.rows(), functools.partial(serializers.serialize_rendered, balances_as_of=as_of)
         )
 
 
@@ -112,7 +112,7 @@ def list_applications() -> list[Any]:
             limit=min(query["take"] or paging.DEFAULT_TAKE, paging.MAX_TAKE),
             skip=query["skip"],
         )
-        return view.shown_all(rows)
+        return serializers.serialize_all(rows)
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>")
@@ -122,8 +122,8 @@ def get_affiliate(affiliate_id: str) -> Mapping[str, object]:
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
         affiliate = deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
-        (shown,) = view.shown_all([affiliate])
-    return shown
+        (record,) = serializers.serialize_all([affiliate])
+    return record
 
 
 @blueprint.patch("/api/v1/affiliates/<affiliate_id>")
@@ -143,7 +143,7 @@ def _change(seen: Affiliate, changes: Mapping[str, Any]) -> tuple[int, Mapping[s
     now = clock.now()
     before = deciding.lock_for(seen=seen, changes=changes)
     changes = with_kept_type(changes, kept=before.custom_commission_type)
-    links = view.links_of(seen.id)
+    links = serializers.list_links(seen.id)
     after = deciding.change(affiliate=before, changes=changes, now=now)
-    view.record_change("affiliate.updated", before, after, links, now=now)
-    return 200, view.shown(after, links)
+    serializers.record_change("affiliate.updated", before, after, links, now=now)
+    return 200, serializers.serialize(after, links)

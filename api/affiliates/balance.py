@@ -31,6 +31,8 @@ def get_affiliate_balance(affiliate_id: str) -> Mapping[str, object]:
     wanted_id, organization_id = path.uuid(affiliate_id, "affiliate"), guards.organization_id()
     with db.unit_of_work(organization_id):
         deciding.find(organization_id=organization_id, affiliate_id=wanted_id)
-        found = balances.of_affiliates(organization_id=organization_id, affiliate_ids=[wanted_id], now=clock.now())
-    shown: Mapping[str, object] = _RECORD.dump({"affiliate_id": wanted_id, "balances": found[wanted_id]})
-    return shown
+        by_affiliate = balances.of_affiliates(
+            organization_id=organization_id, affiliate_ids=[wanted_id], now=clock.now()
+        )
+    body: Mapping[str, object] = _RECORD.dump({"affiliate_id": wanted_id, "balances": by_affiliate[wanted_id]})
+    return body

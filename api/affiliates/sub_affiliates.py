@@ -58,8 +58,8 @@ def get_recruiting_link() -> Mapping[str, object]:
     with db.any_org_work():
         seat = recruiting.any_org_seat(program_id=program_id, account_id=account_id, email=email)
     with db.unit_of_work(seat.organization_id):
-        found = recruiting.invitation(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
-    shown: Mapping[str, object] = {**_LINK.dump(found), "programId": str(program_id)}
+        invitation = recruiting.invitation(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
+    shown: Mapping[str, object] = {**_LINK.dump(invitation), "programId": str(program_id)}
     return shown
 
 
@@ -67,12 +67,14 @@ def get_recruiting_link() -> Mapping[str, object]:
 @operation(_OWN, page(_RECRUIT), asks=PageQuery(), may_lag="answer")
 def list_recruits() -> Mapping[str, object]:
     """List whom the caller recruited in all their campaigns, newest first. Who was never accepted is not listed."""
-    asked = paging.read_page_request(body.query())
+    page_request = paging.read_page_request(body.query())
     account_id, email = _caller()
     with db.any_org_work():
-        rows = recruits.any_org_page(account_id=account_id, email=email, after=asked.after, limit=asked.limit)
-        sums = recruiting.sums(rows[: asked.take])
-    return paging.serialize_page(asked, rows, lambda shown: _dumped(_RECRUIT, shown, sums))
+        rows = recruits.any_org_page(
+            account_id=account_id, email=email, after=page_request.after, limit=page_request.limit
+        )
+        sums = recruiting.sums(rows[: page_request.take])
+    return paging.serialize_page(page_request, rows, lambda shown: _serialize(_RECRUIT, shown, sums))
 
 
 @blueprint.get("/api/v1/affiliates/<affiliate_id>/sub-affiliates")
@@ -85,7 +87,7 @@ def list_sub_affiliates(affiliate_id: str) -> Response:
             raise not_found("affiliate", wanted_id)
         rows = recruits.list_of_affiliate(organization_id=organization_id, affiliate_id=wanted_id)
         sums = recruiting.sums(rows)
-    return jsonify(_dumped(_SUB_AFFILIATE, rows, sums))
+    return jsonify(_serialize(_SUB_AFFILIATE, rows, sums))
 
 
 def _caller() -> tuple[UUID | None, str | None]:
@@ -94,7 +96,7 @@ def _caller() -> tuple[UUID | None, str | None]:
     return account.id, account.email if account.is_email_verified else None
 
 
-def _dumped(
+def _serialize(
     schema: RecruitRecord | SubAffiliateRecord, rows: Sequence[Recruit], sums: Mapping[UUID, recruiting.Sums]
 ) -> list[Any]:
     return [schema.dump(row) | schema.dump(sums[row.id]) for row in rows]

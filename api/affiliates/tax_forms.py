@@ -45,11 +45,11 @@ def get_tax_form(affiliate_id: str) -> Mapping[str, object]:
         audit.record("tax_form.read", wanted_id, after={"found": form is not None}, now=now)
     if form is None:  # said after the commit: that somebody looked for one is kept
         raise not_found("tax form of affiliate", wanted_id)
-    shown: Mapping[str, object] = _RECORD.dump(_shown(form, now))
-    return shown
+    record: Mapping[str, object] = _RECORD.dump(_fields(form, now))
+    return record
 
 
-def _shown(form: TaxForm, now: datetime) -> Mapping[str, object]:
+def _fields(form: TaxForm, now: datetime) -> Mapping[str, object]:
     if form.held_by_stripe:
         return {"held_by_stripe": True}
     return {

@@ -24,15 +24,15 @@ def get_automation_connection() -> Mapping[str, object]:
     """Show whom this key connects to. A plan without automation is refused here, before a workflow is built."""
     caller = guards.caller()
     with db.unit_of_work(caller.organization_id):
-        found = api_keys.name_and_hint(organization_id=caller.organization_id, key_id=caller.id)
-    shown: Mapping[str, object] = _RECORD.dump(
+        key = api_keys.name_and_hint(organization_id=caller.organization_id, key_id=caller.id)
+    record: Mapping[str, object] = _RECORD.dump(
         {
             "organization_id": caller.organization_id,
-            "organization_name": found.organization_name,
-            "key_hint": found.key_hint,
+            "organization_name": key.organization_name,
+            "key_hint": key.key_hint,
             "scope": caller.scope,
             "is_test": caller.is_test,
             "plan_tier": caller.plan_tier,
         }
     )
-    return shown
+    return record

@@ -48,20 +48,22 @@ _AUDITED = EndpointRecord()
 )
 def create_automation_hook() -> Response:
     """Have a URL told of a trigger event. 201 with its signing secret; 200 without it where the hook stands already."""
-    wanted = body.load()
-    refusal = manage.refusal_of(wanted["target_url"], field="targetUrl")
-    return idempotency.run_once(lambda: _subscribe(wanted, refusal))
+    requested = body.load()
+    refusal = manage.refusal_of(requested["target_url"], field="targetUrl")
+    return idempotency.run_once(lambda: _subscribe(requested, refusal))
 
 
-def _subscribe(wanted: Mapping[str, Any], refusal: Refused | None) -> idempotency.Answer:
+def _subscribe(requested: Mapping[str, Any], refusal: Refused | None) -> idempotency.Answer:
     if refusal is not None:
         raise refusal
     now = clock.now()
-    made = subscribe(organization_id=guards.organization_id(), event=wanted["event"], url=wanted["target_url"], now=now)
-    if made.secret is None:
-        return 200, _shown(made.hook)
-    audit.record("webhook_endpoint.created", made.hook.id, after=_AUDITED.dump(made.hook), now=now)
-    return 201, {**_shown(made.hook), "secret": made.secret}
+    result = subscribe(
+        organization_id=guards.organization_id(), event=requested["event"], url=requested["target_url"], now=now
+    )
+    if result.secret is None:
+        return 200, _serialize(result.hook)
+    audit.record("webhook_endpoint.created", result.hook.id, after=_AUDITED.dump(result.hook), now=now)
+    return 201, {**_serialize(result.hook), "secret": result.secret}
 
 
 @blueprint.delete("/api/v1/automation/hooks/<hook_id>")
@@ -80,7 +82,7 @@ def delete_automation_hook(hook_id: str) -> Response:
     return Response(status=204)
 
 
-def _shown(hook: WebhookEndpoint) -> dict[str, object]:
+def _serialize(hook: WebhookEndpoint) -> dict[str, object]:
     (event,) = hook.events
-    shown: dict[str, object] = _RECORD.dump({"id": hook.id, "event": event, "created_at": hook.created_at})
-    return shown
+    record: dict[str, object] = _RECORD.dump({"id": hook.id, "event": event, "created_at": hook.created_at})
+    return record

@@ -24,5 +24,5 @@ def list_event_samples(event: str) -> Response:
     check_trigger(event)
     limit = body.query()["limit"]
     with db.unit_of_work(guards.organization_id()):
-        sent = of_type(organization_id=guards.organization_id(), type=event, limit=limit, now=clock.now())
-    return Response(f"[{','.join(sent)}]", content_type="application/json")
+        samples = of_type(organization_id=guards.organization_id(), type=event, limit=limit, now=clock.now())
+    return Response(f"[{','.join(samples)}]", content_type="application/json")

@@ -36,7 +36,7 @@ _DEFAULTS = AttributionDefaults()
 @operation(_PUBLIC, object_of(_DEFAULTS))
 def get_attribution_param_defaults() -> Mapping[str, object]:
     """Show the service's own parameters and what custom ones may be. For anybody."""
-    shown: Mapping[str, object] = _DEFAULTS.dump(
+    record: Mapping[str, object] = _DEFAULTS.dump(
         {
             "defaults": attribution_params.DEFAULTS,
             "max_custom_entries": attribution_params.MAX_CUSTOM_ENTRIES,
@@ -45,7 +45,7 @@ def get_attribution_param_defaults() -> Mapping[str, object]:
             "max_param_length": attribution_params.MAX_PARAM_LENGTH,
         }
     )
-    return shown
+    return record
 
 
 @blueprint.get("/api/v1/settings/attribution-params")
@@ -53,7 +53,7 @@ def get_attribution_param_defaults() -> Mapping[str, object]:
 def get_attribution_params() -> Mapping[str, object]:
     """Show the organization's own parameters and the order in which all of them count."""
     with db.unit_of_work(guards.organization_id()):
-        return _shown(organizations.find(guards.organization_id()))
+        return _serialize(organizations.find(guards.organization_id()))
 
 
 @blueprint.patch("/api/v1/settings/attribution-params")
@@ -71,26 +71,26 @@ def change_attribution_params() -> Response:
 
 def _change(custom: str | None) -> tuple[int, Mapping[str, object]]:
     before = organizations.lock(guards.organization_id())
-    was = _shown(before)
+    old = _serialize(before)
     assert before is not None  # or there would be nothing to show
-    is_now = _shown(profile.set_attribution_params(before, custom))
-    if is_now != was:
+    new = _serialize(profile.set_attribution_params(before, custom))
+    if new != old:
         web_pixel.enqueue_for(before.id, now=clock.now())
         audit.record(
             "org.attribution_params_changed",
             before.id,
-            before={"custom": was["custom"]},
-            after={"custom": is_now["custom"]},
+            before={"custom": old["custom"]},
+            after={"custom": new["custom"]},
             now=clock.now(),
         )
-    return 200, is_now
+    return 200, new
 
 
-def _shown(organization: Organization | None) -> Mapping[str, object]:
+def _serialize(organization: Organization | None) -> Mapping[str, object]:
     if organization is None:
         raise Refused(404)
     params = attribution_params.Params(organization.attribution_params)
-    shown: Mapping[str, object] = _RECORD.dump(
+    record: Mapping[str, object] = _RECORD.dump(
         {
             "custom": params.custom,
             "defaults": attribution_params.DEFAULTS,
@@ -99,4 +99,4 @@ def _shown(organization: Organization | None) -> Mapping[str, object]:
             "max_total_chars": attribution_params.MAX_TOTAL_CHARS,
         }
     )
-    return shown
+    return record

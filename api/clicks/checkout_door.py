@@ -30,9 +30,9 @@ from pipelines.clicks import public_links
 from pipelines.clicks.public_links import SlugAddress
 
 #: The mode of a door that asks for the buyer's email first.
-EMAIL = "email"
+EMAIL_MODE = "email"
 
-_LONGEST_PROGRAM = 64
+_MAX_PROGRAM_LENGTH = 64
 
 _log = structlog.get_logger(__name__)
 
@@ -49,7 +49,7 @@ class DoorForm:
     logo_url: str | None
     color: str | None
     text_color: str | None
-    kept_days: int | None
+    stored_days: int | None
     token: str
 
 
@@ -66,42 +66,42 @@ def open_link(program: str, slug: str) -> Link | None:
         if not _is_open(link):
             raise Refused(429)
         return link
-    link = find(program, slug)
-    counted = visits.count(link, short_links.origin())
+    link = find_link(program, slug)
+    counted = visits.count(link, short_links.origin_from_request())
     if link is None and counted.is_over_limit:
         raise Refused(429)
-    if link is not None and link.door_mode != EMAIL and visits.is_visit() and not counted.is_over_limit:
+    if link is not None and link.door_mode != EMAIL_MODE and visits.is_visit() and not counted.is_over_limit:
         ip, agent = request.remote_addr or "", raw_click.agent(request.headers.get("User-Agent", ""))
-        _remember(link, visitor=visitors.visitor(ip, agent))
+        _stage_visit(link, visitor=visitors.visitor(ip, agent))
     return link
 
 
-def find(program: str, slug: str) -> Link | None:
+def find_link(program: str, slug: str) -> Link | None:
     """Return the link of a slug whose door is open; `program` is an id or a slug that one brand's door alone has."""
     try:
         link = visits.find(SlugAddress(slug, program))
     except db.UNAVAILABLE:
-        visits.lose()
+        visits.count_lost()
         raise
     if not _is_open(link):
         return None
-    return link if _is_id(program) or _is_the_one(link, program) else None
+    return link if _is_id(program) or _is_of_program(link, program) else None
 
 
-def form(link: Link) -> DoorForm:
+def build_form(link: Link) -> DoorForm:
     """Return the form of a link's door. Budget: 1 statement."""
     with db.unit_of_work(link.organization_id):
         brand = organizations.find(link.organization_id)
     assert brand is not None  # a link stands in it
     color = brand.primary_brand_color
-    kept_after = settings.current().retention.days["door_visits"]
+    after_days = settings.current().retention.days["door_visits"]
     return DoorForm(
         link=link,
         brand=brand.name,
         logo_url=brand_files.url(brand.logo_file_id),
         color=color,
         text_color=colors.text_on(color) if color else None,
-        kept_days=link.cookie_window_days + kept_after if kept_after else None,
+        stored_days=link.cookie_window_days + after_days if after_days else None,
         token=human_check.own().issue(now=clock.now(), ready_in_s=human_check.FILLING_S),
     )
 
@@ -113,41 +113,41 @@ def is_human(token: str) -> bool:
 
 def remember_email(link: Link, email: str) -> None:
     """Remember that a buyer came by a link, so that a payment of theirs is known by their email."""
-    _remember(link, email_normalized=emails.normalize(email))
+    _stage_visit(link, email_normalized=emails.normalize(email))
 
 
-def checkout(link: Link) -> str:
+def checkout_url(link: Link) -> str:
     """Return the address that a buyer is sent on to."""
     assert link.destination_url is not None  # its door is open
     return carriers.checkout(
         slug=link.slug,
         destination_url=link.destination_url,
-        sub_id=short_links.origin().sub_id,
+        sub_id=short_links.origin_from_request().sub_id,
         gateways=link.gateways,
     )
 
 
-def thank_you(program: str) -> str | None:
+def thank_you_url(program: str) -> str | None:
     """Return where a program thanks its buyers, with the query of this request; None where there is no such page.
 
     Budget: 1 statement.
     """
-    if not 0 < len(program) <= _LONGEST_PROGRAM or "\x00" in program:
+    if not 0 < len(program) <= _MAX_PROGRAM_LENGTH or "\x00" in program:
         return None
     with db.any_org_work():
         door = doors.any_org_find(program)
     if door is None or door.thank_you_url is None:
         return None
     parts = urlsplit(door.thank_you_url)
-    told = request.query_string.decode("latin-1")
-    return urlunsplit(parts._replace(query="&".join(part for part in (parts.query, told) if part)))
+    query = request.query_string.decode("latin-1")
+    return urlunsplit(parts._replace(query="&".join(part for part in (parts.query, query) if part)))
 
 
 def _is_open(link: Link | None) -> bool:
     return link is not None and link.door_mode is not None and link.can_earn and bool(link.destination_url)
 
 
-def _is_the_one(link: Link | None, program: str) -> bool:
+def _is_of_program(link: Link | None, program: str) -> bool:
     assert link is not None  # its door is open
     try:
         with db.any_org_work():
@@ -157,7 +157,7 @@ def _is_the_one(link: Link | None, program: str) -> bool:
     return door is not None and door.program_id == link.program_id
 
 
-def _remember(link: Link, *, visitor: str | None = None, email_normalized: str | None = None) -> None:
+def _stage_visit(link: Link, *, visitor: str | None = None, email_normalized: str | None = None) -> None:
     try:
         with db.unit_of_work(link.organization_id):
             doors.stage_visit(link, visitor=visitor, email_normalized=email_normalized, at=clock.now())

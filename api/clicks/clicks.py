@@ -13,7 +13,7 @@ from flask import Blueprint, Response, request
 from marshmallow import ValidationError
 
 from api.access.guards import Guard
-from api.clicks import debug, page_seen, visits
+from api.clicks import debug, tag_sightings, visits
 from api.clicks.visits import VisitOrigin
 from api.edge import body
 from api.edge.operations import object_of, operation, text
@@ -72,12 +72,12 @@ def get_pixel() -> Response:
         if not visits.is_over_limit():
             query = body.query()
             if query["script"] == "1":
-                page_seen.note_script(query["program_id"])
+                tag_sightings.record_script(query["program_id"])
             else:
-                _see_page(query["program_id"])
+                _note_page_visit(query["program_id"])
     except db.UNAVAILABLE:  # the picture is shown in any case
         if _MAY_NAME.search(request.headers.get("Referer", "")):
-            visits.lose()
+            visits.count_lost()
     return Response(_GIF, content_type="image/gif", headers=_GIF_HEADERS)
 
 
@@ -92,10 +92,10 @@ def _record(read: Callable[[], Mapping[str, Any]]) -> Mapping[str, object]:
     try:
         link = visits.find(address_of(fields))
     except db.UNAVAILABLE:
-        visits.lose()
+        visits.count_lost()
         return serialize(None, None)
     origin = origin_of(fields)
-    explain = debug.asked(link, origin, fields["program_id"])
+    explain = debug.find_explainer(link, origin, fields["program_id"])
     click_id = _count(link, origin)
     answer = serialize(click_id, link)
     return answer if explain is None else {**answer, "debug": explain(click_id is not None)}
@@ -141,16 +141,16 @@ def serialize(click_id: str | None, link: Link | None) -> Mapping[str, object]:
     return answer
 
 
-def _see_page(program: str | None) -> None:
-    program_id = page_seen.as_id(program)
+def _note_page_visit(program: str | None) -> None:
+    program_id = tag_sightings.uuid_from_text(program)
     page = request.headers.get("Referer", "")
     if program_id is not None:
-        page_seen.note_install(program_id)
-    link = _link_of(page, program, program_id) if _MAY_NAME.search(page) else None
+        tag_sightings.record_page(program_id)
+    link = _find_link_on_page(page, program, program_id) if _MAY_NAME.search(page) else None
     visits.count(link, VisitOrigin(query_names=raw_click.query_names(page)))
 
 
-def _link_of(page: str, program: str | None, program_id: UUID | None) -> Link | None:
+def _find_link_on_page(page: str, program: str | None, program_id: UUID | None) -> Link | None:
     """Return the first link that the address of a page names and that can earn; else the first that is a link."""
     custom = None
     if program_id is not None:

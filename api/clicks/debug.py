@@ -26,7 +26,7 @@ from schemas.clicks.click import ClickVerdict
 _VERDICT = ClickVerdict()
 
 # A click that is one of these is kept, and counts as no visit.
-_UNCOUNTED = ("blocked", "duplicate")
+_UNCOUNTED_OUTCOMES = ("blocked", "duplicate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class _Verdict:
     reasons: list[str]
 
 
-def asked(
+def find_explainer(
     link: Link | None, origin: VisitOrigin, program_id: UUID | None
 ) -> Callable[[bool], Mapping[str, object]] | None:
     """Return what explains the click of this request, told whether it was taken; None where nobody may know.
@@ -47,33 +47,35 @@ def asked(
     if request.args.get("debug") != "1":
         return None
     try:
-        caller = _caller()
-        if caller is None or not _is_of(caller, link, program_id):
+        caller = _find_caller()
+        if caller is None or not _may_see(caller, link, program_id):
             return None
-        verdict = _verdict(caller, link, origin)
+        verdict = _judge(caller, link, origin)
     except db.UNAVAILABLE:
         return None
 
     def explain(is_taken: bool) -> Mapping[str, object]:
         lost = _Verdict(False, "none", verdict.score, [*verdict.reasons, "not_taken"])
-        shown: Mapping[str, object] = _VERDICT.dump(lost if verdict.is_recorded and not is_taken else verdict)
-        return shown
+        body: Mapping[str, object] = _VERDICT.dump(lost if verdict.is_recorded and not is_taken else verdict)
+        return body
 
     return explain
 
 
-def _caller() -> Caller | None:
-    sent = callers.read_bearer(request)
-    if sent is None:
+def _find_caller() -> Caller | None:
+    credential = callers.read_bearer(request)
+    if credential is None:
         return None
     try:
-        found = callers.find_member(sent) if callers.is_token(sent) else callers.find_key_holder(sent)
+        caller = (
+            callers.find_member(credential) if callers.is_token(credential) else callers.find_key_holder(credential)
+        )
     except Refused:  # an address that tries keys is stopped elsewhere
         return None
-    return found if isinstance(found, Caller) else None
+    return caller if isinstance(caller, Caller) else None
 
 
-def _is_of(caller: Caller, link: Link | None, program_id: UUID | None) -> bool:
+def _may_see(caller: Caller, link: Link | None, program_id: UUID | None) -> bool:
     # Without a link of theirs they have to name a program of theirs: whether another brand has the slug is not theirs.
     if link is not None:
         return link.organization_id == caller.organization_id
@@ -83,7 +85,7 @@ def _is_of(caller: Caller, link: Link | None, program_id: UUID | None) -> bool:
         return programs.find(organization_id=caller.organization_id, program_id=program_id) is not None
 
 
-def _verdict(caller: Caller, link: Link | None, origin: VisitOrigin) -> _Verdict:
+def _judge(caller: Caller, link: Link | None, origin: VisitOrigin) -> _Verdict:
     if link is None:
         return _no_click("unknown_slug")
     if not link.is_open:
@@ -93,12 +95,12 @@ def _verdict(caller: Caller, link: Link | None, origin: VisitOrigin) -> _Verdict
     if not visits.is_visit():
         return _no_click("no_visit")
     with db.unit_of_work(caller.organization_id):
-        return _of(clicks.preview(visits.as_click(link, origin)))
+        return _verdict_from_preview(clicks.preview(visits.build_click(link, origin)))
 
 
-def _of(found: ClickPreview) -> _Verdict:
-    reasons = list(found.reasons) + (["duplicate"] if found.outcome == "duplicate" else [])
-    return _Verdict(found.outcome not in _UNCOUNTED, found.outcome, found.score, reasons)
+def _verdict_from_preview(preview: ClickPreview) -> _Verdict:
+    reasons = list(preview.reasons) + (["duplicate"] if preview.outcome == "duplicate" else [])
+    return _Verdict(preview.outcome not in _UNCOUNTED_OUTCOMES, preview.outcome, preview.score, reasons)
 
 
 def _no_click(reason: str) -> _Verdict:

@@ -54,7 +54,7 @@ class FastClick:
         """Return the response for Redis's reply; None if the sender is over the limit."""
         return self._context.run(self._response, reply)
 
-    def unconfirmed(self, error: RedisError) -> UnconfirmedVisit:
+    def hand_over(self, error: RedisError) -> UnconfirmedVisit:
         """Return the visit for the route, which writes the click under the id that Redis may already have."""
         return UnconfirmedVisit(self._visit, error)
 

@@ -32,10 +32,10 @@ def get_install_status(program_id: str) -> Mapping[str, object]:
     """Show how far a program's installation is. Cheap enough to be asked again and again. Budget: 1 statement."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        shown: Mapping[str, object] = _STATUS.dump(
+        body: Mapping[str, object] = _STATUS.dump(
             install_check.show(organization_id=guards.organization_id(), program_id=wanted_id)
         )
-    return shown
+    return body
 
 
 @blueprint.post(_CHECKS)
@@ -60,17 +60,17 @@ def check_installation(program_id: str) -> Response:
     """
     wanted_id, organization_id = path.uuid(program_id, "program"), guards.organization_id()
     with db.unit_of_work(organization_id):  # a program that is not there comes before a body that is wrong
-        handed_out = install_check.prepare(
+        prepared = install_check.prepare(
             organization_id=organization_id, program_id=wanted_id, base_url=settings.current().web.url
         )
     url = body.load()["url"]
-    repeated = idempotency.find_replay()
-    if repeated is not None:
-        return repeated
-    found = install_check.look(url, handed_out, now=clock.now())
-    return idempotency.run_once(lambda: _keep(wanted_id, found))
+    replay = idempotency.find_replay()
+    if replay is not None:
+        return replay
+    result = install_check.look(url, prepared, now=clock.now())
+    return idempotency.run_once(lambda: _store(wanted_id, result))
 
 
-def _keep(program_id: UUID, found: InstallCheck) -> idempotency.Answer:
-    kept = install_check.keep(found, organization_id=guards.organization_id(), program_id=program_id)
-    return 200, _STATUS.dump(kept)
+def _store(program_id: UUID, result: InstallCheck) -> idempotency.Answer:
+    status = install_check.keep(result, organization_id=guards.organization_id(), program_id=program_id)
+    return 200, _STATUS.dump(status)

@@ -32,12 +32,12 @@ def get_install_snippet() -> Mapping[str, object]:
     """Show the tag of a program: by its id, else of the newest program that is open."""
     query = body.query()
     with db.unit_of_work(guards.organization_id()):
-        made = install_snippet.make(
+        snippet = install_snippet.make(
             organization_id=guards.organization_id(),
             program_id=query["program_id"],
             with_pixel=query["with_pixel"],
             captures_emails=query["email_capture"],
             base_url=settings.current().web.url,
         )
-    shown: Mapping[str, object] = _SNIPPET.dump(made)
-    return shown
+    record: Mapping[str, object] = _SNIPPET.dump(snippet)
+    return record

@@ -29,27 +29,27 @@ def follow(slug: str, program: str | None) -> str | None:
 
     `program` is an id or a slug. Raises Refused 429, and what the database raised for a slug that nobody remembers.
     """
-    address = _address(slug, program)
+    address = _address_from_path(slug, program)
     if visits.is_over_limit():
         # Who follows what many follow arrives all the same; the database is not asked for strangers who try slugs.
-        site = _site(public_links.last_known(address), None)
-        if site is None:
+        url = _landing_url(public_links.last_known(address), None)
+        if url is None:
             raise Refused(429)
-        return site
+        return url
     try:
         link = visits.find(address)
     except db.UNAVAILABLE:
-        visits.lose()
+        visits.count_lost()
         raise
-    came_from = origin()
+    came_from = origin_from_request()
     is_over_limit = visits.count(link, came_from).is_over_limit
-    site = _site(link, came_from.sub_id)
-    if site is None and is_over_limit:
+    url = _landing_url(link, came_from.sub_id)
+    if url is None and is_over_limit:
         raise Refused(429)
-    return site
+    return url
 
 
-def origin() -> VisitOrigin:
+def origin_from_request() -> VisitOrigin:
     """Return where a visitor who follows a link comes from, as far as this request says."""
     fields = links.fields_of(f"?{_query()}")
     tags = (fields.get(name.lower()) for name in links.TAG_PARAMETERS)
@@ -60,13 +60,13 @@ def origin() -> VisitOrigin:
     )
 
 
-def _address(slug: str, program: str | None) -> SlugAddress:
+def _address_from_path(slug: str, program: str | None) -> SlugAddress:
     if program is not None and slugs.read(slug) is None:  # punctuation behind a short link, as in `/r/ben/),`
         slug, program = program, None
     return SlugAddress(slug, program, is_shared_bare=program is None)
 
 
-def _site(link: Link | None, sub_id: str | None) -> str | None:
+def _landing_url(link: Link | None, sub_id: str | None) -> str | None:
     if link is None or not link.destination_url or link.is_archived:
         return None
     reserved = _RESERVED.union(Params(link.attribution_params).effective_order)

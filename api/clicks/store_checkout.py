@@ -20,8 +20,8 @@ from schemas.clicks.store_checkout import StoreCheckoutAnswer, StoreCheckoutBody
 
 blueprint = Blueprint("store_checkout", __name__)
 
-_MOST_BYTES = 4 * 1024
-_PUBLIC = Guard(audience="public", bucket=visits.BUCKET, open_cors=True, max_body_bytes=_MOST_BYTES)
+_MAX_BYTES = 4 * 1024
+_PUBLIC = Guard(audience="public", bucket=visits.BUCKET, open_cors=True, max_body_bytes=_MAX_BYTES)
 _ANSWER = StoreCheckoutAnswer()
 
 
@@ -33,10 +33,12 @@ def record_store_checkout() -> Mapping[str, object]:
     For the store's web pixel. 200 with `{ok}` whatever is known of the key and the slug.
     Budget: 2 statements, 1 for a link that this process was asked for lately, none for a key that nobody has.
     """
-    sent = body.load()
-    link = visits.find(SlugAddress(sent["slug"], pixel_key=sent["pixel_key"]))
+    checkout = body.load()
+    link = visits.find(SlugAddress(checkout["slug"], pixel_key=checkout["pixel_key"]))
     if link is not None:
         with db.unit_of_work(link.organization_id):
-            checkouts.take(link, token=sent["checkout_token"], sub_id=subid.normalize(sent["sub_id"]), now=clock.now())
+            checkouts.take(
+                link, token=checkout["checkout_token"], sub_id=subid.normalize(checkout["sub_id"]), now=clock.now()
+            )
     answer: Mapping[str, object] = _ANSWER.dump({"ok": True})
     return answer

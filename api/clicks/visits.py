@@ -39,7 +39,7 @@ _lost = Counter("finderfee_clicks_lost_total", "Clicks that neither the stream n
 # How long a visitor waits for the lock on the organization's clicks.
 _LOCK_WAIT_MS = 250
 _FETCH_HEADERS = ("HTTP_PURPOSE", "HTTP_SEC_PURPOSE", "HTTP_X_PURPOSE", "HTTP_X_MOZ")
-_AHEAD = ("prefetch", "prerender", "preview")
+_PREFETCH_WORDS = ("prefetch", "prerender", "preview")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,9 @@ def _is_visit(environ: Mapping[str, Any]) -> bool:
     if environ["REQUEST_METHOD"] == "HEAD":
         return False
     purpose = " ".join([environ[name] for name in _FETCH_HEADERS if name in environ]).lower()
-    return not any(word in purpose for word in _AHEAD) and not agents.is_bot(environ.get("HTTP_USER_AGENT", ""))
+    return not any(word in purpose for word in _PREFETCH_WORDS) and not agents.is_bot(
+        environ.get("HTTP_USER_AGENT", "")
+    )
 
 
 def is_over_limit() -> bool:
@@ -169,12 +171,12 @@ def prepare_visit(sender: VisitSender, link: Link | None, origin: VisitOrigin) -
     return PreparedVisit(sender, _click(sender, link, origin) if link is not None and is_click else None)
 
 
-def as_click(link: Link, origin: VisitOrigin) -> RawClick:
+def build_click(link: Link, origin: VisitOrigin) -> RawClick:
     """Return the click of this request, with a new id."""
     return _click(_sender(), link, origin)
 
 
-def lose() -> None:
+def count_lost() -> None:
     """Count this request as a lost click, because no server could look up its slug."""
     if is_visit():
         _lost.inc()

@@ -32,10 +32,10 @@ def get_conversion_attribution(conversion_id: str) -> Mapping[str, object]:
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
     with db.unit_of_work(organization_id):
         was_waiting = settle.if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())
-        found = credit.explain(organization_id=organization_id, conversion_id=wanted_id)
-    if found is None:
+        explanation = credit.explain(organization_id=organization_id, conversion_id=wanted_id)
+    if explanation is None:
         raise not_found("conversion", wanted_id)
     if was_waiting:
         wake_relay()
-    shown: Mapping[str, object] = _RECORD.dump(found)
-    return shown
+    record: Mapping[str, object] = _RECORD.dump(explanation)
+    return record

@@ -37,17 +37,17 @@ def list_conversions() -> Mapping[str, object]:
     """List conversions, newest first unless asked for another order."""
     query = body.query()
     order = query["order"]
-    asked = paging.read_page_request(query, default_take=_DEFAULT_TAKE, order=order)
+    page_request = paging.read_page_request(query, default_take=_DEFAULT_TAKE, order=order)
     with db.unit_of_work(guards.organization_id()):
-        found = lists.page(
+        rendered = lists.page(
             organization_id=guards.organization_id(),
             wire=_WIRE,
             filters=ConversionFilters(**query["filters"]),
             order=order,
-            after=asked.after,
-            take=asked.take,
+            after=page_request.after,
+            take=page_request.take,
         )
-    return paging.serialize_rendered_page(asked, found)
+    return paging.serialize_rendered_page(page_request, rendered)
 
 
 @blueprint.get("/api/v1/conversions/<conversion_id>")
@@ -57,10 +57,10 @@ def get_conversion(conversion_id: str) -> Mapping[str, object]:
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
     with db.unit_of_work(organization_id):
         was_waiting = settle.if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())
-        found = lists.find(organization_id=organization_id, conversion_id=wanted_id)
+        conversion = lists.find(organization_id=organization_id, conversion_id=wanted_id)
         history = conversions.list_history(organization_id=organization_id, conversion_id=wanted_id)
-    if found is None:
+    if conversion is None:
         raise not_found("conversion", wanted_id)
     if was_waiting:
         wake_relay()
-    return {**_RECORD.dump(found), "events": _EVENTS.dump(history)}
+    return {**_RECORD.dump(conversion), "events": _EVENTS.dump(history)}

@@ -33,42 +33,42 @@ _REFUSES = ("404 not_found", "409 invalid_status_transition")
 @operation(_BRAND, object_of(_RECORD), takes=_BODY, refuses=_REFUSES)
 def validate_conversion(conversion_id: str) -> Response:
     """Release an invalidated conversion: it is Pending again, held from when it occurred."""
-    return _decide(conversion_id, Action.validate)
+    return _run_review(conversion_id, Action.validate)
 
 
 @blueprint.post("/api/v1/conversions/<conversion_id>/invalidate")
 @operation(_BRAND, object_of(_RECORD), takes=_BODY, refuses=_REFUSES)
 def invalidate_conversion(conversion_id: str) -> Response:
     """Hold a pending or approved conversion out of payment."""
-    return _decide(conversion_id, Action.invalidate)
+    return _run_review(conversion_id, Action.invalidate)
 
 
 @blueprint.post("/api/conversions/<conversion_id>/approve")
 @operation(_DASHBOARD, object_of(_RECORD), takes=_BODY, refuses=_REFUSES)
 def approve_conversion(conversion_id: str) -> Response:
     """Approve a pending conversion before its hold has passed."""
-    return _decide(conversion_id, Action.approve)
+    return _run_review(conversion_id, Action.approve)
 
 
 @blueprint.post("/api/conversions/<conversion_id>/deny")
 @operation(_DASHBOARD, object_of(_RECORD), takes=_BODY, refuses=_REFUSES)
 def deny_conversion(conversion_id: str) -> Response:
     """Deny a pending or approved conversion, for good."""
-    return _decide(conversion_id, Action.deny)
+    return _run_review(conversion_id, Action.deny)
 
 
-def _decide(conversion_id: str, action: Action) -> Response:
+def _run_review(conversion_id: str, action: Action) -> Response:
     wanted_id, now = path.uuid(conversion_id, "conversion"), clock.now()
-    answer = idempotency.run_once(lambda: _work(wanted_id, action, now))
+    answer = idempotency.run_once(lambda: _review(wanted_id, action, now))
     wake_relay()
     return answer
 
 
-def _work(conversion_id: UUID, action: Action, now: datetime) -> idempotency.Answer:
+def _review(conversion_id: UUID, action: Action, now: datetime) -> idempotency.Answer:
     subject = review.lock(organization_id=guards.organization_id(), conversion_id=conversion_id, now=now)
     reason = body.load_optional()["reason"]
     changed = review.decide(subject, action=action, reason=reason, now=now)
     before, after = _RECORD.dump(subject.conversion), _RECORD.dump(changed)
-    noted = after | ({"reason": reason} if reason else {})
-    audit.record(f"conversion.{action}", conversion_id, before=before, after=noted, now=now)
+    audited = after | ({"reason": reason} if reason else {})
+    audit.record(f"conversion.{action}", conversion_id, before=before, after=audited, now=now)
     return 200, after

@@ -57,17 +57,19 @@ _RECORD = ConversionRecord()
 )
 def create_conversion() -> Response:
     """Record a sale or a bonus by hand. 201; a repeated request without an Idempotency-Key records another one."""
-    wanted = body.load()
-    answer = idempotency.run_once(lambda: _create(wanted))
+    requested = body.load()
+    answer = idempotency.run_once(lambda: _create(requested))
     wake_relay()
     return answer
 
 
-def _create(wanted: Mapping[str, Any]) -> idempotency.Answer:
+def _create(requested: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
-    made = manual.create(
-        organization_id=guards.organization_id(), wanted=wanted, is_test=guards.caller().is_test, now=now
+    conversion = manual.create(
+        organization_id=guards.organization_id(), wanted=requested, is_test=guards.caller().is_test, now=now
     )
-    shown = {"conversion": _RECORD.dump(made), "note": wanted["note"]}
-    audit.record("conversion.manual_created", made.id, after=shown["conversion"] | {"note": wanted["note"]}, now=now)
-    return 201, shown
+    body = {"conversion": _RECORD.dump(conversion), "note": requested["note"]}
+    audit.record(
+        "conversion.manual_created", conversion.id, after=body["conversion"] | {"note": requested["note"]}, now=now
+    )
+    return 201, body

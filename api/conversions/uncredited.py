@@ -28,7 +28,7 @@ _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
 _RECORD = UncreditedRecord()
 _SUMMARY = UncreditedSummary()
-_MOST_ROWS = 500
+_MAX_ROWS = 500
 
 
 @blueprint.get("/api/v1/uncredited-conversions")
@@ -37,9 +37,9 @@ def list_uncredited_conversions() -> list[Any]:
     """List sales whose affiliate could not earn, newest first, up to 500."""
     query, organization_id = body.query(), guards.organization_id()
     with db.unit_of_work(organization_id):
-        rows = uncredited_sales.page(organization_id=organization_id, limit=_MOST_ROWS, **query)
-    shown: list[Any] = _RECORD.dump(rows, many=True)
-    return shown
+        rows = uncredited_sales.page(organization_id=organization_id, limit=_MAX_ROWS, **query)
+    records: list[Any] = _RECORD.dump(rows, many=True)
+    return records
 
 
 @blueprint.get("/api/v1/uncredited-conversions/summary")
@@ -48,10 +48,10 @@ def summarize_uncredited_conversions() -> Mapping[str, object]:
     """Sum up what is open, by currency."""
     with db.unit_of_work(guards.organization_id()):
         totals = uncredited_sales.open_totals(guards.organization_id())
-    shown: Mapping[str, object] = _SUMMARY.dump(
+    record: Mapping[str, object] = _SUMMARY.dump(
         {"open_count": sum(total.count for total in totals), "by_currency": totals}
     )
-    return shown
+    return record
 
 
 @blueprint.patch("/api/v1/uncredited-conversions/<uncredited_id>/dismiss")
@@ -64,12 +64,12 @@ def dismiss_uncredited_conversion(uncredited_id: str) -> Response:
 
 def _dismiss(wanted_id: UUID) -> idempotency.Answer:
     organization_id = guards.organization_id()
-    found = uncredited_sales.lock(organization_id=organization_id, uncredited_id=wanted_id)
-    if found is None:
+    sale = uncredited_sales.lock(organization_id=organization_id, uncredited_id=wanted_id)
+    if sale is None:
         raise not_found("uncredited conversion", wanted_id)
-    if found.status == "dismissed":
-        return 200, _RECORD.dump(found)
+    if sale.status == "dismissed":
+        return 200, _RECORD.dump(sale)
     uncredited_sales.stage_dismissed(organization_id=organization_id, uncredited_id=wanted_id)
-    before, after = _RECORD.dump(found), _RECORD.dump(dataclasses.replace(found, status="dismissed"))
+    before, after = _RECORD.dump(sale), _RECORD.dump(dataclasses.replace(sale, status="dismissed"))
     audit.record("uncredited_conversion.dismissed", wanted_id, before=before, after=after, now=clock.now())
     return 200, after

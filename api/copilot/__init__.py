@@ -7,6 +7,6 @@ calls          what the model wants is looked up, or made ready to be confirmed
 shown          a conversation as it is shown
 """
 
-from api.copilot import acts, conversations
+from api.copilot import confirmations, conversations
 
-BLUEPRINTS = (conversations.blueprint, acts.blueprint)
+BLUEPRINTS = (conversations.blueprint, confirmations.blueprint)

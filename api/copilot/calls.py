@@ -19,25 +19,25 @@ from domain.refused import Refused
 from pipelines.copilot.looking import Outcome
 
 
-def outcomes(calls: list[Mapping[str, Any]]) -> list[Outcome]:
+def run_calls(calls: list[Mapping[str, Any]]) -> list[Outcome]:
     """Return what comes of the calls of a reply, in their order. Raises Refused (401) for somebody who is gone."""
-    door, tools = toolbox.door(), toolbox.every()
-    return [_outcome(call, tools, door) for call in calls]
+    caller, tools = toolbox.operation_caller(), toolbox.list_tools()
+    return [_run_call(call, tools, caller) for call in calls]
 
 
-def _outcome(call: Mapping[str, Any], tools: Mapping[str, BoundTool], door: ToolAsker) -> Outcome:
+def _run_call(call: Mapping[str, Any], tools: Mapping[str, BoundTool], caller: ToolAsker) -> Outcome:
     try:
-        return _made(call, tools, door)
+        return _run_tool(call, tools, caller)
     except previews.NothingToShow as nothing:
-        return Outcome(call, result=_told(call, nothing.answer))
+        return Outcome(call, result=_result_text(call, nothing.answer))
     except Refused as refusal:
         if refusal.status == 401:
             raise
-        said = refusal if refusal.code else Refused(refusal.status, "forbidden", "This person may not do it.")
-        return Outcome(call, result=_told(call, asker.refused(said)))
+        shown = refusal if refusal.code else Refused(refusal.status, "forbidden", "This person may not do it.")
+        return Outcome(call, result=_result_text(call, asker.refused(shown)))
 
 
-def _made(call: Mapping[str, Any], tools: Mapping[str, BoundTool], door: ToolAsker) -> Outcome:
+def _run_tool(call: Mapping[str, Any], tools: Mapping[str, BoundTool], caller: ToolAsker) -> Outcome:
     bound = tools.get(call["tool"])
     if bound is None:
         raise Refused(404, "unknown_tool", f"There is no tool {call['tool']}.")
@@ -45,27 +45,27 @@ def _made(call: Mapping[str, Any], tools: Mapping[str, BoundTool], door: ToolAsk
         raise Refused(403, "forbidden", f"The tool {bound.tool.name} is not open to people.")
     if call["arguments"] is None:
         raise Refused(400, "invalid_request", "The arguments are not one JSON object of bounded length.")
-    sent = without_token(call["arguments"])
-    placed = arguments.placed(bound, sent)
+    arguments_sent = drop_confirmation(call["arguments"])
+    request = arguments.placed(bound, arguments_sent)
     if bound.tool.kind is ToolKind.Read:
-        answer = door.ask(bound, placed)
-        fitting = results.fitting(bound, placed, answer, lambda fewer: door.ask(bound, fewer))
-        return Outcome(call, result=_told(call, fitting))
+        answer = caller.ask(bound, request)
+        fitting = results.fitting(bound, request, answer, lambda fewer: caller.ask(bound, fewer))
+        return Outcome(call, result=_result_text(call, fitting))
     guards.check_permissions(bound.operation.guard)
-    reader = previews.PreviewReader(tools, door)
-    about = previews.named(bound.path, sent, reader)
-    previews.check_body(bound, placed)
-    return Outcome({**call, "arguments": sent}, preview=previews.of(bound, sent, about, reader))
+    reader = previews.PreviewReader(tools, caller)
+    subject = previews.named(bound.path, arguments_sent, reader)
+    previews.check_body(bound, request)
+    return Outcome({**call, "arguments": arguments_sent}, preview=previews.of(bound, arguments_sent, subject, reader))
 
 
-def without_token(sent: Mapping[str, Any]) -> dict[str, Any]:
+def drop_confirmation(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments without a confirmation, which no model can give."""
-    return {name: value for name, value in sent.items() if name != CONFIRM_TOKEN}
+    return {name: value for name, value in arguments.items() if name != CONFIRM_TOKEN}
 
 
-def _told(call: Mapping[str, Any], answer: ToolAnswer) -> str:
+def _result_text(call: Mapping[str, Any], answer: ToolAnswer) -> str:
     """Return a result as the model reads it: data of a tool that it named, as JSON."""
-    told = {"tool": call["tool"], "isError": answer.is_refusal, "data": results.without_nulls(answer.data)}
+    payload = {"tool": call["tool"], "isError": answer.is_refusal, "data": results.without_nulls(answer.data)}
     if call.get("left_out"):
-        told["note"] = f"{call['left_out']} more calls of this reply were left out; make fewer at once."
-    return orjson.dumps(told).decode().replace("\\u0000", "")
+        payload["note"] = f"{call['left_out']} more calls of this reply were left out; make fewer at once."
+    return orjson.dumps(payload).decode().replace("\\u0000", "")

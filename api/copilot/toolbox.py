@@ -27,7 +27,7 @@ ASKS = Guard(
     plan=plans.Tier.Growth,
     plan_for_people=True,
 )
-_LONGEST_CLIENT = 100
+_MAX_CLIENT_LENGTH = 100
 
 
 def is_on() -> bool:
@@ -41,38 +41,38 @@ def check_is_on() -> None:
         raise not_found("co-pilot")
 
 
-def every() -> Mapping[str, BoundTool]:
+def list_tools() -> Mapping[str, BoundTool]:
     """Return all tools there are, by name."""
     return catalogue.of(current_app._get_current_object())  # type: ignore[attr-defined]  # it is kept by it
 
 
-def of_caller() -> Mapping[str, BoundTool]:
+def list_permitted_tools() -> Mapping[str, BoundTool]:
     """Return the tools whose operations would let the caller in."""
-    return {name: bound for name, bound in every().items() if _is_open(bound)}
+    return {name: bound for name, bound in list_tools().items() if _is_permitted(bound)}
 
 
-def asker() -> Asker:
+def asker_with_tools() -> Asker:
     """Return who asks, with their tools as the model is told of them."""
     caller = guards.caller()
-    told = [
-        prompts.tool(one["name"], one["description"], _without_token(one["inputSchema"]))
-        for one in listing.shown(of_caller().values())
+    tools = [
+        prompts.tool(tool["name"], tool["description"], _without_token(tool["inputSchema"]))
+        for tool in listing.shown(list_permitted_tools().values())
     ]
-    return Asker(caller.organization_id, caller.member_id, caller.role, orjson.dumps(told).decode())
+    return Asker(caller.organization_id, caller.member_id, caller.role, orjson.dumps(tools).decode())
 
 
-def of_person() -> Asker:
+def asker_without_tools() -> Asker:
     """Return who asks, where the model is told nothing new."""
     caller = guards.caller()
     return Asker(caller.organization_id, caller.member_id, caller.role, "[]")
 
 
-def door() -> ToolAsker:
+def operation_caller() -> ToolAsker:
     """Return what asks the operations behind the tools, as the caller; the audit log says so, and names the model."""
-    return ToolAsker("copilot", (settings.current().copilot.model or "")[:_LONGEST_CLIENT] or None)
+    return ToolAsker("copilot", (settings.current().copilot.model or "")[:_MAX_CLIENT_LENGTH] or None)
 
 
-def _is_open(bound: BoundTool) -> bool:
+def _is_permitted(bound: BoundTool) -> bool:
     if bound.tool.signed:  # with a key's secret, which a person has not
         return False
     try:

@@ -7,6 +7,6 @@ own        codes of the affiliate who signed in
 view       what minting and ending take in a request
 """
 
-from api.coupons import campaign, codes, listing, own
+from api.coupons import affiliate_coupons, coupons, lists, own_coupons
 
-BLUEPRINTS = (campaign.blueprint, codes.blueprint, listing.blueprint, own.blueprint)
+BLUEPRINTS = (coupons.blueprint, affiliate_coupons.blueprint, lists.blueprint, own_coupons.blueprint)

@@ -33,11 +33,13 @@ _RECORD = DealRecord()
 @operation(_READ, page(_RECORD), asks=PageQuery(), may_lag="answer")
 def list_own_deals() -> Mapping[str, object]:
     """List the deals that brands offered to the caller, newest first."""
-    asked = paging.read_page_request(body.query())
+    page_request = paging.read_page_request(body.query())
     account_id, email = _caller()
     with db.any_org_work():
-        rows = lists.any_org_page(account_id=account_id, email=email, after=asked.after, limit=asked.limit)
-    return paging.serialize_page(asked, rows, lambda some: _RECORD.dump(some, many=True))
+        rows = lists.any_org_page(
+            account_id=account_id, email=email, after=page_request.after, limit=page_request.limit
+        )
+    return paging.serialize_page(page_request, rows, lambda some: _RECORD.dump(some, many=True))
 
 
 @blueprint.get("/api/me/deals/<deal_id>")
@@ -47,10 +49,10 @@ def get_own_deal(deal_id: str) -> Mapping[str, object]:
     wanted_id = path.uuid(deal_id, "deal")
     account_id, email = _caller()
     with db.any_org_work():
-        found = lists.any_org_page(account_id=account_id, email=email, deal_id=wanted_id, limit=1)
-    if not found:
+        rows = lists.any_org_page(account_id=account_id, email=email, deal_id=wanted_id, limit=1)
+    if not rows:
         raise not_found("deal", wanted_id)
-    record: Mapping[str, object] = _RECORD.dump(found[0])
+    record: Mapping[str, object] = _RECORD.dump(rows[0])
     return record
 
 
@@ -79,14 +81,14 @@ def submit_milestone(deal_id: str, seq: str) -> Response:
 
     It is released by itself at its `autoReleaseAt`, seven days later, unless the brand decides before.
     """
-    number, wanted = path.number(seq, "milestone"), body.load()
+    number, requested = path.number(seq, "milestone"), body.load()
     return _decide(
         offer.lock,
         deal_id,
         "deal.milestone_submitted",
-        lambda deal, now: submit.hand_in(deal, number, urls=wanted["urls"], now=now),
+        lambda deal, now: submit.hand_in(deal, number, urls=requested["urls"], now=now),
         seq=number,
-        urls=wanted["urls"],
+        urls=requested["urls"],
     )
 
 
@@ -99,21 +101,21 @@ def submit_milestone(deal_id: str, seq: str) -> Response:
 )
 def dispute_own_milestone(deal_id: str, seq: str) -> Response:
     """Open a dispute about a milestone that is not paid. 200 with the deal; the operator settles it."""
-    number, wanted = path.number(seq, "milestone"), body.load()
+    number, requested = path.number(seq, "milestone"), body.load()
     return _decide(
         money.lock,
         deal_id,
         "deal.disputed",
-        lambda deal, now: dispute.begin(deal, number, side=Side.affiliate, words=wanted, now=now),
+        lambda deal, now: dispute.begin(deal, number, side=Side.affiliate, words=requested, now=now),
         seq=number,
         openedBy=Side.affiliate,
-        reason=wanted["reason"],
-        proposedResolution=wanted["proposed_resolution"],
+        reason=requested["reason"],
+        proposedResolution=requested["proposed_resolution"],
     )
 
 
 def _decide(
-    lock: Callable[..., Deal], deal_id: str, action: str, act: Callable[[Deal, datetime], object], **said: object
+    lock: Callable[..., Deal], deal_id: str, action: str, act: Callable[[Deal, datetime], object], **details: object
 ) -> Response:
     """Answer with a deal of the caller's after something was done to it, behind a lock; leaves an audit entry."""
     wanted_id = path.uuid(deal_id, "deal")
@@ -123,26 +125,26 @@ def _decide(
     if organization_id is None:
         raise not_found("deal", wanted_id)
 
-    def done() -> idempotency.Answer:
+    def work() -> idempotency.Answer:
         now = clock.now()
         deal = lock(organization_id=organization_id, deal_id=wanted_id)
         act(deal, now)
-        return 200, _audited(action, deal, now, said)
+        return 200, _audit(action, deal, now, details)
 
-    answer = idempotency.run_once(done, organization_id=organization_id)
+    answer = idempotency.run_once(work, organization_id=organization_id)
     wake_relay()
     return answer
 
 
-def _audited(action: str, before: Deal, now: datetime, said: Mapping[str, object]) -> Mapping[str, object]:
-    found = lists.find(organization_id=before.organization_id, deal_id=before.id)
-    assert found is not None  # it is locked
-    record: Mapping[str, object] = _RECORD.dump(found)
+def _audit(action: str, before: Deal, now: datetime, details: Mapping[str, object]) -> Mapping[str, object]:
+    deal = lists.find(organization_id=before.organization_id, deal_id=before.id)
+    assert deal is not None  # it is locked
+    record: Mapping[str, object] = _RECORD.dump(deal)
     audit.record(
         action,
         before.id,
         before={"status": before.status},
-        after={"status": record["status"], **said},
+        after={"status": record["status"], **details},
         now=now,
         organization_id=before.organization_id,
     )

@@ -51,18 +51,18 @@ def create_deal() -> Response:
 
     Its affiliate sees it once it is offered.
     """
-    wanted = body.load()
-    return idempotency.run_once(lambda: _create(wanted))
+    requested = body.load()
+    return idempotency.run_once(lambda: _create(requested))
 
 
-def _create(wanted: Mapping[str, Any]) -> idempotency.Answer:
+def _create(requested: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
     deal_id = offer.create(
-        organization_id=guards.organization_id(), wanted=wanted, is_test=guards.caller().is_test, now=now
+        organization_id=guards.organization_id(), wanted=requested, is_test=guards.caller().is_test, now=now
     )
-    made = shown(deal_id)
-    audit.record("deal.created", deal_id, after=made, now=now)
-    return 201, made
+    record = serialize(deal_id)
+    audit.record("deal.created", deal_id, after=record, now=now)
+    return 201, record
 
 
 @blueprint.get("/api/v1/deals")
@@ -70,15 +70,15 @@ def _create(wanted: Mapping[str, Any]) -> idempotency.Answer:
 def list_deals() -> Mapping[str, object]:
     """List deals, newest first, with their milestones."""
     query = body.query()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = lists.page(
             organization_id=guards.organization_id(),
             filters={name: query[name] for name in ("program_id", "affiliate_id", "status")},
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.serialize_page(asked, rows, lambda some: RECORD.dump(some, many=True))
+    return paging.serialize_page(page_request, rows, lambda some: RECORD.dump(some, many=True))
 
 
 @blueprint.get("/api/v1/deals/<deal_id>")
@@ -87,7 +87,7 @@ def get_deal(deal_id: str) -> Mapping[str, object]:
     """Show one deal with its milestones."""
     wanted_id = path.uuid(deal_id, "deal")
     with db.unit_of_work(guards.organization_id()):
-        return shown(wanted_id)
+        return serialize(wanted_id)
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/offer")
@@ -109,27 +109,27 @@ def decide(deal_id: str, action: str, act: Callable[..., object]) -> Response:
     wanted_id = path.uuid(deal_id, "deal")
     body.load_optional()
 
-    def done() -> idempotency.Answer:
+    def work() -> idempotency.Answer:
         now = clock.now()
         deal = offer.lock(organization_id=guards.organization_id(), deal_id=wanted_id)
         act(deal, now=now)
-        return 200, audited(action, deal, now)
+        return 200, audit_change(action, deal, now)
 
-    return idempotency.run_once(done)
+    return idempotency.run_once(work)
 
 
-def audited(action: str, before: Deal, now: datetime, **said: object) -> Mapping[str, object]:
+def audit_change(action: str, before: Deal, now: datetime, **details: object) -> Mapping[str, object]:
     """Return a deal as it is now; stage the entry that tells how it was changed, with what was `said` of it."""
-    now_shown = shown(before.id)
-    after = {"status": now_shown["status"], **said}
+    record = serialize(before.id)
+    after = {"status": record["status"], **details}
     audit.record(action, before.id, before={"status": before.status}, after=after, now=now)
-    return now_shown
+    return record
 
 
-def shown(deal_id: UUID) -> Mapping[str, object]:
+def serialize(deal_id: UUID) -> Mapping[str, object]:
     """Return a deal of the caller's organization as the brand sees it, or refuse with 404 not_found."""
-    found = lists.find(organization_id=guards.organization_id(), deal_id=deal_id)
-    if found is None:
+    deal = lists.find(organization_id=guards.organization_id(), deal_id=deal_id)
+    if deal is None:
         raise not_found("deal", deal_id)
-    record: Mapping[str, object] = RECORD.dump(found)
+    record: Mapping[str, object] = RECORD.dump(deal)
     return record

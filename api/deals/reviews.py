@@ -9,7 +9,7 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import FRESH_S, Guard
-from api.deals.deals import RECORD, WRITE, audited
+from api.deals.deals import RECORD, WRITE, audit_change
 from api.edge import body, idempotency, path
 from api.edge.operations import object_of, operation
 from api.edge.relay_waker import wake_relay
@@ -24,7 +24,7 @@ from schemas.deals.deal import ChangesBody, DisputeBody
 blueprint = Blueprint("deal_reviews", __name__)
 
 _FUND = Guard(audience="dashboard", scope="read_write", role=Role.Owner, needs_login=True, fresh_s=FRESH_S)
-_OUT_OF_TURN = ("404 not_found", "409 invalid_status_transition")
+_REFUSALS = ("404 not_found", "409 invalid_status_transition")
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/fund")
@@ -33,7 +33,7 @@ _OUT_OF_TURN = ("404 not_found", "409 invalid_status_transition")
     object_of(RECORD),
     takes=Nothing(),
     refuses=(
-        *_OUT_OF_TURN,
+        *_REFUSALS,
         "409 test_deal",
         "409 affiliate_not_approved",
         "409 no_funding_source",
@@ -57,7 +57,7 @@ def fund_deal(deal_id: str) -> Response:
     object_of(RECORD),
     takes=Nothing(),
     refuses=(
-        *_OUT_OF_TURN,
+        *_REFUSALS,
         "409 affiliate_not_approved",
         "409 no_payout_account",
         "409 tax_form_required",
@@ -84,49 +84,49 @@ def approve_milestone(deal_id: str, seq: str) -> Response:
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/milestones/<seq>/request-changes")
-@operation(WRITE, object_of(RECORD), takes=ChangesBody(), refuses=_OUT_OF_TURN)
+@operation(WRITE, object_of(RECORD), takes=ChangesBody(), refuses=_REFUSALS)
 def request_milestone_changes(deal_id: str, seq: str) -> Response:
     """Send a submitted milestone back with a note, twice at most. 200 with the deal, the milestone Funded again."""
-    number, wanted = path.number(seq, "milestone"), body.load()
+    number, requested = path.number(seq, "milestone"), body.load()
     return _decide(
         offer.lock,
         deal_id,
         "deal.changes_requested",
-        lambda deal, now: submit.request_changes(deal, number, note=wanted["note"]),
+        lambda deal, now: submit.request_changes(deal, number, note=requested["note"]),
         seq=number,
-        note=wanted["note"],
+        note=requested["note"],
     )
 
 
 @blueprint.post("/api/v1/deals/<deal_id>/milestones/<seq>/dispute")
-@operation(WRITE, object_of(RECORD), takes=DisputeBody(), refuses=(*_OUT_OF_TURN, "409 rail_says_paid"))
+@operation(WRITE, object_of(RECORD), takes=DisputeBody(), refuses=(*_REFUSALS, "409 rail_says_paid"))
 def dispute_milestone(deal_id: str, seq: str) -> Response:
     """Open a dispute about a milestone that is not paid. 200 with the deal; the operator settles it."""
-    number, wanted = path.number(seq, "milestone"), body.load()
+    number, requested = path.number(seq, "milestone"), body.load()
     return _decide(
         money.lock,
         deal_id,
         "deal.disputed",
-        lambda deal, now: dispute.begin(deal, number, side=Side.brand, words=wanted, now=now),
+        lambda deal, now: dispute.begin(deal, number, side=Side.brand, words=requested, now=now),
         seq=number,
         openedBy=Side.brand,
-        reason=wanted["reason"],
-        proposedResolution=wanted["proposed_resolution"],
+        reason=requested["reason"],
+        proposedResolution=requested["proposed_resolution"],
     )
 
 
 def _decide(
-    lock: Callable[..., Deal], deal_id: str, action: str, act: Callable[[Deal, datetime], Any], **said: object
+    lock: Callable[..., Deal], deal_id: str, action: str, act: Callable[[Deal, datetime], Any], **details: object
 ) -> Response:
     """Answer with a deal after something was done to it, behind a lock of its own; leaves an audit entry."""
     wanted_id = path.uuid(deal_id, "deal")
 
-    def done() -> idempotency.Answer:
+    def work() -> idempotency.Answer:
         now = clock.now()
         deal = lock(organization_id=guards.organization_id(), deal_id=wanted_id)
         act(deal, now)
-        return 200, audited(action, deal, now, **said)
+        return 200, audit_change(action, deal, now, **details)
 
-    answer = idempotency.run_once(done)
+    answer = idempotency.run_once(work)
     wake_relay()
     return answer

@@ -6,6 +6,6 @@ history  their conversions and payouts
 view     what pages/hosted needs to know to show the page
 """
 
-from api.embed import history, own, tokens
+from api.embed import history, tokens, viewer_data
 
-BLUEPRINTS = (tokens.blueprint, own.blueprint, history.blueprint)
+BLUEPRINTS = (tokens.blueprint, viewer_data.blueprint, history.blueprint)

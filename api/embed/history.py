@@ -26,27 +26,27 @@ _PAYOUT = EmbedPayoutRecord()
 @operation(_READ, page(EmbedConversionRecord()), asks=PageQuery(), may_lag="answer")
 def list_embedded_conversions() -> Mapping[str, object]:
     """List what credits the affiliate, newest first; nothing of the buyers, no test sales. Budget: 1 statement."""
-    asked, viewer, now = paging.read_page_request(body.query()), guards.viewer(), clock.now()
+    page_request, viewer, now = paging.read_page_request(body.query()), guards.viewer(), clock.now()
     with db.unit_of_work(viewer.organization_id):
         rows = earnings.list_of_affiliate(
             organization_id=viewer.organization_id,
             affiliate_id=viewer.affiliate_id,
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.serialize_page(asked, rows, lambda some: embed_conversion_records(some, now=now))
+    return paging.serialize_page(page_request, rows, lambda some: embed_conversion_records(some, now=now))
 
 
 @blueprint.get("/api/v1/embed/me/payouts")
 @operation(_READ, page(_PAYOUT), asks=PageQuery(), may_lag="answer")
 def list_embedded_payouts() -> Mapping[str, object]:
     """List the payouts to the affiliate, newest first. Budget: 1 statement."""
-    asked, viewer = paging.read_page_request(body.query()), guards.viewer()
+    page_request, viewer = paging.read_page_request(body.query()), guards.viewer()
     with db.unit_of_work(viewer.organization_id):
         rows = receipts.of_affiliate(
             organization_id=viewer.organization_id,
             affiliate_id=viewer.affiliate_id,
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.serialize_page(asked, rows, lambda some: _PAYOUT.dump(some, many=True))
+    return paging.serialize_page(page_request, rows, lambda some: _PAYOUT.dump(some, many=True))

@@ -54,34 +54,34 @@ def create_embed_token() -> Response:
     201 with a new one; 200 with the same token where one is live: its origins are replaced, its end stays. `rotate`
     ends the one that is live at once and makes another.
     """
-    wanted = body.load()
-    answer = idempotency.run_once(lambda: _create(wanted))
-    if wanted["rotate"]:  # nothing else ends a token, and servers ask for theirs all the time
+    requested = body.load()
+    answer = idempotency.run_once(lambda: _create(requested))
+    if requested["rotate"]:  # nothing else ends a token, and servers ask for theirs all the time
         callers.clear_cache()
     return answer
 
 
-def _create(wanted: Mapping[str, Any]) -> idempotency.Answer:
+def _create(requested: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
     issued = embedding.issue(
         organization_id=guards.organization_id(),
-        affiliate_id=wanted["affiliate_id"],
-        allowed=wanted["allowed_origins"],
-        hours=wanted["expires_in_hours"],
-        rotate=wanted["rotate"],
+        affiliate_id=requested["affiliate_id"],
+        allowed=requested["allowed_origins"],
+        hours=requested["expires_in_hours"],
+        rotate=requested["rotate"],
         now=now,
     )
     before, after = _AUDITED.dump(issued.before) if issued.before else None, _AUDITED.dump(issued.token)
-    audit.record(_action(issued, wanted["rotate"]), issued.token.id, before=before, after=after, now=now)
-    named = {"affiliateName": issued.affiliate.full_name, "affiliateEmail": issued.affiliate.email}
+    audit.record(_action(issued, requested["rotate"]), issued.token.id, before=before, after=after, now=now)
+    affiliate = {"affiliateName": issued.affiliate.full_name, "affiliateEmail": issued.affiliate.email}
     token = embed_bearer.made(issued.token.id, issued.token.generation)
-    return 201 if issued.is_new else 200, {**_shown(_OWN.dump(issued.token)), **named, "token": token}
+    return 201 if issued.is_new else 200, {**_with_url(_OWN.dump(issued.token)), **affiliate, "token": token}
 
 
-def _action(issued: IssuedToken, was_asked_to_rotate: bool) -> str:
+def _action(issued: IssuedToken, rotate: bool) -> str:
     if not issued.is_new:
         return "embed_token.changed"
-    return "embed_token.rotated" if was_asked_to_rotate and issued.before else "embed_token.created"
+    return "embed_token.rotated" if rotate and issued.before else "embed_token.created"
 
 
 @blueprint.get("/api/v1/embed/tokens")
@@ -89,15 +89,15 @@ def _action(issued: IssuedToken, was_asked_to_rotate: bool) -> str:
 def list_embed_tokens() -> Mapping[str, object]:
     """List the tokens that were not revoked, newest first; never their bearer values. Budget: 1 statement."""
     query = body.query()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     with db.unit_of_work(guards.organization_id()):
         rows = embed_tokens.page(
             organization_id=guards.organization_id(),
             affiliate_id=query["affiliate_id"],
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.serialize_page(asked, rows, lambda some: [_shown(_RECORD.dump(row)) for row in some])
+    return paging.serialize_page(page_request, rows, lambda some: [_with_url(_RECORD.dump(row)) for row in some])
 
 
 @blueprint.delete("/api/v1/embed/tokens/<token_id>")
@@ -114,5 +114,5 @@ def delete_embed_token(token_id: str) -> Response:
     return Response(status=204)
 
 
-def _shown(record: dict[str, Any]) -> dict[str, Any]:
+def _with_url(record: dict[str, Any]) -> dict[str, Any]:
     return {**record, "embedUrl": f"{settings.current().web.url}/embed/{record['id']}"}

@@ -7,7 +7,7 @@ from models import db
 from models.affiliates import embed_tokens
 
 
-def framers(embed_id: str) -> tuple[str, ...]:
+def find_frame_origins(embed_id: str) -> tuple[str, ...]:
     """Return the origins that may frame the page of a live token; none for every other text. Budget: 1 statement."""
     try:
         token_id = UUID(embed_id)

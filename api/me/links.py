@@ -13,7 +13,7 @@ import settings
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.affiliates import view
+from api.affiliates import serializers
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import array, object_of, operation
 from domain.refused import Refused, not_found
@@ -75,7 +75,7 @@ def _create(seat: CallerAffiliate, wanted: Mapping[str, Any]) -> idempotency.Ans
     now = clock.now()
     affiliate = deciding.lock(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
     made = linking.add(affiliate=affiliate, alias=wanted["alias"], format=wanted["format"], now=now)
-    shown = view.link(made)
+    shown = serializers.serialize_link(made)
     audit.record("tracking_link.created", made.id, after=shown, now=now, organization_id=seat.organization_id)
     return 201, shown
 
@@ -96,7 +96,7 @@ def delete_own_link(link_id: str) -> Response:
         audit.record(
             "tracking_link.deleted",
             gone.id,
-            before=view.link(gone),
+            before=serializers.serialize_link(gone),
             now=now,
             organization_id=place.organization_id,
         )

@@ -13,7 +13,7 @@ import settings
 from adapters import clock
 from api.access import guards
 from api.access.guards import KIB, Guard
-from api.affiliates import view
+from api.affiliates import serializers
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
 from api.edge.relay_waker import wake_relay
@@ -113,7 +113,7 @@ def _apply(organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) -> 
         audit.record(
             "affiliate.applied",
             filed.affiliate_id,
-            after=view.audited(filed.affiliate, filed.links),
+            after=serializers.serialize_for_audit(filed.affiliate, filed.links),
             now=now,
             organization_id=organization_id,
         )

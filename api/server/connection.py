@@ -139,7 +139,7 @@ class Connection:
         if rest:
             self.message.add(rest)
 
-    def parsed(self) -> Any:
+    def parse(self) -> Any:
         """Return the parsed request. Raises the parser's errors for a malformed one."""
         request = next(self.parser)
         _check_head(request)

@@ -8,28 +8,28 @@ import re
 
 KIB = 1024
 #: The longest head. Ours have a kilobyte; nobody means to send a longer one.
-LARGEST_HEAD_BYTES = 64 * KIB
+MAX_HEAD_BYTES = 64 * KIB
 #: The largest body that any route takes, with room for the framing of its chunks.
-LARGEST_BODY_BYTES = 5 * 1024 * KIB
+MAX_BODY_BYTES = 5 * 1024 * KIB
 #: The most chunks that a body comes in: the largest in lines of eighty characters. The parser takes the longer for each
 #: the more there are.
-MOST_CHUNKS = 64 * KIB
+MAX_CHUNKS = 64 * KIB
 
 _HEAD_END = b"\r\n\r\n"
 _LINE_END = b"\r\n"
-_LONGEST_SIZE_LINE_BYTES = 8 * KIB
+_MAX_SIZE_LINE_BYTES = 8 * KIB
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]+)[ \t]*(?=\r\n)", re.IGNORECASE)
 # A number may have any zeros in front; with more digits than this behind them it is larger than any body.
 _LENGTH_DIGITS = 18
 _CODING = re.compile(rb"\r\ntransfer-encoding:([^\r\n]*)", re.IGNORECASE)
-_ASKS_FIRST = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECASE)
+_EXPECTS_CONTINUE = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]{1,15}[ \t]*(;.*)?")
 
 
 class RequestBytes:
     """The bytes of one request, and of what its sender sent behind it."""
 
-    __slots__ = ("_at", "_body", "_bytes", "_chunks", "_end", "asks_first", "declared_bytes", "is_chunked")
+    __slots__ = ("_at", "_body", "_bytes", "_chunks", "_end", "declared_bytes", "expects_continue", "is_chunked")
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -38,7 +38,7 @@ class RequestBytes:
         self._chunks = 0  # how many of them are known
         self._at = 0  # where to look on: for the head's end, or for the next chunk's size
         #: Says whether the sender waits for a word before it sends the body.
-        self.asks_first = False
+        self.expects_continue = False
         #: The length of the body as its sender gives it.
         self.declared_bytes = 0
         #: Says whether the body comes in chunks.
@@ -67,22 +67,22 @@ class RequestBytes:
         return self._end is not None and len(self._bytes) >= self._end
 
     @property
-    def has_endless_head(self) -> bool:
+    def has_too_large_head(self) -> bool:
         """Say whether the head is longer than any that is taken."""
-        return len(self._bytes) > LARGEST_HEAD_BYTES if self._body is None else self._body > LARGEST_HEAD_BYTES
+        return len(self._bytes) > MAX_HEAD_BYTES if self._body is None else self._body > MAX_HEAD_BYTES
 
     @property
-    def is_too_large(self) -> bool:
+    def has_too_large_body(self) -> bool:
         """Say whether the body is larger than any that is taken."""
         if self._body is None:
             return False
         arrived = len(self._bytes) - self._body if self.is_chunked and not self.is_whole else 0
-        return max(self.declared_bytes, arrived) > LARGEST_BODY_BYTES
+        return max(self.declared_bytes, arrived) > MAX_BODY_BYTES
 
     @property
     def has_too_many_chunks(self) -> bool:
         """Say whether the body comes in more chunks than are taken."""
-        return self._chunks > MOST_CHUNKS
+        return self._chunks > MAX_CHUNKS
 
     def split(self) -> tuple[bytes, bytes]:
         """Return the whole request, and what came behind it."""
@@ -92,11 +92,11 @@ class RequestBytes:
     def _look_for_head(self) -> None:
         if self._at == 0 and self._bytes.startswith(_LINE_END):
             del self._bytes[:2]  # an empty line before a request is passed over
-        found = self._bytes.find(_HEAD_END, self._at)
-        if found < 0:
+        index = self._bytes.find(_HEAD_END, self._at)
+        if index < 0:
             self._at = max(0, len(self._bytes) - len(_HEAD_END) + 1)
             return
-        self._body = self._at = found + len(_HEAD_END)
+        self._body = self._at = index + len(_HEAD_END)
         head = bytes(self._bytes[: self._body])
         lengths = _LENGTH.findall(head)
         codings = _CODING.findall(head)
@@ -104,15 +104,15 @@ class RequestBytes:
             self.is_chunked = not lengths and [coding.strip().lower() for coding in codings] == [b"chunked"]
         elif len(lengths) == 1:
             self.declared_bytes = _length(lengths[0])
-        self.asks_first = _ASKS_FIRST.search(head) is not None
+        self.expects_continue = _EXPECTS_CONTINUE.search(head) is not None
         if not self.is_chunked:
             self._end = self._body + self.declared_bytes
 
     def _look_for_chunks(self) -> None:
         while self._at < len(self._bytes) and not self.has_too_many_chunks:
-            line_end = self._bytes.find(_LINE_END, self._at, self._at + _LONGEST_SIZE_LINE_BYTES)
+            line_end = self._bytes.find(_LINE_END, self._at, self._at + _MAX_SIZE_LINE_BYTES)
             if line_end < 0:
-                if len(self._bytes) - self._at >= _LONGEST_SIZE_LINE_BYTES:
+                if len(self._bytes) - self._at >= _MAX_SIZE_LINE_BYTES:
                     self._end = len(self._bytes)
                 return
             size = _CHUNK_SIZE.fullmatch(self._bytes, self._at, line_end)
@@ -128,13 +128,13 @@ class RequestBytes:
 
     def _look_for_trailer(self, last_size_end: int) -> None:
         # The size of the last chunk ends one line, and an empty line ends the trailer, which is short or missing.
-        found = self._bytes.find(_HEAD_END, last_size_end)
-        if found >= 0:
-            self._end = found + len(_HEAD_END)
-        elif len(self._bytes) - last_size_end > LARGEST_HEAD_BYTES:
+        index = self._bytes.find(_HEAD_END, last_size_end)
+        if index >= 0:
+            self._end = index + len(_HEAD_END)
+        elif len(self._bytes) - last_size_end > MAX_HEAD_BYTES:
             self._end = len(self._bytes)
 
 
 def _length(digits: bytes) -> int:
-    meant = digits.lstrip(b"0")
-    return int(meant or b"0") if len(meant) <= _LENGTH_DIGITS else LARGEST_BODY_BYTES + 1
+    significant = digits.lstrip(b"0")
+    return int(significant or b"0") if len(significant) <= _LENGTH_DIGITS else MAX_BODY_BYTES + 1

@@ -11,7 +11,7 @@ from api.server.framing import KIB
 #: More than this goes to a temporary file that has no name.
 _IN_MEMORY_BYTES = 1024 * KIB
 #: More than this, and the answer is given up: its reader does not keep up by far.
-_MOST_BYTES = 256 * 1024 * KIB
+_MAX_BYTES = 256 * 1024 * KIB
 # As many pieces as one system call is given, and as much as is read from the file for one.
 _PIECES = 64
 _BLOCK_BYTES = 256 * KIB
@@ -27,7 +27,7 @@ class Sender(Protocol):
         """Take some bytes of several pieces and return how many."""
 
 
-class Overfull(OSError):
+class OutboxFull(OSError):
     """The reader is so far behind that the rest of the answer is not kept."""
 
 
@@ -45,8 +45,8 @@ class Outbox:
 
     def put(self, data: bytes) -> None:
         """Keep bytes behind those that wait already. Raises Overfull."""
-        if self.bytes + len(data) > _MOST_BYTES:
-            raise Overfull(f"{self.bytes} bytes of an answer wait for a client that does not read them")
+        if self.bytes + len(data) > _MAX_BYTES:
+            raise OutboxFull(f"{self.bytes} bytes of an answer wait for a client that does not read them")
         self.bytes += len(data)
         if self._file is None and self.bytes <= _IN_MEMORY_BYTES:
             self._pieces.append(memoryview(data))
@@ -63,9 +63,9 @@ class Outbox:
             while self.bytes:
                 self._refill()
                 if len(self._pieces) == 1:
-                    self._sent(sender.send(self._pieces[0]))
+                    self._remove_sent(sender.send(self._pieces[0]))
                 else:
-                    self._sent(sender.sendmsg(list(itertools.islice(self._pieces, _PIECES))))
+                    self._remove_sent(sender.sendmsg(list(itertools.islice(self._pieces, _PIECES))))
         return not self.bytes
 
     def close(self) -> None:
@@ -87,7 +87,7 @@ class Outbox:
             self._file.close()
             self._file, self._file_read, self._file_written = None, 0, 0
 
-    def _sent(self, count: int) -> None:
+    def _remove_sent(self, count: int) -> None:
         self.bytes -= count
         while count:
             first = self._pieces.popleft()

@@ -56,6 +56,6 @@ _KINDS: tuple[tuple[type[Exception], Refusal], ...] = (
 )
 
 
-def of(error: Exception) -> Refusal | None:
+def find_refusal(error: Exception) -> Refusal | None:
     """Return the refusal of what the parser found malformed; None for an error that is our own."""
     return next((refusal for kind, refusal in _KINDS if isinstance(error, kind)), None)

@@ -11,7 +11,7 @@ from flask import Blueprint, Response
 
 from adapters import clock
 from api.access.guards import KIB, Guard
-from api.affiliates import view
+from api.affiliates import serializers
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import object_of, operation
 from api.edge.relay_waker import wake_relay
@@ -63,7 +63,7 @@ def _apply(
     audit.record(
         "affiliate.applied" if filed.affiliate else "affiliate.applied_again",
         filed.affiliate_id,
-        after=view.audited(filed.affiliate, filed.links) if filed.affiliate else None,
+        after=serializers.serialize_for_audit(filed.affiliate, filed.links) if filed.affiliate else None,
         now=now,
         organization_id=organization_id,
     )

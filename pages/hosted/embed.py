@@ -64,7 +64,7 @@ def show_embedded_page(embed_id: str) -> Response:
     if "token" in request.args:  # whoever reads logs would have it by now
         said = "Put the token behind a # and not behind a ?, and make another one: this one may stand in logs."
         return documents.notice("The token is in the wrong place", said, status=400)
-    origins = view.framers(embed_id)
+    origins = view.find_frame_origins(embed_id)
     if not origins:
         return documents.notice(
             "Nothing here", "It is over, or never was. Load the page that shows it again.", status=404

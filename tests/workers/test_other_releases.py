@@ -20,7 +20,7 @@ from adapters import broker, clock, sealing
 from adapters.clicks import wire
 from adapters.clicks.stream import FIELD, KEY
 from adapters.identity.oidc import OidcBegin
-from api import kept_forms, provider_sign_in
+from api import provider_sign_in, saved_forms
 from api.edge.replica import commit_positions
 from api.mcp.calling import tokens
 from domain.fraud import ClickFacts
@@ -212,9 +212,9 @@ def test_sign_in_begun_by_a_newer_release_goes_on(app):
 
 def test_form_in_another_releases_shape_is_over(app):
     packed = base64.b64encode(zlib.compress(orjson.dumps(_NEWER))).decode()
-    sealed = sealing.seal(packed, belongs_to=kept_forms._owned("ada"))
+    sealed = sealing.seal(packed, belongs_to=saved_forms._sealing_context("ada"))
 
-    assert kept_forms.unseal(base64.urlsafe_b64encode(sealed).decode().rstrip("="), owner="ada") is None
+    assert saved_forms.unseal(base64.urlsafe_b64encode(sealed).decode().rstrip("="), owner="ada") is None
 
 
 def test_tool_confirmation_in_another_releases_shape_is_none(brand, monkeypatch):

@@ -142,7 +142,7 @@ def test_request_belongs_to_the_route_while_redis_is_down(app, slug, monkeypatch
 
 def _finish_by_route(app, slug, request):
     """Answer a click by the route after the event loop got no reply from Redis."""
-    handover = request.unconfirmed(Disconnected("no reply in time"))
+    handover = request.hand_over(Disconnected("no reply in time"))
     overrides = {"REMOTE_ADDR": _IP, "gunicorn.socket": SimpleNamespace(handover=handover)}
     return app.test_client().post(CLICK, json={"slug": slug}, environ_overrides=overrides)
 

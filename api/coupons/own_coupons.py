@@ -11,7 +11,7 @@ from flask import Blueprint, Response, jsonify
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.coupons import view
+from api.coupons import code_requests
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import array, object_of, operation, page
 from api.edge.relay_waker import wake_relay
@@ -37,31 +37,31 @@ _MINTABLE = MintableCouponRecord()
 @blueprint.post("/api/me/coupons/mint")
 @operation(
     _WRITE,
-    object_of(view.RECORD),
+    object_of(code_requests.RECORD),
     status=201,
     takes=MintBody(),
-    refuses=(*view.MINT_REFUSALS, "403 affiliate_not_active", "403 self_mint_disabled", "403 not_granted"),
+    refuses=(*code_requests.MINT_REFUSALS, "403 affiliate_not_active", "403 self_mint_disabled", "403 not_granted"),
 )
 def mint_own_coupon() -> Response:
     """Mint a code of a coupon whose brand lets the caller do so. 201 with it.
 
     After a 503 it may have been made: repeat the request, or look at the list in a minute.
     """
-    sent = body.load()
-    affiliate = _seat(sent["campaign_coupon_id"])
-    repeated = idempotency.find_replay(affiliate.organization_id)
-    if repeated is not None:
-        return repeated
-    wanted = minting.WantedCode(
+    requested = body.load()
+    affiliate = _find_affiliate(requested["campaign_coupon_id"])
+    replay = idempotency.find_replay(affiliate.organization_id)
+    if replay is not None:
+        return replay
+    code = minting.WantedCode(
         id=idempotency.stable_id(affiliate.organization_id),
-        coupon_id=sent["campaign_coupon_id"],
-        text=sent["code"],
+        coupon_id=requested["campaign_coupon_id"],
+        text=requested["code"],
         origin=CodeOrigin.SelfMinted,
     )
-    return view.minted(affiliate, wanted)
+    return code_requests.mint(affiliate, code)
 
 
-def _seat(coupon_id: UUID) -> Affiliate:
+def _find_affiliate(coupon_id: UUID) -> Affiliate:
     """Return the affiliate that the caller is in a coupon's campaign.
 
     Raises Refused: 404 not_found where they are none; 403 affiliate_not_active.
@@ -75,28 +75,28 @@ def _seat(coupon_id: UUID) -> Affiliate:
             else None
         )
     if seat is None:
-        raise _absent("coupon", coupon_id)
+        raise _not_found("coupon", coupon_id)
     if seat.status != AffiliateStatus.Approved:
         message = f"Your place in this campaign is {seat.status}, not Approved."
         raise Refused(403, "affiliate_not_active", message)
     with db.unit_of_work(seat.organization_id):
         affiliate = affiliates.find(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
     if affiliate is None:
-        raise _absent("coupon", coupon_id)
+        raise _not_found("coupon", coupon_id)
     return affiliate
 
 
 @blueprint.get("/api/me/coupons")
-@operation(_READ, page(view.RECORD), asks=PageQuery(), may_lag="answer")
+@operation(_READ, page(code_requests.RECORD), asks=PageQuery(), may_lag="answer")
 def list_own_coupons() -> Mapping[str, object]:
     """List the caller's codes in all their campaigns, revoked ones too, newest first."""
-    asked = paging.read_page_request(body.query())
+    page_request = paging.read_page_request(body.query())
     account_id, email = _caller()
     with db.any_org_work():
         rows = affiliate_coupons.any_org_list_own(
-            account_id=account_id, email=email, after=asked.after, limit=asked.limit
+            account_id=account_id, email=email, after=page_request.after, limit=page_request.limit
         )
-    return paging.serialize_page(asked, rows, lambda page: [view.RECORD.dump(row) for row in page])
+    return paging.serialize_page(page_request, rows, lambda page: [code_requests.RECORD.dump(row) for row in page])
 
 
 @blueprint.get("/api/me/coupons/mintable")
@@ -105,8 +105,8 @@ def list_mintable_coupons() -> Response:
     """List the coupons that the caller may mint codes from, in all their campaigns. Budget: 1 statement."""
     account = guards.account()
     with db.any_org_work():
-        found = self_mint.any_org_list_mintable(account_id=account.id, email=account.email, now=clock.now())
-    return jsonify(_MINTABLE.dump(found, many=True))
+        coupons = self_mint.any_org_list_mintable(account_id=account.id, email=account.email, now=clock.now())
+    return jsonify(_MINTABLE.dump(coupons, many=True))
 
 
 @blueprint.delete("/api/me/coupons/<code_id>")
@@ -118,7 +118,7 @@ def delete_own_coupon(code_id: str) -> Response:
     with db.any_org_work():
         code = affiliate_coupons.any_org_find_own(account_id=account_id, email=email, code_id=wanted_id)
     if code is None:
-        raise _absent("code", wanted_id)
+        raise _not_found("code", wanted_id)
     with db.unit_of_work(code.organization_id):
         revoked = ending.revoke(
             organization_id=code.organization_id,
@@ -130,11 +130,11 @@ def delete_own_coupon(code_id: str) -> Response:
         audit.record(
             "affiliate_coupon.revoked",
             revoked.id,
-            after=view.RECORD.dump(revoked),
+            after=code_requests.RECORD.dump(revoked),
             now=now,
             organization_id=code.organization_id,
         )
-    view.end(code.organization_id, code.id)
+    code_requests.end(code.organization_id, code.id)
     wake_relay()
     return Response(status=204)
 
@@ -144,5 +144,5 @@ def _caller() -> tuple[UUID | None, str | None]:
     return account.id, account.email if account.is_email_verified else None
 
 
-def _absent(what: str, wanted: UUID) -> Refused:
-    return Refused(404, "not_found", f"You have no {what} {wanted}.")
+def _not_found(noun: str, wanted_id: UUID) -> Refused:
+    return Refused(404, "not_found", f"You have no {noun} {wanted_id}.")

@@ -15,39 +15,39 @@ import orjson
 from adapters import clock, sealing
 
 #: For how long a form waits.
-LASTS = timedelta(minutes=15)
+LIFETIME = timedelta(minutes=15)
 
-_MOST_BYTES = 256 * 1024  # what is unpacked at most
+_MAX_BYTES = 256 * 1024  # what is unpacked at most
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingForm:
+class SavedForm:
     """A form as it was typed, its texts by field, and the address of its page."""
 
     page: str
     values: Mapping[str, Sequence[str]]
 
 
-def seal(form: WaitingForm, *, owner: str) -> str:
+def seal(form: SavedForm, *, owner: str) -> str:
     """Return a form as text of letters, digits, - and _, which opens for its owner alone while it lasts."""
-    until = int((clock.now() + LASTS).timestamp())
+    until = int((clock.now() + LIFETIME).timestamp())
     content = orjson.dumps({"page": form.page, "values": dict(form.values), "until": until})
     packed = base64.b64encode(zlib.compress(content)).decode()
-    return base64.urlsafe_b64encode(sealing.seal(packed, belongs_to=_owned(owner))).decode().rstrip("=")
+    return base64.urlsafe_b64encode(sealing.seal(packed, belongs_to=_sealing_context(owner))).decode().rstrip("=")
 
 
-def unseal(sealed: str, *, owner: str) -> WaitingForm | None:
+def unseal(sealed: str, *, owner: str) -> SavedForm | None:
     """Return the form; None for one that is over, another's, or none of ours."""
     try:
         packed = base64.urlsafe_b64decode(sealed + "=" * (-len(sealed) % 4))
         # Not through the cache of sealed secrets: what somebody typed is not to stay in memory.
-        content = base64.b64decode(sealing.unseal.__wrapped__(packed, belongs_to=_owned(owner)))
-        said = orjson.loads(zlib.decompressobj().decompress(content, _MOST_BYTES))
-        form, until = WaitingForm(said["page"], said["values"]), said["until"]
+        content = base64.b64decode(sealing.unseal.__wrapped__(packed, belongs_to=_sealing_context(owner)))
+        said = orjson.loads(zlib.decompressobj().decompress(content, _MAX_BYTES))
+        form, until = SavedForm(said["page"], said["values"]), said["until"]
     except (binascii.Error, ValueError, KeyError, TypeError, zlib.error, sealing.CannotOpen):
         return None  # KeyError, TypeError: sealed by another release
     return form if until > clock.now().timestamp() else None
 
 
-def _owned(owner: str) -> str:
+def _sealing_context(owner: str) -> str:
     return f"kept form of {owner}"

@@ -25,56 +25,58 @@ _BALANCE = BalanceRecord()
 _FOR_DASHBOARD, _FOR_KEY = Shape(DASHBOARD_WIRE, LINK_WIRE), Shape(KEY_WIRE, LINK_WIRE)
 
 
-def shown(affiliate: Affiliate, links: Sequence[LinkView]) -> dict[str, Any]:
+def serialize(affiliate: Affiliate, links: Sequence[LinkView]) -> dict[str, Any]:
     """Return an affiliate as this request's caller sees them."""
-    return _records([affiliate], links)[0]
+    return _serialize([affiliate], links)[0]
 
 
-def shown_all(rows: Sequence[Any]) -> list[dict[str, Any]]:
+def serialize_all(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """Return several as this request's caller sees them; one statement for the links of all."""
     ids = [row.id for row in rows]
-    return _records(
+    return _serialize(
         rows, tracking_links.list_of_affiliates(organization_id=guards.organization_id(), affiliate_ids=ids)
     )
 
 
-def shape() -> Shape:
+def document_shape() -> Shape:
     """Return what the database renders of an affiliate for this request's caller."""
     return _FOR_KEY if guards.caller().is_integration else _FOR_DASHBOARD
 
 
-def rendered_all(rows: Sequence[RenderedAffiliate], *, balances_as_of: datetime | None = None) -> list[orjson.Fragment]:
+def serialize_rendered(
+    rows: Sequence[RenderedAffiliate], *, balances_as_of: datetime | None = None
+) -> list[orjson.Fragment]:
     """Return rendered affiliates with their links, and with their balances as of a moment.
 
     A statement for the links of those who have one that is not short, and one for the balances of all.
     """
     parts = {row.id: [row.document[:-1], f'"links":{row.links}'] for row in rows}
-    for affiliate_id, links in _long_links([row.id for row in rows if row.links is None]).items():
+    for affiliate_id, links in _serialize_long_links([row.id for row in rows if row.links is None]).items():
         parts[affiliate_id][1] = f'"links":{orjson.dumps(links).decode()}'
     if balances_as_of is not None:
-        for affiliate_id, balances in _balances(parts, balances_as_of).items():
+        for affiliate_id, balances in _serialize_balances(parts, balances_as_of).items():
             parts[affiliate_id].append(f'"balances":{orjson.dumps(balances).decode()}')
     return [orjson.Fragment(",".join(part) + "}") for part in parts.values()]
 
 
-def _long_links(affiliate_ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+def _serialize_long_links(affiliate_ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     if not affiliate_ids:
         return {}
-    held = tracking_links.list_of_affiliates(organization_id=guards.organization_id(), affiliate_ids=affiliate_ids)
-    found: dict[str, list[dict[str, Any]]] = {affiliate_id: [] for affiliate_id in affiliate_ids}
-    for one in link_records(held, base_url=base_url()):
-        found[one["affiliateId"]].append(one)
-    return found
+    links = tracking_links.list_of_affiliates(organization_id=guards.organization_id(), affiliate_ids=affiliate_ids)
+    by_affiliate: dict[str, list[dict[str, Any]]] = {affiliate_id: [] for affiliate_id in affiliate_ids}
+    for record in link_records(links, base_url=base_url()):
+        by_affiliate[record["affiliateId"]].append(record)
+    return by_affiliate
 
 
-def _balances(affiliate_ids: Iterable[str], now: datetime) -> dict[str, list[dict[str, Any]]]:
-    found = balances.of_affiliates(
+def _serialize_balances(affiliate_ids: Iterable[str], now: datetime) -> dict[str, list[dict[str, Any]]]:
+    by_affiliate = balances.of_affiliates(
         organization_id=guards.organization_id(), affiliate_ids=list(map(UUID, affiliate_ids)), now=now
     )
-    return {str(affiliate_id): _BALANCE.dump(held, many=True) for affiliate_id, held in found.items()}
+    return {str(affiliate_id): _BALANCE.dump(amounts, many=True) for affiliate_id, amounts in by_affiliate.items()}
 
 
-def audited(affiliate: Affiliate, links: Sequence[LinkView]) -> dict[str, Any]:
+def serialize_for_audit(affiliate: Affiliate, links: Sequence[LinkView]) -> dict[str, Any]:
     """Return an affiliate for the audit log, which keys read too."""
     return affiliate_records([affiliate], links, base_url=base_url())[0]
 
@@ -83,22 +85,22 @@ def record_change(
     action: str, before: Affiliate, after: Affiliate, links: Sequence[LinkView], *, now: datetime
 ) -> None:
     """Record in the audit log what an affiliate was and is now, if it shows."""
-    was, is_now = audited(before, links), audited(after, links)
-    if is_now != was:
-        audit.record(action, after.id, before=was, after=is_now, now=now)
+    old, new = serialize_for_audit(before, links), serialize_for_audit(after, links)
+    if new != old:
+        audit.record(action, after.id, before=old, after=new, now=now)
 
 
-def link(one: LinkView) -> dict[str, Any]:
+def serialize_link(link: LinkView) -> dict[str, Any]:
     """Return a link as everybody sees it."""
-    return link_records([one], base_url=base_url())[0]
+    return link_records([link], base_url=base_url())[0]
 
 
-def links_of(affiliate_id: UUID) -> list[LinkView]:
+def list_links(affiliate_id: UUID) -> list[LinkView]:
     """Return the links of an affiliate of this request's organization."""
     return tracking_links.list_of_affiliates(organization_id=guards.organization_id(), affiliate_ids=[affiliate_id])
 
 
-def _records(affiliates: Sequence[Any], links: Sequence[LinkView]) -> list[dict[str, Any]]:
+def _serialize(affiliates: Sequence[Any], links: Sequence[LinkView]) -> list[dict[str, Any]]:
     return affiliate_records(
         affiliates, links, base_url=base_url(), is_for_dashboard=not guards.caller().is_integration
     )

@@ -30,29 +30,29 @@ MINT_REFUSALS = (
 )
 
 
-def minted(affiliate: Affiliate, wanted: WantedCode) -> Response:
+def mint(affiliate: Affiliate, code: WantedCode) -> Response:
     """Mint a code and answer 201 with it. Raises Refused as `MINT_REFUSALS` say, 503 when it is not known by now."""
     tenant = affiliate.organization_id
     with db.unit_of_work(tenant):
-        begun = minting.begin(affiliate, wanted, now=clock.now())
-    made = minting.mint(begun)
-    if made.made_id is None:
+        started = minting.begin(affiliate, code, now=clock.now())
+    outcome = minting.mint(started)
+    if outcome.made_id is None:
         with db.unit_of_work(tenant):
-            minting.settle(begun, made, now=clock.now(), note=_note)
+            minting.settle(started, outcome, now=clock.now(), note=_audit_creation)
     wake_relay()
-    return idempotency.run_once(lambda: _created(begun, made), organization_id=tenant)
+    return idempotency.run_once(lambda: _finish(started, outcome), organization_id=tenant)
 
 
-def _created(begun: BegunCode, made: Made) -> idempotency.Answer:
-    if made.made_id is None:
-        raise made.refusal or calls.away(begun.place)
-    settled = minting.settle(begun, made, now=clock.now(), note=_note)
-    if settled is None:
-        raise calls.away(begun.place)
-    return 201, RECORD.dump(settled)
+def _finish(started: BegunCode, outcome: Made) -> idempotency.Answer:
+    if outcome.made_id is None:
+        raise outcome.refusal or calls.away(started.place)
+    code = minting.settle(started, outcome, now=clock.now(), note=_audit_creation)
+    if code is None:
+        raise calls.away(started.place)
+    return 201, RECORD.dump(code)
 
 
-def _note(code: AffiliateCoupon) -> None:
+def _audit_creation(code: AffiliateCoupon) -> None:
     audit.record(
         "affiliate_coupon.created",
         code.id,

@@ -67,40 +67,40 @@ def create_campaign_coupon(program_id: str) -> Response:
 
     After a 503 it may have been made; repeat the request with its Idempotency-Key, or look at the list in a minute.
     """
-    of_program = _program(program_id)
+    of_program = _program_key(program_id)
     with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
         lifecycle.find(**of_program)
-    wanted = body.load()
-    repeated = idempotency.find_replay()
-    if repeated is not None:
-        return repeated
+    requested = body.load()
+    replay = idempotency.find_replay()
+    if replay is not None:
+        return replay
     coupon_id = idempotency.stable_id()
     with db.unit_of_work(guards.organization_id()):
-        begun = families.begin(
-            **of_program, coupon_id=coupon_id, wanted=wanted, created_by=guards.caller().member_id, now=clock.now()
+        started = families.begin(
+            **of_program, coupon_id=coupon_id, wanted=requested, created_by=guards.caller().member_id, now=clock.now()
         )
-    made = families.make(begun)
-    if made.made_id is None:
+    outcome = families.make(started)
+    if outcome.made_id is None:
         with db.unit_of_work(guards.organization_id()):
-            families.settle(begun, made, now=clock.now(), note=_note)
+            families.settle(started, outcome, now=clock.now(), note=_audit_creation)
     wake_relay()
-    return idempotency.run_once(lambda: _created(begun, made))
+    return idempotency.run_once(lambda: _finish(started, outcome))
 
 
-def _created(begun: families.BegunFamily, made: calls.Made) -> idempotency.Answer:
-    if made.made_id is None:
-        raise made.refusal or calls.away(begun.place)
-    settled = families.settle(begun, made, now=clock.now(), note=_note)
-    if settled is None:
-        raise calls.away(begun.place)
-    return 201, _of(settled)
+def _finish(started: families.BegunFamily, outcome: calls.Made) -> idempotency.Answer:
+    if outcome.made_id is None:
+        raise outcome.refusal or calls.away(started.place)
+    coupon = families.settle(started, outcome, now=clock.now(), note=_audit_creation)
+    if coupon is None:
+        raise calls.away(started.place)
+    return 201, _find_by_coupon(coupon)
 
 
-def _note(coupon: CampaignCoupon) -> None:
-    audit.record("campaign_coupon.created", coupon.id, after=_of(coupon), now=clock.now())
+def _audit_creation(coupon: CampaignCoupon) -> None:
+    audit.record("campaign_coupon.created", coupon.id, after=_find_by_coupon(coupon), now=clock.now())
 
 
-def _of(coupon: CampaignCoupon) -> Mapping[str, Any]:
+def _find_by_coupon(coupon: CampaignCoupon) -> Mapping[str, Any]:
     return _find({"organization_id": coupon.organization_id, "program_id": coupon.program_id}, coupon.id)
 
 
@@ -108,27 +108,29 @@ def _of(coupon: CampaignCoupon) -> Mapping[str, Any]:
 @operation(_READ, page(_RECORD), asks=PageQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_campaign_coupons(program_id: str) -> Mapping[str, object]:
     """List a campaign's coupons, archived ones too, newest first."""
-    asked, of_program = paging.read_page_request(body.query()), _program(program_id)
+    page_request, of_program = paging.read_page_request(body.query()), _program_key(program_id)
     with db.unit_of_work(guards.organization_id()):
         lifecycle.find(**of_program)
-        rows = campaign_coupons.page(**of_program, after=asked.after, limit=asked.limit)
-    return paging.serialize_page(asked, rows, lambda page: [shown(row) for row in page])
+        rows = campaign_coupons.page(**of_program, after=page_request.after, limit=page_request.limit)
+    return paging.serialize_page(page_request, rows, lambda page: [serialize(row) for row in page])
 
 
 @blueprint.get(f"{_COUPONS}/affiliates")
 @operation(_READ, page(_PICKABLE), asks=PickQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_coupon_affiliates(program_id: str) -> Mapping[str, object]:
     """List a campaign's approved affiliates, newest first; with `couponId` also who may mint from it and who did."""
-    query, of_program = body.query(), _program(program_id)
-    asked, coupon_id = paging.read_page_request(query), query["coupon_id"]
+    query, of_program = body.query(), _program_key(program_id)
+    page_request, coupon_id = paging.read_page_request(query), query["coupon_id"]
     with db.unit_of_work(guards.organization_id()):
         lifecycle.find(**of_program)
         if coupon_id is not None:
             families.find(**of_program, coupon_id=coupon_id)
-        rows = campaign_coupons.list_pickable(**of_program, coupon_id=coupon_id, after=asked.after, limit=asked.limit)
+        rows = campaign_coupons.list_pickable(
+            **of_program, coupon_id=coupon_id, after=page_request.after, limit=page_request.limit
+        )
     names = _PICKABLE.fields if coupon_id is not None else ("id", "email", "full_name")
     return paging.serialize_page(
-        asked, rows, lambda page: [_PICKABLE.dump({name: getattr(row, name) for name in names}) for row in page]
+        page_request, rows, lambda page: [_PICKABLE.dump({name: getattr(row, name) for name in names}) for row in page]
     )
 
 
@@ -136,7 +138,7 @@ def list_coupon_affiliates(program_id: str) -> Mapping[str, object]:
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_campaign_coupon(program_id: str, coupon_id: str) -> Mapping[str, object]:
     """Show one coupon."""
-    of_program, wanted_id = _program(program_id), path.uuid(coupon_id, "coupon")
+    of_program, wanted_id = _program_key(program_id), path.uuid(coupon_id, "coupon")
     with db.unit_of_work(guards.organization_id()):
         return _find(of_program, wanted_id)
 
@@ -153,31 +155,31 @@ def change_campaign_coupon(program_id: str, coupon_id: str) -> Response:
 
     What it takes off never changes. Affiliates who are taken off the allow-list lose the codes that they minted.
     """
-    of_program, wanted_id = _program(program_id), path.uuid(coupon_id, "coupon")
+    of_program, wanted_id = _program_key(program_id), path.uuid(coupon_id, "coupon")
     with db.unit_of_work(guards.organization_id()):
         _find(of_program, wanted_id)
-    sent = body.load()
-    answer = idempotency.run_once(lambda: _change(of_program, wanted_id, sent))
+    requested = body.load()
+    answer = idempotency.run_once(lambda: _change(of_program, wanted_id, requested))
     wake_relay()
     return answer
 
 
-def _change(of_program: Mapping[str, UUID], coupon_id: UUID, sent: Mapping[str, Any]) -> idempotency.Answer:
+def _change(of_program: Mapping[str, UUID], coupon_id: UUID, requested: Mapping[str, Any]) -> idempotency.Answer:
     now = clock.now()
     coupon = families.lock(**of_program, coupon_id=coupon_id)
     before = _find(of_program, coupon_id)
-    _refuse_another_discount(sent["fixed"], before)
-    families.change(coupon, sent["changes"], now=now)
+    _refuse_changed_discount(requested["fixed"], before)
+    families.change(coupon, requested["changes"], now=now)
     after = _find(of_program, coupon_id)
     if after != before:
         audit.record("campaign_coupon.updated", coupon_id, before=before, after=after, now=now)
     return 200, after
 
 
-def _refuse_another_discount(fixed: Mapping[str, Any], shown: Mapping[str, Any]) -> None:
-    for name, said in fixed.items():
+def _refuse_changed_discount(fixed: Mapping[str, Any], record: Mapping[str, Any]) -> None:
+    for name, value in fixed.items():
         key = _RECORD.fields[name].data_key or name
-        if said != shown[key]:
+        if value != record[key]:
             message = f"{key} never changes; archive the coupon and create a new one."
             raise Refused(400, "invalid_request", message, field=key)
 
@@ -186,7 +188,7 @@ def _refuse_another_discount(fixed: Mapping[str, Any], shown: Mapping[str, Any])
 @operation(_WRITE, object_of(_RECORD), refuses=("404 not_found", "409 invalid_status_transition"))
 def archive_campaign_coupon(program_id: str, coupon_id: str) -> Response:
     """End a coupon and all its codes. 200 with it; `archive.pending` says how many are still ending at the gateway."""
-    of_program, wanted_id = _program(program_id), path.uuid(coupon_id, "coupon")
+    of_program, wanted_id = _program_key(program_id), path.uuid(coupon_id, "coupon")
     answer = idempotency.run_once(lambda: _archive(of_program, wanted_id))
     wake_relay()
     return answer
@@ -210,7 +212,7 @@ def _archive(of_program: Mapping[str, UUID], coupon_id: UUID) -> idempotency.Ans
 )
 def delete_campaign_coupon(program_id: str, coupon_id: str) -> Response:
     """Delete a coupon that never had a code, here and at the processor. 204."""
-    of_program, wanted_id = _program(program_id), path.uuid(coupon_id, "coupon")
+    of_program, wanted_id = _program_key(program_id), path.uuid(coupon_id, "coupon")
     with db.unit_of_work(guards.organization_id()):
         coupon = campaign_coupons.lock(organization_id=of_program["organization_id"], coupon_id=wanted_id)
         before = _find(of_program, wanted_id)
@@ -221,15 +223,15 @@ def delete_campaign_coupon(program_id: str, coupon_id: str) -> Response:
     return Response(status=204)
 
 
-def _program(program_id: str) -> dict[str, UUID]:
+def _program_key(program_id: str) -> dict[str, UUID]:
     return {"organization_id": guards.organization_id(), "program_id": path.uuid(program_id, "program")}
 
 
 def _find(of_program: Mapping[str, UUID], coupon_id: UUID) -> Mapping[str, Any]:
-    return shown(families.find(**of_program, coupon_id=coupon_id))
+    return serialize(families.find(**of_program, coupon_id=coupon_id))
 
 
-def shown(counted: CountedCoupon) -> Mapping[str, Any]:
+def serialize(counted: CountedCoupon) -> Mapping[str, Any]:
     """Return a coupon as it is shown."""
     coupon = counted.coupon
     record: Mapping[str, Any] = _RECORD.dump(

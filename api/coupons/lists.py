@@ -7,7 +7,7 @@ from flask import Blueprint
 
 from api.access import guards
 from api.access.guards import Guard
-from api.coupons import campaign
+from api.coupons import coupons
 from api.edge import body, paging
 from api.edge.operations import operation, page
 from domain.organization import plans
@@ -29,12 +29,15 @@ _CODE = CreditedCodeRecord(exclude=("earned_by_currency",))
 def list_coupons_of_campaigns() -> Mapping[str, object]:
     """List the coupons of all campaigns, or of the one of `programId`, archived ones too, newest first."""
     query, organization_id = body.query(), guards.organization_id()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     with db.unit_of_work(organization_id):
         rows = campaign_coupons.page(
-            organization_id=organization_id, program_id=query["program_id"], after=asked.after, limit=asked.limit
+            organization_id=organization_id,
+            program_id=query["program_id"],
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.serialize_page(asked, rows, lambda some: [campaign.shown(row) for row in some])
+    return paging.serialize_page(page_request, rows, lambda some: [coupons.serialize(row) for row in some])
 
 
 @blueprint.get("/api/v1/coupon-codes")
@@ -45,13 +48,15 @@ def list_coupon_codes() -> Mapping[str, object]:
     Three round trips for any number: page, sums, commit.
     """
     query, organization_id = body.query(), guards.organization_id()
-    asked = paging.read_page_request(query)
+    page_request = paging.read_page_request(query)
     filters = CodeFilters(**{name: query[name] for name in ("program_id", "coupon_id", "affiliate_id", "status")})
     with db.unit_of_work(organization_id):
-        rows = lists.page(organization_id=organization_id, filters=filters, after=asked.after, limit=asked.limit)
-        return paging.serialize_page(asked, rows, _shown)
+        rows = lists.page(
+            organization_id=organization_id, filters=filters, after=page_request.after, limit=page_request.limit
+        )
+        return paging.serialize_page(page_request, rows, _serialize)
 
 
-def _shown(rows: Sequence[CreditedCode]) -> list[Any]:
+def _serialize(rows: Sequence[CreditedCode]) -> list[Any]:
     earned = lists.sum_earnings(organization_id=guards.organization_id(), code_ids=[row.id for row in rows])
     return [_CODE.dump(row) | {"earnedByCurrency": earned[row.id]} for row in rows]

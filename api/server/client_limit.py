@@ -5,16 +5,16 @@ from contextlib import suppress
 
 # The descriptors that are left to everything but clients.
 _OTHER_FILES = 256
-_LEAST_CLIENTS = 64
+_MIN_CLIENTS = 64
 
 
-def clients(wanted: int) -> int:
+def max_clients(configured: int) -> int:
     """Return how many clients may be connected, after asking the system for as many descriptors as that takes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = wanted + _OTHER_FILES
+    needed = configured + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:
         soft = needed if hard == resource.RLIM_INFINITY else min(hard, needed)
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return wanted if soft == resource.RLIM_INFINITY else max(_LEAST_CLIENTS, min(wanted, soft - _OTHER_FILES))
+    return configured if soft == resource.RLIM_INFINITY else max(_MIN_CLIENTS, min(configured, soft - _OTHER_FILES))

@@ -8,7 +8,7 @@ from flask import Blueprint
 
 from adapters import clock
 from api.access import guards
-from api.copilot import shown, toolbox
+from api.copilot import serializers, toolbox
 from api.edge import path
 from api.edge.operations import object_of, operation
 from api.mcp.asking import arguments, asker, results
@@ -25,7 +25,7 @@ blueprint = Blueprint("copilot_acts", __name__)
 _ACT = "/api/v1/copilot/conversations/<conversation_id>/acts/<act_id>"
 _FRESH = "fresh_login_required"
 # Of these nothing was done, or it may have been and the same key finds it: the act may be confirmed again.
-_NOT_NOW = {_FRESH: 403, "rate_limited": 429, "temporarily_unavailable": 503}
+_TEMPORARY = {_FRESH: 403, "rate_limited": 429, "temporarily_unavailable": 503}
 
 
 @blueprint.post(f"{_ACT}/confirm")
@@ -37,12 +37,12 @@ _NOT_NOW = {_FRESH: 403, "rate_limited": 429, "temporarily_unavailable": 503}
 def confirm_copilot_act(conversation_id: str, act_id: str) -> Mapping[str, Any]:
     """Have what was proposed done, exactly as it was shown. What was decided before is not done again."""
     toolbox.check_is_on()
-    wanted_id, wanted_act, who = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act"), _who()
-    with db.unit_of_work(who.organization_id):
-        act = asking.claim(who, wanted_id, wanted_act, now=clock.now())
+    wanted_id, wanted_act_id, asker = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act"), _asker()
+    with db.unit_of_work(asker.organization_id):
+        act = asking.claim(asker, wanted_id, wanted_act_id, now=clock.now())
     if act is not None:
-        _do(who, act)
-    return shown.found(wanted_id)
+        _execute(asker, act)
+    return serializers.find_conversation(wanted_id)
 
 
 @blueprint.post(f"{_ACT}/decline")
@@ -50,22 +50,22 @@ def confirm_copilot_act(conversation_id: str, act_id: str) -> Mapping[str, Any]:
 def decline_copilot_act(conversation_id: str, act_id: str) -> Mapping[str, Any]:
     """Say no to what was proposed. What was decided before stays as it is."""
     toolbox.check_is_on()
-    wanted_id, wanted_act, who = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act"), _who()
-    with db.unit_of_work(who.organization_id):
-        asking.decline(who, wanted_id, wanted_act, now=clock.now())
-    return shown.found(wanted_id)
+    wanted_id, wanted_act_id, asker = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act"), _asker()
+    with db.unit_of_work(asker.organization_id):
+        asking.decline(asker, wanted_id, wanted_act_id, now=clock.now())
+    return serializers.find_conversation(wanted_id)
 
 
-def _who() -> Asker:
-    return toolbox.of_person()
+def _asker() -> Asker:
+    return toolbox.asker_without_tools()
 
 
-def _do(who: Asker, act: CopilotAct) -> None:
+def _execute(who: Asker, act: CopilotAct) -> None:
     """Ask the operation behind an act, under a key of the act's own: one that is asked again is done once."""
     try:
-        answer = _asked(act)
+        answer = _call_operation(act)
     except Refused:
-        _give_back(who, act)
+        _release(who, act)
         raise
     if answer.is_refusal and answer.data.get("error") == "idempotency_conflict":
         return  # the request that took it first is still at it, and writes down what comes of it
@@ -74,28 +74,28 @@ def _do(who: Asker, act: CopilotAct) -> None:
         asking.settle(who, act, result, is_done=not answer.is_refusal, now=clock.now())
 
 
-def _asked(act: CopilotAct) -> ToolAnswer:
-    bound = toolbox.every().get(act.tool)
+def _call_operation(act: CopilotAct) -> ToolAnswer:
+    bound = toolbox.list_tools().get(act.tool)
     if bound is None:  # it went with a release
         return asker.refused(Refused(404, "unknown_tool", f"There is no tool {act.tool} any more."))
     guard = bound.operation.guard
     if guard.fresh_s is not None:
         guards.check_fresh_login(guards.caller().signed_in_at, within_s=guard.fresh_s)
     try:
-        placed = arguments.placed(bound, act.arguments)
+        request = arguments.placed(bound, act.arguments)
     except Refused as refusal:
         return asker.refused(refusal)
-    answer = toolbox.door().ask(bound, placed, idempotency_key=_key(act.id))
+    answer = toolbox.operation_caller().ask(bound, request, idempotency_key=_idempotency_key(act.id))
     code = answer.data.get("error") if answer.is_refusal else None
-    if code in _NOT_NOW:
-        raise Refused(_NOT_NOW[code], code if code != "rate_limited" else "", str(answer.data.get("message", "")))
+    if code in _TEMPORARY:
+        raise Refused(_TEMPORARY[code], code if code != "rate_limited" else "", str(answer.data.get("message", "")))
     return answer
 
 
-def _key(act_id: UUID) -> str:
+def _idempotency_key(act_id: UUID) -> str:
     return f"copilot-{act_id}"
 
 
-def _give_back(who: Asker, act: CopilotAct) -> None:
-    with db.unit_of_work(who.organization_id):
-        asking.give_back(who, act)
+def _release(asker: Asker, act: CopilotAct) -> None:
+    with db.unit_of_work(asker.organization_id):
+        asking.give_back(asker, act)

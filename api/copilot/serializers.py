@@ -21,7 +21,7 @@ _CONVERSATION = CopilotConversationRecord(exclude=("entries", "acts"))
 _ENTRY, _ACT = CopilotEntryRecord(exclude=("tools",)), CopilotActRecord()
 
 
-def found(conversation_id: UUID) -> Mapping[str, Any]:
+def find_conversation(conversation_id: UUID) -> Mapping[str, Any]:
     """Return the caller's conversation. Budget: 3 statements. Raises Refused (404)."""
     caller = guards.caller()
     with db.unit_of_work(caller.organization_id):
@@ -30,25 +30,25 @@ def found(conversation_id: UUID) -> Mapping[str, Any]:
         )
         if conversation is None:
             raise not_found("conversation", conversation_id)
-        return whole(conversation)
+        return serialize_conversation(conversation)
 
 
-def whole(conversation: CopilotConversation) -> dict[str, Any]:
+def serialize_conversation(conversation: CopilotConversation) -> dict[str, Any]:
     """Return a conversation with what was said and proposed in it, in the caller's unit of work."""
     now = clock.now()
-    said = entries.list_of_conversation(conversation.organization_id, conversation.id)
+    conversation_entries = entries.list_of_conversation(conversation.organization_id, conversation.id)
     proposed = acts.list_of_conversation(conversation.organization_id, conversation.id)
     return {
         **_CONVERSATION.dump(conversation),
-        "entries": [_entry(one) for one in said if one.kind != EntryKind.Result],
-        "acts": [_ACT.dump(_as_it_stands(act, now)) for act in proposed],
+        "entries": [_serialize_entry(one) for one in conversation_entries if one.kind != EntryKind.Result],
+        "acts": [_ACT.dump(_with_expiry(act, now)) for act in proposed],
     }
 
 
-def _entry(one: CopilotEntry) -> dict[str, Any]:
-    return {**_ENTRY.dump(one), "tools": [call["tool"] for call in one.calls]}
+def _serialize_entry(entry: CopilotEntry) -> dict[str, Any]:
+    return {**_ENTRY.dump(entry), "tools": [call["tool"] for call in entry.calls]}
 
 
-def _as_it_stands(act: CopilotAct, now: datetime) -> CopilotAct:
+def _with_expiry(act: CopilotAct, now: datetime) -> CopilotAct:
     is_late = act.state == ActState.Proposed and now >= act.expires_at
     return replace(act, state=ActState.Expired) if is_late else act

@@ -11,7 +11,7 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
-from api.coupons import view
+from api.coupons import code_requests
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
 from api.edge.relay_waker import wake_relay
@@ -36,10 +36,10 @@ _CODES = "/api/v1/affiliates/<affiliate_id>/coupons"
 @blueprint.post(_CODES)
 @operation(
     _WRITE,
-    object_of(view.RECORD),
+    object_of(code_requests.RECORD),
     status=201,
     takes=AffiliateCouponBody(),
-    refuses=(*view.MINT_REFUSALS, "422 storefront_reconnect_required"),
+    refuses=(*code_requests.MINT_REFUSALS, "422 storefront_reconnect_required"),
 )
 def create_affiliate_coupon(affiliate_id: str) -> Response:
     """Mint a code for an affiliate, at the brand's store or its processor. 201 with it.
@@ -52,41 +52,44 @@ def create_affiliate_coupon(affiliate_id: str) -> Response:
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
         affiliate = _find(wanted_id)
-    sent = body.load()
-    if sent["external"]:
-        return idempotency.run_once(lambda: _register(affiliate, sent["code"], sent["campaign_coupon_id"]))
-    repeated = idempotency.find_replay()
-    if repeated is not None:
-        return repeated
-    wanted = minting.WantedCode(
+    requested = body.load()
+    if requested["external"]:
+        return idempotency.run_once(lambda: _register(affiliate, requested["code"], requested["campaign_coupon_id"]))
+    replay = idempotency.find_replay()
+    if replay is not None:
+        return replay
+    code = minting.WantedCode(
         id=idempotency.stable_id(),
-        coupon_id=sent["campaign_coupon_id"],
-        text=sent["code"],
+        coupon_id=requested["campaign_coupon_id"],
+        text=requested["code"],
         origin=CodeOrigin.Brand,
-        discount=sent["discount"],
+        discount=requested["discount"],
     )
-    return view.minted(affiliate, wanted)
+    return code_requests.mint(affiliate, code)
 
 
 def _register(affiliate: Affiliate, text: str | None, coupon_id: UUID | None) -> idempotency.Answer:
     now = clock.now()
-    made = minting.register(affiliate, text=text, coupon_id=coupon_id, now=now)
-    shown = view.RECORD.dump(made)
-    audit.record("affiliate_coupon.created", made.id, after=shown, now=now)
-    return 201, shown
+    code = minting.register(affiliate, text=text, coupon_id=coupon_id, now=now)
+    record = code_requests.RECORD.dump(code)
+    audit.record("affiliate_coupon.created", code.id, after=record, now=now)
+    return 201, record
 
 
 @blueprint.get(_CODES)
-@operation(_READ, page(view.RECORD), asks=PageQuery(), refuses=("404 not_found",), may_lag="answer")
+@operation(_READ, page(code_requests.RECORD), asks=PageQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_affiliate_coupons(affiliate_id: str) -> Mapping[str, object]:
     """List an affiliate's codes, revoked ones too, newest first."""
-    wanted_id, asked = path.uuid(affiliate_id, "affiliate"), paging.read_page_request(body.query())
+    wanted_id, page_request = path.uuid(affiliate_id, "affiliate"), paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
         _find(wanted_id)
         rows = affiliate_coupons.page(
-            organization_id=guards.organization_id(), affiliate_id=wanted_id, after=asked.after, limit=asked.limit
+            organization_id=guards.organization_id(),
+            affiliate_id=wanted_id,
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.serialize_page(asked, rows, lambda page: [view.RECORD.dump(row) for row in page])
+    return paging.serialize_page(page_request, rows, lambda page: [code_requests.RECORD.dump(row) for row in page])
 
 
 @blueprint.delete(f"{_CODES}/<code_id>")
@@ -104,14 +107,14 @@ def revoke_affiliate_coupon(affiliate_id: str, code_id: str) -> Response:
             by_affiliate=False,
             now=now,
         )
-        audit.record("affiliate_coupon.revoked", revoked.id, after=view.RECORD.dump(revoked), now=now)
-    view.end(organization_id, revoked.id)
+        audit.record("affiliate_coupon.revoked", revoked.id, after=code_requests.RECORD.dump(revoked), now=now)
+    code_requests.end(organization_id, revoked.id)
     wake_relay()
     return Response(status=204)
 
 
 def _find(affiliate_id: UUID) -> Affiliate:
-    found = affiliates.find(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
-    if found is None:
+    affiliate = affiliates.find(organization_id=guards.organization_id(), affiliate_id=affiliate_id)
+    if affiliate is None:
         raise not_found("affiliate", affiliate_id)
-    return found
+    return affiliate

@@ -46,11 +46,11 @@ def get_embedded_self() -> Mapping[str, object]:
     """
     viewer, now, number = guards.viewer(), clock.now(), body.query()["days"]
     with db.unit_of_work(viewer.organization_id):
-        found = _rows(viewer, number, now)
-    return own.me_record(found, base_url=settings.current().web.url)
+        rows = _find_rows(viewer, number, now)
+    return own.me_record(rows, base_url=settings.current().web.url)
 
 
-def _rows(viewer: FrameViewer, number: int, now: datetime) -> FramedRows:
+def _find_rows(viewer: FrameViewer, number: int, now: datetime) -> FramedRows:
     organization_id, affiliate_id = viewer.organization_id, viewer.affiliate_id
     affiliate = affiliates.find(organization_id=organization_id, affiliate_id=affiliate_id)
     joined = memberships.find_of_affiliate(organization_id=organization_id, affiliate_id=affiliate_id)
@@ -63,7 +63,7 @@ def _rows(viewer: FrameViewer, number: int, now: datetime) -> FramedRows:
         brand=organizations.find(organization_id),
         links=tracking_links.list_of_affiliates(organization_id=organization_id, affiliate_ids=[affiliate_id]),
         balances=money[affiliate_id],
-        days=_days(viewer, number, now),
+        days=_count_days(viewer, number, now),
         recruiting_url=_recruiting_url(viewer) if joined.recruits else None,
         has_payout_account=choose_account.is_said(organization_id=organization_id, affiliate_id=affiliate_id),
     )
@@ -75,8 +75,8 @@ def list_embedded_days() -> Response:
     """Show an affiliate what each of the last days (UTC) brought. Budget: 1 statement."""
     viewer = guards.viewer()
     with db.unit_of_work(viewer.organization_id):
-        found = _days(viewer, body.query()["days"], clock.now())
-    return jsonify(_DAY.dump(found, many=True))
+        days = _count_days(viewer, body.query()["days"], clock.now())
+    return jsonify(_DAY.dump(days, many=True))
 
 
 @blueprint.post("/api/v1/embed/links")
@@ -89,8 +89,8 @@ def list_embedded_days() -> Response:
 )
 def create_embedded_link() -> Response:
     """Make one more link for the affiliate, unless their program is archived. 201 with it."""
-    wanted, viewer = body.load_optional(), guards.viewer()
-    return idempotency.run_once(lambda: _create(viewer, wanted["alias"]), organization_id=viewer.organization_id)
+    requested, viewer = body.load_optional(), guards.viewer()
+    return idempotency.run_once(lambda: _create(viewer, requested["alias"]), organization_id=viewer.organization_id)
 
 
 def _create(viewer: FrameViewer, alias: str | None) -> idempotency.Answer:
@@ -101,13 +101,13 @@ def _create(viewer: FrameViewer, alias: str | None) -> idempotency.Answer:
     program = programs.find(organization_id=organization_id, program_id=affiliate.program_id)
     if program is None or program.archived_at is not None:
         raise not_found("program", affiliate.program_id)
-    made = linking.add(affiliate=affiliate, alias=alias, format=LinkFormat.Short.value, now=now)
-    (shown,) = own.embed_link_records([made], base_url=settings.current().web.url)
-    audit.record("tracking_link.created", made.id, after=shown, now=now, organization_id=organization_id)
-    return 201, shown
+    link = linking.add(affiliate=affiliate, alias=alias, format=LinkFormat.Short.value, now=now)
+    (record,) = own.embed_link_records([link], base_url=settings.current().web.url)
+    audit.record("tracking_link.created", link.id, after=record, now=now, organization_id=organization_id)
+    return 201, record
 
 
-def _days(viewer: FrameViewer, number: int, now: datetime) -> list[KeyedNumbers]:
+def _count_days(viewer: FrameViewer, number: int, now: datetime) -> list[KeyedNumbers]:
     last = now.date()
     first = last - timedelta(days=number - 1)
     parts = own_numbers.of_affiliate_by_day(
@@ -122,7 +122,7 @@ def _days(viewer: FrameViewer, number: int, now: datetime) -> list[KeyedNumbers]
 def _recruiting_url(viewer: FrameViewer) -> str | None:
     """Return the address that recruits; None while the brand has no portal that it could lead to."""
     try:
-        found = recruiting.invitation(organization_id=viewer.organization_id, affiliate_id=viewer.affiliate_id)
+        invitation = recruiting.invitation(organization_id=viewer.organization_id, affiliate_id=viewer.affiliate_id)
     except Refused:
         return None
-    return found.url
+    return invitation.url

@@ -19,32 +19,32 @@ from models import db
 from models.clicks import public_links
 
 # How often it is noted that a campaign's page was seen, and that the script ran on one; how many a process remembers.
-_SEEN_EVERY = timedelta(hours=1)
+_PAGE_EVERY = timedelta(hours=1)
 _SCRIPT_EVERY = timedelta(minutes=5)
-_MOST_SEEN = 10_000
+_CACHE_SIZE = 10_000
 
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]{1,253}(:[0-9]{1,5})?")
 
-_seen_until: dict[tuple[str, UUID], float] = {}
+_cached_until: dict[tuple[str, UUID], float] = {}
 _lock = threading.Lock()
 
 
-def note_install(program_id: UUID) -> None:
+def record_page(program_id: UUID) -> None:
     """Note that a page of a program asked for something of ours."""
-    if _is_noted("page", program_id):
+    if _is_cached("page", program_id):
         return
     with db.any_org_work():
-        public_links.any_org_stage_install_seen(program_id=program_id, at=clock.now(), at_most_every=_SEEN_EVERY)
-    _remember("page", program_id, _SEEN_EVERY)
+        public_links.any_org_stage_install_seen(program_id=program_id, at=clock.now(), at_most_every=_PAGE_EVERY)
+    _remember("page", program_id, _PAGE_EVERY)
 
 
-def note_script(program: str | None) -> None:
+def record_script(program: str | None) -> None:
     """Note that the script ran on a page of a program, and the origin of that page.
 
     Budget: none while this process knows it; else the count of the sender's limit and 1 statement.
     """
-    program_id = as_id(program)
-    if program_id is None or _is_noted("script", program_id) or not visits.is_visit():
+    program_id = uuid_from_text(program)
+    if program_id is None or _is_cached("script", program_id) or not visits.is_visit():
         return
     if visits.count(None, VisitOrigin()).is_over_limit:
         return
@@ -55,7 +55,7 @@ def note_script(program: str | None) -> None:
     _remember("script", program_id, _SCRIPT_EVERY)
 
 
-def as_id(program: str | None) -> UUID | None:
+def uuid_from_text(program: str | None) -> UUID | None:
     """Return the id that a text is, or None."""
     try:
         return UUID(program) if program else None
@@ -63,31 +63,31 @@ def as_id(program: str | None) -> UUID | None:
         return None
 
 
-def forget() -> None:
+def clear_cache() -> None:
     """Forget which pages were seen: between tests."""
     with _lock:
-        _seen_until.clear()
+        _cached_until.clear()
 
 
 def _origin() -> str | None:
     """Return where the asking page is, as far as its browser says so."""
-    sent = request.headers.get("Origin")
-    if sent is None:
+    header = request.headers.get("Origin")
+    if header is None:
         try:
             parts = urlsplit(request.headers.get("Referer", ""))
         except ValueError:
             return None
-        sent = f"{parts.scheme}://{parts.netloc}"
-    found = sent.lower()
-    return found if _ORIGIN.fullmatch(found) else None
+        header = f"{parts.scheme}://{parts.netloc}"
+    origin = header.lower()
+    return origin if _ORIGIN.fullmatch(origin) else None
 
 
-def _is_noted(what: str, program_id: UUID) -> bool:
-    return _seen_until.get((what, program_id), 0.0) > time.monotonic()
+def _is_cached(kind: str, program_id: UUID) -> bool:
+    return _cached_until.get((kind, program_id), 0.0) > time.monotonic()
 
 
-def _remember(what: str, program_id: UUID, span: timedelta) -> None:
+def _remember(kind: str, program_id: UUID, span: timedelta) -> None:
     with _lock:
-        if len(_seen_until) >= _MOST_SEEN:
-            _seen_until.clear()
-        _seen_until[what, program_id] = time.monotonic() + span.total_seconds()
+        if len(_cached_until) >= _CACHE_SIZE:
+            _cached_until.clear()
+        _cached_until[kind, program_id] = time.monotonic() + span.total_seconds()
