@@ -1,6 +1,6 @@
-"""Newsletter and CRM platforms, as people at the dashboard connect them and let them go.
+"""Connections to newsletter and CRM platforms, as dashboard users add and remove them.
 
-A platform is asked before anything is written, and outside of any transaction.
+The platform is called before anything is written, and outside of any transaction.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ _ASKS_PLATFORM = ("422 platform_credentials_refused", "503 platform_unreachable"
 @blueprint.get("/api/v1/platforms/catalogue")
 @operation(_READ, array(_PLATFORM))
 def list_platforms() -> Response:
-    """List the platforms that can be connected, with the credentials that each takes."""
+    """List the platforms that can be connected, with the credentials that each requires."""
     adapters = registry.all_of_them()
     return jsonify(
         [
@@ -58,7 +58,7 @@ def list_platforms() -> Response:
 @blueprint.get("/api/v1/platforms")
 @operation(_READ, page(_RECORD), asks=PageQuery())
 def list_platform_connections() -> Mapping[str, object]:
-    """List the platforms that are connected, newest first."""
+    """List the connected platforms, newest first."""
     page_request = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
         rows = connections.page(
@@ -89,7 +89,7 @@ def get_platform_connection(connection_id: str) -> Mapping[str, object]:
     refuses=(*_ASKS_PLATFORM, "400 invalid_request", "409 platform_already_connected"),
 )
 def connect_platform() -> Response:
-    """Connect a platform after it took the credentials. 201 with the connection, which credits sales from now on."""
+    """Connect a platform if it accepts the credentials. 201 with the connection, which credits sales from now on."""
     requested = body.load()
     slug_field = connect.slug_field(requested["platform"], requested["slug_field"])
     replay = idempotency.find_replay()
@@ -117,9 +117,9 @@ def _store(proved: ProvedPlatform, slug_field: str | None) -> tuple[int, Mapping
     refuses=(*_ASKS_PLATFORM, "400 invalid_request", "404 not_found"),
 )
 def change_platform_connection(connection_id: str) -> Response:
-    """Switch crediting on or off, name another custom field, or replace credentials after the platform took them.
+    """Switch crediting on or off, set another custom field, or replace credentials if the platform accepts them.
 
-    Switching off stops the look-ups that are pending there.
+    Switching off cancels the pending look-ups at the platform.
     """
     changes = dict(body.load())
     replay = idempotency.find_replay()
@@ -147,12 +147,12 @@ def _change(
 @blueprint.post("/api/v1/platforms/<connection_id>/check")
 @operation(_WRITE, object_of(_RECORD), refuses=("404 not_found", "503 platform_unreachable"))
 def check_platform_connection(connection_id: str) -> Mapping[str, object]:
-    """Ask the platform whether it still takes the credentials. 200 with the connection as it is now."""
+    """Check whether the platform still accepts the credentials. 200 with the connection's current state."""
     with db.unit_of_work(guards.organization_id()):
         connection = _lock(connection_id)
-    word = check.look(connection)
+    result = check.look(connection)
     with db.unit_of_work(guards.organization_id()):
-        after = check.note(connection, word, now=clock.now())
+        after = check.note(connection, result, now=clock.now())
     if after is None:
         raise not_found("platform", connection_id)
     return _serialize(after)
@@ -161,7 +161,7 @@ def check_platform_connection(connection_id: str) -> Mapping[str, object]:
 @blueprint.delete("/api/v1/platforms/<connection_id>")
 @operation(_WRITE, status=204, refuses=("404 not_found",))
 def disconnect_platform(connection_id: str) -> Response:
-    """Remove a connection with its credentials; look-ups that are pending there stop. 204."""
+    """Remove a connection with its credentials and cancel its pending look-ups. 204."""
     with db.unit_of_work(guards.organization_id()):
         before = _lock(connection_id)
         connections.stage_delete(before)
@@ -170,7 +170,7 @@ def disconnect_platform(connection_id: str) -> Response:
 
 
 def _lock(connection_id: str) -> PlatformConnection:
-    """Return a connection of the caller's organization, locked. Raises Refused 404 not_found."""
+    """Lock a connection of the caller's organization and return it. Raises Refused 404 not_found."""
     wanted_id = path.uuid(connection_id, "platform")
     connection = connections.lock(organization_id=guards.organization_id(), connection_id=wanted_id)
     if connection is None:

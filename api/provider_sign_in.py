@@ -1,7 +1,7 @@
-"""Signing in at an identity provider, between the browser's leaving for it and its coming back.
+"""Sign-in at an identity provider: the redirect to it and the callback.
 
-What a sign-in begins with is sealed in a cookie of the browser that began it, for ten minutes: another browser cannot
-end it, and nothing of it is kept here.
+The state of a pending sign-in is sealed in a cookie of the browser for ten minutes: another browser cannot finish it,
+and the server stores nothing.
 """
 
 import base64
@@ -26,11 +26,11 @@ from domain.text import stored
 from models import db
 from pipelines.organization import provider_sessions
 
-#: For how long a sign-in may take.
+#: How long a sign-in may take.
 LIFETIME = timedelta(minutes=10)
 
 _USE = "sign-in at a provider"
-# What a cookie without its fields, or with others in their place, raises.
+# Raised for a cookie whose fields are missing or different, as of another release.
 _MALFORMED = (ValueError, TypeError, KeyError)
 # Browsers keep a cookie of 4,096 bytes, and a request has several.
 _MAX_BACK_LENGTH = 1_000
@@ -39,11 +39,11 @@ _log = structlog.get_logger(__name__)
 
 
 class SignInFailed(Exception):
-    """A sign-in that ends with nobody signed in.
+    """A sign-in that failed.
 
-    `why`: the provider is `away` or does not know us; the sign-in is `lost`, because this browser did not begin it, or
-    too long ago; it is `refused`; the person is `nobody` here; or a new login was wanted, and this is `not_fresh`.
-    `back` is the page of ours that they wanted to see.
+    `why`: `away` if the provider is down or rejects us; `lost` if this browser did not start the sign-in, or too long
+    ago; `refused` by the provider; `nobody` if the person is unknown here; `not_fresh` if a new login was required.
+    `back` is the page that the person wanted to see.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class SignInFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ProviderRedirect:
-    """Where a browser goes to sign in; what it comes back with in the address, and the text that it keeps meanwhile."""
+    """A redirect to a provider: its address, the state that comes back in the callback, and the text for the cookie."""
 
     address: str
     state: str
@@ -64,7 +64,7 @@ class ProviderRedirect:
 
 @dataclass(frozen=True, slots=True)
 class _PendingSignIn:
-    """A sign-in on its way: by which provider, to which page of ours, and what it is held against."""
+    """A pending sign-in: the provider, the page to return to, and the values that the callback is checked against."""
 
     by: str
     back: str | None
@@ -72,10 +72,10 @@ class _PendingSignIn:
 
 
 def start(by: str, *, back: str | None, is_again: bool) -> ProviderRedirect | None:
-    """Return the way to a provider; None where none signs people in `by` this name.
+    """Return the redirect to the provider `by`; None if there is no such provider.
 
-    `back` is the page of ours to be led to afterwards, unless it is very long. `is_again` has them log in anew over
-    there. Raises NotSignedIn.
+    `back` is the page to return to, which is dropped if it is very long. `is_again` requires a new login at the
+    provider. Raises SignInFailed.
     """
     kind = sessions.PROVIDED.get(by, "")
     client = provider_sessions.client(kind) if kind else None
@@ -92,14 +92,14 @@ def start(by: str, *, back: str | None, is_again: bool) -> ProviderRedirect | No
 
 
 def finish(sealed: str | None, params: Mapping[str, str], *, cookie: str | None) -> tuple[NewSession, str | None]:
-    """Begin the session of who comes back from a provider; return it with the page of ours that they wanted to see.
+    """Begin the session of a person who returns from a provider; return it with the page they wanted to see.
 
-    `kept` is the text that this browser left with, `told` what the provider had it say in the address. What the
-    browser's `cookie` stood for ends. Raises NotSignedIn.
+    `sealed` is the text of this browser's cookie, `params` the query of the callback. The session of the browser's
+    `cookie` ends. Raises SignInFailed.
     """
     pending = _unseal(sealed) if sealed else None
     if pending is None or not hmac.compare_digest(pending.begin.state.encode(), params.get("state", "").encode()):
-        _log.info("sign_in.refused", why="this browser did not begin it, or too long ago")
+        _log.info("sign_in.refused", why="this browser did not start it, or it took too long")
         raise SignInFailed("lost")
     try:
         return _begin_session(pending, params, cookie=cookie), pending.back
@@ -133,7 +133,7 @@ def _begin_session(pending: _PendingSignIn, params: Mapping[str, str], *, cookie
         )
         session = sessions.stage_audit(begun, by="provider") if begun is not None else None
     if session is None:
-        _log.info("sign_in.refused", by=pending.by, why="the person opens nothing here: see org_id, role and claims")
+        _log.info("sign_in.refused", by=pending.by, why="the person has no role here: see org_id, role and claims")
         raise SignInFailed("nobody", back=pending.back)
     if cookie:
         persons.forget(cookie)
@@ -150,10 +150,10 @@ def _seal(pending: _PendingSignIn) -> str:
 
 
 def _unseal(sealed: str) -> _PendingSignIn | None:
-    """Return a sign-in that is on its way; None for one that took too long, and for what is none of ours."""
+    """Return a pending sign-in; None if it has expired or is invalid."""
     try:
         packed = base64.urlsafe_b64decode(sealed + "=" * (-len(sealed) % 4))
-        # Not through the cache of sealed secrets: it is opened once.
+        # Not through the cache of sealed secrets: it is opened only once.
         content = orjson.loads(sealing.unseal.__wrapped__(packed, belongs_to=_USE))
         begin = stored.read(OidcBegin, content["begin"])
         pending = _PendingSignIn(content["by"], content["back"], begin)

@@ -1,6 +1,6 @@
-"""What somebody had typed into a page when they had to log in again, sealed so that only they get it back.
+"""Forms that a person had filled in when they had to log in again, sealed so that only they can restore them.
 
-The browser itself holds it, so nothing of it is kept here.
+The browser stores the sealed form; the server stores nothing.
 """
 
 import base64
@@ -14,22 +14,22 @@ import orjson
 
 from adapters import clock, sealing
 
-#: For how long a form waits.
+#: How long a saved form can be restored.
 LIFETIME = timedelta(minutes=15)
 
-_MAX_BYTES = 256 * 1024  # what is unpacked at most
+_MAX_BYTES = 256 * 1024  # the limit after decompression
 
 
 @dataclass(frozen=True, slots=True)
 class SavedForm:
-    """A form as it was typed, its texts by field, and the address of its page."""
+    """A filled-in form: its texts by field, and the address of its page."""
 
     page: str
     values: Mapping[str, Sequence[str]]
 
 
 def seal(form: SavedForm, *, owner: str) -> str:
-    """Return a form as text of letters, digits, - and _, which opens for its owner alone while it lasts."""
+    """Return a form as text of letters, digits, - and _, which only its owner can open, within LIFETIME."""
     until = int((clock.now() + LIFETIME).timestamp())
     content = orjson.dumps({"page": form.page, "values": dict(form.values), "until": until})
     packed = base64.b64encode(zlib.compress(content)).decode()
@@ -37,13 +37,13 @@ def seal(form: SavedForm, *, owner: str) -> str:
 
 
 def unseal(sealed: str, *, owner: str) -> SavedForm | None:
-    """Return the form; None for one that is over, another's, or none of ours."""
+    """Return the form; None if it has expired, belongs to another owner or is invalid."""
     try:
         packed = base64.urlsafe_b64decode(sealed + "=" * (-len(sealed) % 4))
-        # Not through the cache of sealed secrets: what somebody typed is not to stay in memory.
+        # Not through the cache of sealed secrets: the form must not stay in memory.
         content = base64.b64decode(sealing.unseal.__wrapped__(packed, belongs_to=_sealing_context(owner)))
-        said = orjson.loads(zlib.decompressobj().decompress(content, _MAX_BYTES))
-        form, until = SavedForm(said["page"], said["values"]), said["until"]
+        fields = orjson.loads(zlib.decompressobj().decompress(content, _MAX_BYTES))
+        form, until = SavedForm(fields["page"], fields["values"]), fields["until"]
     except (binascii.Error, ValueError, KeyError, TypeError, zlib.error, sealing.CannotOpen):
         return None  # KeyError, TypeError: sealed by another release
     return form if until > clock.now().timestamp() else None

@@ -1,4 +1,4 @@
-"""The service as it answers requests: every route, its error handlers and the two hooks around a request."""
+"""Set-up of the Flask application: all routes, the error handlers and the two hooks around a request."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -70,13 +70,13 @@ _BLUEPRINTS = (
     *service.BLUEPRINTS,
 )
 
-# Only what a route lets be kept is kept: a cache in front may otherwise hold on to a refusal or to a secret.
-# They are added one by one: werkzeug's setdefault raises and catches an error for each header that is not there.
+# Answers are not cached unless the route allows it: a cache in front could otherwise store a refusal or a secret.
+# Not by werkzeug's setdefault, which raises and catches an error for each missing header.
 _DEFAULT_HEADERS = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
 
 
 class _Json(DefaultJSONProvider):
-    """orjson for what Flask renders."""
+    """JSON of Flask's responses by orjson."""
 
     def dumps(self, obj: Any, **_: Any) -> str:
         return orjson.dumps(obj).decode()
@@ -89,19 +89,19 @@ class _Json(DefaultJSONProvider):
 
 
 def mount(app: Flask, *, extra_blueprints: Iterable[Blueprint] = ()) -> None:
-    """Let an application answer requests, by this process's settings. Once for each; opens no connection yet.
+    """Set up an application for requests, with this process's settings; again does nothing. Opens no connection yet.
 
-    `beside` are the routes that lie above the api.
+    `extra_blueprints` are the routes of the layers above the API.
 
     Raises settings.BadSetting.
     """
     if "limiter" in app.extensions:
         return
     chosen, urls = settings.current(), servers.urls()
-    networks.known()  # a file that cannot be used is found now, not by the first click
+    networks.known()  # an unusable file is reported now, not at the first click
     countries.known()
     app.json = _Json(app)
-    # A doubled slash would be answered with a redirect to any host that the request names.
+    # A doubled slash would be answered with a redirect to any host in the request.
     app.url_map.merge_slashes = False
     app.extensions["limiter"] = limits.Limiter(
         urls.redis_url, chosen.web.limits_per_min, slot_keys={visits.BUCKET: stream.KEY}
@@ -126,7 +126,7 @@ def mount(app: Flask, *, extra_blueprints: Iterable[Blueprint] = ()) -> None:
 
 
 def behind_proxies(app: Any, hops: int) -> ProxyFix:
-    """Return a WSGI application that believes so many proxies about the client's address, the scheme and the host."""
+    """Return a WSGI application that trusts `hops` proxies for the client's address, the scheme and the host."""
     return ProxyFix(ClientAddress(app, hops=hops), x_for=hops, x_proto=hops, x_host=hops)
 
 
@@ -141,7 +141,7 @@ def _end(response: Response) -> Response:
     rule = request.url_rule
     trace.end(g.trace, request.method, rule.rule if rule else "(none)", response.status_code)
     response.headers.add("X-Request-Id", g.request_id)
-    # What is answered within a request goes to nobody on the network: the outer answer is dressed for the way.
+    # The answer of an internal request does not go to the network; the outer answer gets the headers.
     return response if internal_requests.is_internal() else _add_default_headers(response)
 
 

@@ -1,4 +1,4 @@
-"""Affiliates, as the brand sees and changes them. Decisions about them are in `decisions`.
+"""Records of affiliates, for the brand. Decisions about them are in `decisions`.
 
 Source: core spec, "Affiliates".
 """
@@ -76,7 +76,7 @@ def _create(requested: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 def list_affiliates() -> Mapping[str, object]:
     """List affiliates, newest first unless `sort` says otherwise, each with their links.
 
-    One round trip for any number; two with `balances`, and three where a link is not short.
+    One round trip for any number; two with `balances`, and three if a link is not short.
     """
     query, organization_id = body.query(), guards.organization_id()
     page_request = paging.read_page_request(query, order=query["sort"].removeprefix(ORDERS[0]))
@@ -103,7 +103,7 @@ def list_affiliates() -> Mapping[str, object]:
 @blueprint.get("/api/v1/affiliates/applications")
 @operation(_READ, array(_RECORD), asks=ApplicationsQuery(), may_lag="answer")
 def list_applications() -> list[Any]:
-    """List affiliates who wait for a decision, newest first, as a flat array."""
+    """List pending applications, newest first, as a flat array."""
     query, organization_id = body.query(), guards.organization_id()
     with db.unit_of_work(organization_id):
         rows = lists.list_pending(
@@ -129,7 +129,7 @@ def get_affiliate(affiliate_id: str) -> Mapping[str, object]:
 @blueprint.patch("/api/v1/affiliates/<affiliate_id>")
 @operation(_WRITE, object_of(_RECORD), takes=AffiliateChanges(), refuses=("404 not_found", *RATE_REFUSALS))
 def change_affiliate(affiliate_id: str) -> Response:
-    """Change an affiliate; what is not sent stays. 200 with them."""
+    """Change an affiliate; fields that are not sent stay as they are. 200 with the affiliate."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
         seen = deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)

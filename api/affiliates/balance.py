@@ -1,4 +1,4 @@
-"""What an affiliate has coming, for the brand."""
+"""An affiliate's balance, for the brand."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ _RECORD = AffiliateBalancesRecord()
 @blueprint.get("/api/v1/affiliates/<affiliate_id>/balance")
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_affiliate_balance(affiliate_id: str) -> Mapping[str, object]:
-    """Show what an affiliate has on hold, payable, on its way and paid, by currency.
+    """Show how much an affiliate has on hold, payable, on its way and paid, by currency.
 
     Three round trips for any number of sales: affiliate, sums, commit.
     """

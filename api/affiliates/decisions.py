@@ -34,7 +34,7 @@ _BULK_AT_DASHBOARD = Guard(audience="dashboard", scope="read_write", role=Role.M
 _RECORD = AffiliateRecord()
 _OUTCOME = BulkOutcome()
 
-# The audit log's name of each action, and what it leaves behind.
+# The name of each action in the audit log, and the values after it.
 _PAST_TENSE = {"approve": "approved", "pause": "paused", "delete": "deleted"}
 _AFTER: Mapping[str, Mapping[str, object]] = {
     "approve": {"status": AffiliateStatus.Approved.value},
@@ -48,7 +48,7 @@ _Answer = tuple[int, Mapping[str, object]]
 @blueprint.post("/api/v1/affiliates/<affiliate_id>/approve")
 @operation(_WRITE, object_of(_RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def approve_affiliate(affiliate_id: str) -> Response:
-    """Approve an affiliate who applied or was rejected. 200 with the affiliate, also when they are approved already."""
+    """Approve an affiliate who applied or was rejected. 200 with the affiliate, also if they are approved already."""
     wanted_id = _check_exists(affiliate_id)
     body.load_optional()
     return _run_once(lambda: _approve(wanted_id))
@@ -57,7 +57,7 @@ def approve_affiliate(affiliate_id: str) -> Response:
 @blueprint.post("/api/v1/affiliates/<affiliate_id>/reject")
 @operation(_WRITE, object_of(_RECORD), takes=Rejection(), refuses=("404 not_found", "409 invalid_status_transition"))
 def reject_affiliate(affiliate_id: str) -> Response:
-    """Turn an application down and email the applicant; the reason is for the brand alone. 200 with the affiliate."""
+    """Reject an application and email the applicant; only the brand sees the reason. 200 with the affiliate."""
     wanted_id = _check_exists(affiliate_id)
     reason = (body.load_optional()["reason"] or "").strip() or None
     return _run_once(lambda: _reject(wanted_id, reason))
@@ -66,7 +66,7 @@ def reject_affiliate(affiliate_id: str) -> Response:
 @blueprint.post("/api/v1/affiliates/bulk-action")
 @operation(_BULK, object_of(_OUTCOME), takes=BulkAction())
 def run_bulk_action() -> Response:
-    """Approve, pause or delete up to 200 affiliates; the others are skipped. 200 with those it took."""
+    """Approve, pause or delete up to 200 affiliates; others are skipped. 200 with the ids of the affected ones."""
     requested = body.load()
     return _run_once(lambda: (200, _OUTCOME.dump(_run(requested["action"], requested["affiliate_ids"]))))
 

@@ -49,7 +49,7 @@ def list_affiliate_links(affiliate_id: str) -> list[Any]:
     refuses=("400 slug_reserved", "404 not_found", "409 alias_already_taken", "409 link_limit_reached"),
 )
 def create_affiliate_link(affiliate_id: str) -> Response:
-    """Give an affiliate one more link. 201 with it."""
+    """Add a link to an affiliate. 201 with the link."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
         _check_exists(wanted_id)
@@ -69,7 +69,7 @@ def _create(affiliate_id: UUID, requested: Mapping[str, Any]) -> tuple[int, Mapp
 @blueprint.delete("/api/v1/affiliates/<affiliate_id>/links/<link_id>")
 @operation(_WRITE, status=204, refuses=("404 not_found", "409 default_link_required"))
 def delete_affiliate_link(affiliate_id: str, link_id: str) -> Response:
-    """End a link; the default one stays. 204."""
+    """Delete a link; the default link cannot be deleted. 204."""
     now, organization_id = clock.now(), guards.organization_id()
     wanted_id, wanted_link = path.uuid(affiliate_id, "affiliate"), path.uuid(link_id, "link")
     with db.unit_of_work(organization_id):

@@ -1,4 +1,4 @@
-"""What a caller sees of an affiliate: a person at the dashboard the application too, a key never.
+"""The JSON of affiliates for a caller: dashboard users also get the application, keys never do.
 
 Source: core spec, "Affiliate" (what the response omits).
 """
@@ -26,12 +26,12 @@ _FOR_DASHBOARD, _FOR_KEY = Shape(DASHBOARD_WIRE, LINK_WIRE), Shape(KEY_WIRE, LIN
 
 
 def serialize(affiliate: Affiliate, links: Sequence[LinkView]) -> dict[str, Any]:
-    """Return an affiliate as this request's caller sees them."""
+    """Return the JSON of an affiliate for this request's caller."""
     return _serialize([affiliate], links)[0]
 
 
 def serialize_all(rows: Sequence[Any]) -> list[dict[str, Any]]:
-    """Return several as this request's caller sees them; one statement for the links of all."""
+    """Return the JSON of affiliates for this request's caller, with one statement for all links."""
     ids = [row.id for row in rows]
     return _serialize(
         rows, tracking_links.list_of_affiliates(organization_id=guards.organization_id(), affiliate_ids=ids)
@@ -39,16 +39,16 @@ def serialize_all(rows: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def document_shape() -> Shape:
-    """Return what the database renders of an affiliate for this request's caller."""
+    """Return the shape of the JSON that the database renders for this request's caller."""
     return _FOR_KEY if guards.caller().is_integration else _FOR_DASHBOARD
 
 
 def serialize_rendered(
     rows: Sequence[RenderedAffiliate], *, balances_as_of: datetime | None = None
 ) -> list[orjson.Fragment]:
-    """Return rendered affiliates with their links, and with their balances as of a moment.
+    """Return rendered affiliates with their links, and with their balances at a time, if given.
 
-    A statement for the links of those who have one that is not short, and one for the balances of all.
+    Takes one statement for all links if any is not short, and one for all balances.
     """
     parts = {row.id: [row.document[:-1], f'"links":{row.links}'] for row in rows}
     for affiliate_id, links in _serialize_long_links([row.id for row in rows if row.links is None]).items():
@@ -77,21 +77,21 @@ def _serialize_balances(affiliate_ids: Iterable[str], now: datetime) -> dict[str
 
 
 def serialize_for_audit(affiliate: Affiliate, links: Sequence[LinkView]) -> dict[str, Any]:
-    """Return an affiliate for the audit log, which keys read too."""
+    """Return the JSON of an affiliate for the audit log, which keys read too."""
     return affiliate_records([affiliate], links, base_url=base_url())[0]
 
 
 def record_change(
     action: str, before: Affiliate, after: Affiliate, links: Sequence[LinkView], *, now: datetime
 ) -> None:
-    """Record in the audit log what an affiliate was and is now, if it shows."""
+    """Record a change of an affiliate in the audit log, if their JSON changed."""
     old, new = serialize_for_audit(before, links), serialize_for_audit(after, links)
     if new != old:
         audit.record(action, after.id, before=old, after=new, now=now)
 
 
 def serialize_link(link: LinkView) -> dict[str, Any]:
-    """Return a link as everybody sees it."""
+    """Return the JSON of a link, the same for every caller."""
     return link_records([link], base_url=base_url())[0]
 
 
@@ -107,5 +107,5 @@ def _serialize(affiliates: Sequence[Any], links: Sequence[LinkView]) -> list[dic
 
 
 def base_url() -> str:
-    """Return what the addresses of short links begin with."""
+    """Return the base address of short links."""
     return settings.current().web.url

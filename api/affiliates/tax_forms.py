@@ -43,7 +43,7 @@ def get_tax_form(affiliate_id: str) -> Mapping[str, object]:
     with db.unit_of_work(guards.organization_id()):
         form = tax_forms.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)
         audit.record("tax_form.read", wanted_id, after={"found": form is not None}, now=now)
-    if form is None:  # said after the commit: that somebody looked for one is kept
+    if form is None:  # after the commit, so that the audit entry stays
         raise not_found("tax form of affiliate", wanted_id)
     record: Mapping[str, object] = _RECORD.dump(_fields(form, now))
     return record
@@ -65,7 +65,7 @@ def _fields(form: TaxForm, now: datetime) -> Mapping[str, object]:
 @blueprint.get("/api/files/<file_id>")
 @operation(_OPEN, text("application/octet-stream"), asks=FileQuery(), refuses=("404",))
 def open_file(file_id: str) -> Response:
-    """Open a private file by a link that was signed for it. 404 for any other link, and after its time."""
+    """Open a private file by its signed link. 404 for any other link, and after it expires."""
     wanted_id, link = path.uuid(file_id, "file"), body.query()
     if not file_links.is_good(wanted_id, expires=link["expires"], signature=link["signature"], now=clock.now()):
         raise Refused(404)

@@ -1,4 +1,4 @@
-"""Whom a key connects to: asked when somebody connects a no-code platform, and shown as the connection's name."""
+"""The organization of a key: no-code platforms show it as the name of their connection."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ _RECORD = AutomationConnectionRecord()
 @blueprint.get("/api/v1/automation/connection")
 @operation(_READ, object_of(_RECORD))
 def get_automation_connection() -> Mapping[str, object]:
-    """Show whom this key connects to. A plan without automation is refused here, before a workflow is built."""
+    """Show the organization of this key. A plan without automation is refused here, before a workflow is built."""
     caller = guards.caller()
     with db.unit_of_work(caller.organization_id):
         key = api_keys.name_and_hint(organization_id=caller.organization_id, key_id=caller.id)

@@ -1,4 +1,4 @@
-"""Hooks: a workflow subscribes when it is switched on, and leaves when it is switched off. Both may come twice."""
+"""Hooks: a workflow subscribes when it is switched on and unsubscribes when it is switched off, perhaps twice."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ from schemas.webhooks.webhook import EndpointRecord
 blueprint = Blueprint("automation_hooks", __name__)
 
 _SUBSCRIBE = Guard(audience="brand", scope="read_write", plan=plans.Tier.Starter)
-# A workflow can be switched off whatever became of the plan.
+# A workflow can be switched off on any plan.
 _LEAVE = Guard(audience="brand", scope="read_write")
 
 _RECORD = HookRecord()
@@ -47,7 +47,7 @@ _AUDITED = EndpointRecord()
     ),
 )
 def create_automation_hook() -> Response:
-    """Have a URL told of a trigger event. 201 with its signing secret; 200 without it where the hook stands already."""
+    """Subscribe a URL to a trigger event. 201 with its signing secret; 200 without it if the hook exists already."""
     requested = body.load()
     refusal = manage.refusal_of(requested["target_url"], field="targetUrl")
     return idempotency.run_once(lambda: _subscribe(requested, refusal))
@@ -69,7 +69,7 @@ def _subscribe(requested: Mapping[str, Any], refusal: Refused | None) -> idempot
 @blueprint.delete("/api/v1/automation/hooks/<hook_id>")
 @operation(_LEAVE, status=204)
 def delete_automation_hook(hook_id: str) -> Response:
-    """Delete a hook. 204, also where it is gone already: a workflow that is switched off twice does not fail."""
+    """Delete a hook. 204, also if it does not exist: switching a workflow off twice does not fail."""
     try:
         wanted_id = path.uuid(hook_id, "hook")
     except Refused:

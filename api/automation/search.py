@@ -1,4 +1,4 @@
-"""Searches: one thing is found by what a workflow knows of it. Exact, newest first, ten at most, as a flat array."""
+"""Searches by a value that a workflow has: exact matches, newest first, at most ten, as a flat array."""
 
 from typing import Any
 
@@ -31,14 +31,14 @@ _REFUSALS = ("400 search_term_required",)
 _MAX_RESULTS = 10
 
 _AFFILIATE, _CAMPAIGN, _CONVERSION = AffiliateRecord(), ProgramRecord(), ConversionRecord()
-# What a payout pays for may be thousands of lines, which no workflow maps.
+# A payout may have thousands of line items, which no workflow maps.
 _WITHOUT_LINES = PayoutRecord(exclude=("line_items",))
 
 
 @blueprint.get("/api/v1/automation/search/affiliates")
 @operation(_READ, array(_AFFILIATE), asks=AffiliateSearch(), refuses=_REFUSALS, may_lag="answer")
 def search_affiliates() -> list[Any]:
-    """Find affiliates by their email or by a slug of theirs, one per campaign. Budget: 2 round trips."""
+    """Find affiliates by their email or one of their slugs, one per campaign. Budget: 2 round trips."""
     query = body.query()
     with db.unit_of_work(guards.organization_id()):
         rows = affiliate_lists.find_matching(organization_id=guards.organization_id(), limit=_MAX_RESULTS, **query)
@@ -48,7 +48,7 @@ def search_affiliates() -> list[Any]:
 @blueprint.get("/api/v1/automation/search/campaigns")
 @operation(_READ, array(_CAMPAIGN), asks=CampaignSearch(), refuses=_REFUSALS, may_lag="answer")
 def search_campaigns() -> list[Any]:
-    """Find campaigns by slug or by name; archived ones are not found. Budget: 1 round trip."""
+    """Find campaigns by slug or name, without archived ones. Budget: 1 round trip."""
     query = body.query()
     with db.unit_of_work(guards.organization_id()):
         rows = programs.matching(organization_id=guards.organization_id(), limit=_MAX_RESULTS, **query)
@@ -59,9 +59,9 @@ def search_campaigns() -> list[Any]:
 @blueprint.get("/api/v1/automation/search/conversions")
 @operation(_READ, array(_CONVERSION), asks=ConversionSearch(), refuses=_REFUSALS, writes=True)
 def search_conversions() -> list[Any]:
-    """Find conversions by the brand's own id of the sale or by ours, also one that was recorded a moment ago.
+    """Find conversions by the brand's own id of the sale or by ours, including those recorded a moment ago.
 
-    Budget: 3 round trips, and those of settling where the sale still waits for that.
+    Budget: 3 round trips, and those of settling if the sale is not settled yet.
     """
     query, organization_id = body.query(), guards.organization_id()
     with db.unit_of_work(organization_id):

@@ -1,4 +1,4 @@
-"""The query parameters that an organization's pages look for.
+"""The query parameters that name the affiliate on an organization's pages.
 
 Source: tracking spec, "Attribution parameters".
 """
@@ -35,7 +35,7 @@ _DEFAULTS = AttributionDefaults()
 @blueprint.get("/api/v1/settings/attribution-params/defaults")
 @operation(_PUBLIC, object_of(_DEFAULTS))
 def get_attribution_param_defaults() -> Mapping[str, object]:
-    """Show the service's own parameters and what custom ones may be. For anybody."""
+    """Show the service's own parameters and the limits of custom ones. For any caller."""
     record: Mapping[str, object] = _DEFAULTS.dump(
         {
             "defaults": attribution_params.DEFAULTS,
@@ -51,7 +51,7 @@ def get_attribution_param_defaults() -> Mapping[str, object]:
 @blueprint.get("/api/v1/settings/attribution-params")
 @operation(_READ, object_of(_RECORD))
 def get_attribution_params() -> Mapping[str, object]:
-    """Show the organization's own parameters and the order in which all of them count."""
+    """Show the organization's own parameters and the effective order of all parameters."""
     with db.unit_of_work(guards.organization_id()):
         return _serialize(organizations.find(guards.organization_id()))
 
@@ -64,7 +64,7 @@ def get_attribution_params() -> Mapping[str, object]:
     refuses=("400 attribution_params_too_long", "400 too_many_attribution_params", "400 invalid_attribution_param"),
 )
 def change_attribution_params() -> Response:
-    """Set the organization's own parameters; null or an empty text clears them. 200 with all of them."""
+    """Set the organization's own parameters; null or an empty text clears them. 200 with all parameters."""
     custom = body.load()["custom"]
     return idempotency.run_once(lambda: _change(custom))
 
@@ -72,7 +72,7 @@ def change_attribution_params() -> Response:
 def _change(custom: str | None) -> tuple[int, Mapping[str, object]]:
     before = organizations.lock(guards.organization_id())
     old = _serialize(before)
-    assert before is not None  # or there would be nothing to show
+    assert before is not None  # `_serialize` has checked it
     new = _serialize(profile.set_attribution_params(before, custom))
     if new != old:
         web_pixel.enqueue_for(before.id, now=clock.now())

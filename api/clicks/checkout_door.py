@@ -1,7 +1,7 @@
-"""The checkout door: an address that remembers who sent a buyer, and leads on to a checkout where no script can run.
+"""The checkout door: an address that stores who sent a buyer and redirects to a checkout where no script can run.
 
-It opens for an affiliate who can earn in a campaign that has a door and a site; any other address is the same nothing.
-Where it leads is the brand's to say: of the request only the slug and the channel's tag are in the address.
+It works for an affiliate who can earn in a campaign that has a door and a site; any other address is not found.
+The brand sets the destination; of the request only the slug and the sub id are added to it.
 Source: core spec, "Program" (hostedCheckoutDoorEnabled, hostedCheckoutDoorMode, hostedCheckoutThankYouUrl).
 """
 
@@ -39,9 +39,9 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class DoorForm:
-    """What a door that asks for the email shows: whose it is, in which colour, and a token that proves a person.
+    """The form of a door that asks for the buyer's email: the brand, its colours, and a token against robots.
 
-    An email that is given is forgotten after `kept_days`; None: it is kept for ever.
+    The email is deleted after `stored_days`; None: it is stored permanently.
     """
 
     link: Link
@@ -54,14 +54,14 @@ class DoorForm:
 
 
 def open_link(program: str, slug: str) -> Link | None:
-    """Count the visit that this request is and return the link whose door is open; None where there is no such door.
+    """Count this request as a visit and return the link of its door; None if there is no such door.
 
-    A visit of a door that asks nothing is remembered, too. Raises Refused 429, and what the database raised for a slug
-    that nobody remembers. Budget: 1 round trip to the stream's server; to the database 1 more statement for a program
-    by its slug, 1 for a link that this process was not asked for lately, and the memory of the visit.
+    A door without a form also stores the visit. Raises Refused 429, and the database's error for a slug that is not
+    cached. Budget: 1 round trip to the stream's server; to the database 1 statement for a program by its slug, 1 for a
+    link that is not cached, and those that store the visit.
     """
     if visits.is_over_limit():
-        # Who comes by what many come by arrives all the same; the database is not asked for strangers who try slugs.
+        # A cached link is served even when its caller is over the limit; the database is not queried for guessed slugs.
         link = public_links.last_known(SlugAddress(slug, program))
         if not _is_open(link):
             raise Refused(429)
@@ -77,7 +77,7 @@ def open_link(program: str, slug: str) -> Link | None:
 
 
 def find_link(program: str, slug: str) -> Link | None:
-    """Return the link of a slug whose door is open; `program` is an id or a slug that one brand's door alone has."""
+    """Return the link of a slug with a working door; `program` is an id, or a slug that only one brand's door has."""
     try:
         link = visits.find(SlugAddress(slug, program))
     except db.UNAVAILABLE:
@@ -92,7 +92,7 @@ def build_form(link: Link) -> DoorForm:
     """Return the form of a link's door. Budget: 1 statement."""
     with db.unit_of_work(link.organization_id):
         brand = organizations.find(link.organization_id)
-    assert brand is not None  # a link stands in it
+    assert brand is not None  # a link belongs to one
     color = brand.primary_brand_color
     after_days = settings.current().retention.days["door_visits"]
     return DoorForm(
@@ -107,17 +107,17 @@ def build_form(link: Link) -> DoorForm:
 
 
 def is_human(token: str) -> bool:
-    """Say whether somebody fetched the form with this token and took their time."""
+    """Return whether a token of the form is valid and the form was not sent faster than a person can."""
     return human_check.own().verify(token, ip="", about="", now=clock.now())
 
 
 def remember_email(link: Link, email: str) -> None:
-    """Remember that a buyer came by a link, so that a payment of theirs is known by their email."""
+    """Store that a buyer came through a link, so that their payment is attributed by their email."""
     _stage_visit(link, email_normalized=emails.normalize(email))
 
 
 def checkout_url(link: Link) -> str:
-    """Return the address that a buyer is sent on to."""
+    """Return the address of the checkout that a buyer is redirected to."""
     assert link.destination_url is not None  # its door is open
     return carriers.checkout(
         slug=link.slug,
@@ -128,7 +128,7 @@ def checkout_url(link: Link) -> str:
 
 
 def thank_you_url(program: str) -> str | None:
-    """Return where a program thanks its buyers, with the query of this request; None where there is no such page.
+    """Return the address of a program's thank-you page with the query of this request; None if it has none.
 
     Budget: 1 statement.
     """
@@ -153,7 +153,7 @@ def _is_of_program(link: Link | None, program: str) -> bool:
         with db.any_org_work():
             door = doors.any_org_find(program)
     except db.UNAVAILABLE:
-        return True  # an address that this process knows, and that was one brand's
+        return True  # a cached address, which was unique when it was cached
     return door is not None and door.program_id == link.program_id
 
 
@@ -162,7 +162,7 @@ def _stage_visit(link: Link, *, visitor: str | None = None, email_normalized: st
         with db.unit_of_work(link.organization_id):
             doors.stage_visit(link, visitor=visitor, email_normalized=email_normalized, at=clock.now())
     except db.UNAVAILABLE as error:
-        # The buyer goes on: what the checkout carries still says who sent them.
+        # The buyer goes on: the checkout's address still names the affiliate.
         _log.warning("door.forgotten", error=str(error).strip().partition("\n")[0])
 
 

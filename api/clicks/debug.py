@@ -1,7 +1,7 @@
-"""Tells people who test their links what becomes of a click, and why; nobody else is told anything.
+"""Debug answers: the outcome of a click and its reasons, for people who test their links.
 
-A caller with a key or a session of the program's organization may ask with `debug=1`. For everybody else, and whenever
-something is in the way, the answer is the ordinary one to the byte.
+A caller with a key or a session of the program's organization may send `debug=1`. For every other caller, and if the
+outcome cannot be determined, the answer is byte for byte the ordinary one.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ from schemas.clicks.click import ClickVerdict
 
 _VERDICT = ClickVerdict()
 
-# A click that is one of these is kept, and counts as no visit.
+# Clicks with these outcomes are stored but not counted.
 _UNCOUNTED_OUTCOMES = ("blocked", "duplicate")
 
 
@@ -40,9 +40,9 @@ class _Verdict:
 def find_explainer(
     link: Link | None, origin: VisitOrigin, program_id: UUID | None
 ) -> Callable[[bool], Mapping[str, object]] | None:
-    """Return what explains the click of this request, told whether it was taken; None where nobody may know.
+    """Return a function that explains this request's click, given whether it was sent; None if the caller may not know.
 
-    Judges the click, so it is asked before the click is sent: it would be its own duplicate.
+    It judges the click, so call it before the click is sent: afterwards the click would be its own duplicate.
     """
     if request.args.get("debug") != "1":
         return None
@@ -70,13 +70,13 @@ def _find_caller() -> Caller | None:
         caller = (
             callers.find_member(credential) if callers.is_token(credential) else callers.find_key_holder(credential)
         )
-    except Refused:  # an address that tries keys is stopped elsewhere
+    except Refused:  # an address that tries keys is blocked elsewhere
         return None
     return caller if isinstance(caller, Caller) else None
 
 
 def _may_see(caller: Caller, link: Link | None, program_id: UUID | None) -> bool:
-    # Without a link of theirs they have to name a program of theirs: whether another brand has the slug is not theirs.
+    # Without a link the caller must name a program of theirs: they must not learn whether another brand has the slug.
     if link is not None:
         return link.organization_id == caller.organization_id
     if program_id is None:

@@ -1,4 +1,4 @@
-"""Is a program's tag on the brand's pages, and does it work?"""
+"""Checks of a program's tag on the brand's pages."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -29,7 +29,7 @@ _CHECKS = "/api/v1/programs/<program_id>/install-check"
 @blueprint.get(_CHECKS)
 @operation(_READ, object_of(_STATUS), refuses=("404 not_found",))
 def get_install_status(program_id: str) -> Mapping[str, object]:
-    """Show how far a program's installation is. Cheap enough to be asked again and again. Budget: 1 statement."""
+    """Show the status of a program's installation. Cheap enough to poll. Budget: 1 statement."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
         body: Mapping[str, object] = _STATUS.dump(
@@ -53,13 +53,13 @@ def get_install_status(program_id: str) -> Mapping[str, object]:
     ),
 )
 def check_installation(program_id: str) -> Response:
-    """Look at a page of the brand's site for the program's tag. 200 with how far the installation is.
+    """Look for the program's tag on a page of the brand's site. 200 with the status of the installation.
 
-    The page is fetched as it is, redirects are followed, scripts do not run. What is kept of it, until the next
-    check, is what the answer shows.
+    The page is fetched with redirects, its scripts do not run. Only the values of the answer are stored, until the next
+    check.
     """
     wanted_id, organization_id = path.uuid(program_id, "program"), guards.organization_id()
-    with db.unit_of_work(organization_id):  # a program that is not there comes before a body that is wrong
+    with db.unit_of_work(organization_id):  # a missing program is reported before a malformed body
         prepared = install_check.prepare(
             organization_id=organization_id, program_id=wanted_id, base_url=settings.current().web.url
         )

@@ -1,4 +1,4 @@
-"""The HTML that a brand puts on its pages.
+"""The HTML snippet for a brand's pages.
 
 Source: tracking spec, "Install snippet".
 """
@@ -29,7 +29,7 @@ _SNIPPET = Snippet()
     refuses=("404 no_program_found", "409 pixel_not_provisioned"),
 )
 def get_install_snippet() -> Mapping[str, object]:
-    """Show the tag of a program: by its id, else of the newest program that is open."""
+    """Show the tag of a program, by its id or of the newest open program."""
     query = body.query()
     with db.unit_of_work(guards.organization_id()):
         snippet = install_snippet.make(

@@ -34,10 +34,10 @@ _SOURCE = Path(__file__).parent.parent / "templates" / "loader.min.js"
     asks=LoaderQuery(),
 )
 def get_loader() -> Response:
-    """Give the script, which knows the attribution parameters of the organization.
+    """Return the script with the attribution parameters of the organization.
 
-    The organization is the one of the program that is named, else the one whose tracking domain is asked; for anybody
-    else the script knows the service's own parameters. Budget: 1 statement at most, none for the service's own host.
+    The organization is that of `programId`, else that of the requested tracking domain; without either the script has
+    the service's own parameters. Budget: 1 statement at most, none for the service's own host.
     """
     params = _find_params(body.query()["program_id"])
     parameters = ",".join((params or Params(None)).effective_order)
@@ -71,7 +71,7 @@ def _read_source() -> str:
 
 
 def _find_params(program_id: UUID | None) -> Params | None:
-    """Return what the organization's pages look for; None while the database, which knows it, is away."""
+    """Return the organization's attribution parameters; None while the database is down."""
     host = request.host.partition(":")[0].lower()
     is_tracking_domain = host_names.is_host_name(host) and host != urlsplit(settings.current().web.url).hostname
     if program_id is None and not is_tracking_domain:

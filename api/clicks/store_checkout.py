@@ -1,4 +1,4 @@
-"""What the web pixel of a store tells of a checkout: that its browser had come by a link. Nothing of money.
+"""Checkouts reported by a store's web pixel: the link that the browser came through, and no amounts.
 
 Source: tracking spec, "Attribution method taxonomy" (the store's web pixel click).
 """
@@ -28,10 +28,10 @@ _ANSWER = StoreCheckoutAnswer()
 @blueprint.post("/api/v1/track/checkout")
 @operation(_PUBLIC, object_of(_ANSWER), takes=StoreCheckoutBody(), takes_as=("text/plain",))
 def record_store_checkout() -> Mapping[str, object]:
-    """Record by which link the browser of a store's checkout had come, for an order that nothing else credits.
+    """Record the link that the browser of a store's checkout came through, for an order that nothing else credits.
 
-    For the store's web pixel. 200 with `{ok}` whatever is known of the key and the slug.
-    Budget: 2 statements, 1 for a link that this process was asked for lately, none for a key that nobody has.
+    For the store's web pixel. 200 with `{ok}` for any key and slug.
+    Budget: 2 statements, 1 for a cached link, none for an unknown key.
     """
     checkout = body.load()
     link = visits.find(SlugAddress(checkout["slug"], pixel_key=checkout["pixel_key"]))

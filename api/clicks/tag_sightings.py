@@ -1,4 +1,4 @@
-"""Notes that a brand's page carries our tag: seldom, in memory first, and nothing about who looks at the page.
+"""Records that a brand's page has our tag: rarely, cached in memory, and with nothing about the visitor.
 
 Source: tracking spec, "Install snippet" (noscript image).
 """
@@ -18,7 +18,7 @@ from api.clicks.visits import VisitOrigin
 from models import db
 from models.clicks import public_links
 
-# How often it is noted that a campaign's page was seen, and that the script ran on one; how many a process remembers.
+# How often a sighting of a campaign's page, and of the script running on one, is recorded; and how many are cached.
 _PAGE_EVERY = timedelta(hours=1)
 _SCRIPT_EVERY = timedelta(minutes=5)
 _CACHE_SIZE = 10_000
@@ -30,7 +30,7 @@ _lock = threading.Lock()
 
 
 def record_page(program_id: UUID) -> None:
-    """Note that a page of a program asked for something of ours."""
+    """Record that a page of a program loaded our image."""
     if _is_cached("page", program_id):
         return
     with db.any_org_work():
@@ -39,9 +39,9 @@ def record_page(program_id: UUID) -> None:
 
 
 def record_script(program: str | None) -> None:
-    """Note that the script ran on a page of a program, and the origin of that page.
+    """Record that the script ran on a page of a program, and the origin of that page.
 
-    Budget: none while this process knows it; else the count of the sender's limit and 1 statement.
+    Budget: none while it is cached; else the count in the sender's limit and 1 statement.
     """
     program_id = uuid_from_text(program)
     if program_id is None or _is_cached("script", program_id) or not visits.is_visit():
@@ -56,7 +56,7 @@ def record_script(program: str | None) -> None:
 
 
 def uuid_from_text(program: str | None) -> UUID | None:
-    """Return the id that a text is, or None."""
+    """Return the id in a text, or None."""
     try:
         return UUID(program) if program else None
     except ValueError:
@@ -64,13 +64,13 @@ def uuid_from_text(program: str | None) -> UUID | None:
 
 
 def clear_cache() -> None:
-    """Forget which pages were seen: between tests."""
+    """Clear the cache of sightings: between tests."""
     with _lock:
         _cached_until.clear()
 
 
 def _origin() -> str | None:
-    """Return where the asking page is, as far as its browser says so."""
+    """Return the origin of the requesting page, from its Origin or Referer header."""
     header = request.headers.get("Origin")
     if header is None:
         try:

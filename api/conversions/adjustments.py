@@ -1,4 +1,4 @@
-"""Routes by which people correct the money of a conversion: a refund, its undoing, another commission.
+"""Corrections of a conversion's amounts by people: a refund, its undoing, or another commission.
 
 Source: tracking spec, "Refund" (amounts, answer and codes); decision 73.
 """
@@ -46,7 +46,7 @@ _REFUND_ANSWER = RefundAnswer()
     ),
 )
 def refund_conversion(conversion_id: str) -> Response:
-    """Refund a conversion of any source in part or whole. 200 with this refund's and the running total."""
+    """Refund a conversion of any source in part or in full. 200 with this refund and the running total."""
     id_in_path, now = path.uuid(conversion_id, "conversion"), clock.now()
     requested = body.load()
     answer = idempotency.run_once(lambda: _refund(id_in_path, requested, now))
@@ -57,7 +57,7 @@ def refund_conversion(conversion_id: str) -> Response:
 @blueprint.post("/api/v1/conversions/<conversion_id>/refund/restore")
 @operation(_ADMIN, object_of(_RECORD), refuses=("404 not_found", "409 nothing_to_restore"))
 def restore_refund(conversion_id: str) -> Response:
-    """Undo every refund that the brand booked, but none that a gateway reported."""
+    """Undo all refunds that the brand recorded, but none that a gateway reported."""
     id_in_path, now = path.uuid(conversion_id, "conversion"), clock.now()
     answer = idempotency.run_once(lambda: _restore(id_in_path, now))
     wake_relay()
@@ -77,7 +77,7 @@ def restore_refund(conversion_id: str) -> Response:
     ),
 )
 def adjust_conversion(conversion_id: str) -> Response:
-    """Set what a Pending or Approved conversion earns, after refunds."""
+    """Set the commission of a Pending or Approved conversion, after refunds."""
     id_in_path, now = path.uuid(conversion_id, "conversion"), clock.now()
     requested = body.load()
     answer = idempotency.run_once(lambda: _adjust(id_in_path, requested, now))

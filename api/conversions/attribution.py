@@ -28,7 +28,7 @@ _RECORD = AttributionRecord()
 @blueprint.get("/api/v1/conversions/<conversion_id>/attribution")
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",), writes=True)
 def get_conversion_attribution(conversion_id: str) -> Mapping[str, object]:
-    """Show what each step of the attribution order said. An id that was given out is settled here if need be."""
+    """Show the result of each step of the attribution order. A conversion that is not settled yet is settled first."""
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
     with db.unit_of_work(organization_id):
         was_waiting = settle.if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())

@@ -1,4 +1,4 @@
-"""Conversions, as the brand reads them.
+"""The brand's list of conversions.
 
 Source: core spec, "Conversions" and "Conversion".
 """
@@ -27,14 +27,14 @@ _READ = Guard(audience="brand", plan=plans.Tier.Starter)
 _RECORD = ConversionRecord()
 _WIRE = _RECORD.wire
 _EVENTS = EventRecord(many=True)
-# More than other lists, when nobody says how many.
+# More than other lists by default.
 _DEFAULT_TAKE = 100
 
 
 @blueprint.get("/api/v1/conversions")
 @operation(_READ, page(_RECORD), asks=ConversionsQuery(), may_lag="answer")
 def list_conversions() -> Mapping[str, object]:
-    """List conversions, newest first unless asked for another order."""
+    """List conversions, newest first unless `order` says otherwise."""
     query = body.query()
     order = query["order"]
     page_request = paging.read_page_request(query, default_take=_DEFAULT_TAKE, order=order)
@@ -53,7 +53,7 @@ def list_conversions() -> Mapping[str, object]:
 @blueprint.get("/api/v1/conversions/<conversion_id>")
 @operation(_READ, object_of(ConversionDetail()), refuses=("404 not_found",), writes=True)
 def get_conversion(conversion_id: str) -> Mapping[str, object]:
-    """Show one conversion with its history. An id that was given out is found, settled here if need be."""
+    """Show one conversion with its history. A conversion that is not settled yet is settled first."""
     wanted_id, organization_id = path.uuid(conversion_id, "conversion"), guards.organization_id()
     with db.unit_of_work(organization_id):
         was_waiting = settle.if_waiting(organization_id=organization_id, conversion_id=wanted_id, now=clock.now())

@@ -1,4 +1,4 @@
-"""What people say about a conversion: it is valid or not, it is approved or denied.
+"""Decisions about a conversion: validate, invalidate, approve or deny.
 
 Source: core spec, "Conversions" and section 3 "States".
 """
@@ -32,14 +32,14 @@ _REFUSES = ("404 not_found", "409 invalid_status_transition")
 @blueprint.post("/api/v1/conversions/<conversion_id>/validate")
 @operation(_BRAND, object_of(_RECORD), takes=_BODY, refuses=_REFUSES)
 def validate_conversion(conversion_id: str) -> Response:
-    """Release an invalidated conversion: it is Pending again, held from when it occurred."""
+    """Release an invalidated conversion: it is Pending again, and its hold counts from when it occurred."""
     return _run_review(conversion_id, Action.validate)
 
 
 @blueprint.post("/api/v1/conversions/<conversion_id>/invalidate")
 @operation(_BRAND, object_of(_RECORD), takes=_BODY, refuses=_REFUSES)
 def invalidate_conversion(conversion_id: str) -> Response:
-    """Hold a pending or approved conversion out of payment."""
+    """Exclude a pending or approved conversion from payment."""
     return _run_review(conversion_id, Action.invalidate)
 
 
@@ -53,7 +53,7 @@ def approve_conversion(conversion_id: str) -> Response:
 @blueprint.post("/api/conversions/<conversion_id>/deny")
 @operation(_DASHBOARD, object_of(_RECORD), takes=_BODY, refuses=_REFUSES)
 def deny_conversion(conversion_id: str) -> Response:
-    """Deny a pending or approved conversion, for good."""
+    """Deny a pending or approved conversion permanently."""
     return _run_review(conversion_id, Action.deny)
 
 

@@ -1,4 +1,4 @@
-"""Conversions as a CSV file: the list's filters, in pieces, so that a file of any size fills no memory.
+"""Conversions as a CSV file with the list's filters, streamed in pieces, so that its size does not matter for memory.
 
 Source: core spec, "Conversions" (export.csv) and section 8 "Limits".
 """
@@ -59,7 +59,7 @@ _HEADINGS = (
     writes=True,
 )
 def export_conversions() -> Response:
-    """Export conversions as CSV, newest first unless asked for another order, up to 50,000 rows."""
+    """Export conversions as CSV, newest first unless `order` says otherwise, up to 50,000 rows."""
     query = body.query()
     filters = ConversionFilters(**query["filters"])
     organization_id = guards.organization_id()
@@ -84,7 +84,7 @@ def _generate_csv(
     left = _MAX_ROWS
 
     def next_piece() -> lists.Piece | None:
-        # A transaction for each piece: a reader who takes an hour holds none open, and memory holds one piece.
+        # One transaction per piece: a slow client keeps no transaction open, and memory holds one piece.
         with db.unit_of_work(organization_id):
             return lists.read_piece(
                 organization_id=organization_id,
@@ -103,7 +103,7 @@ def _generate_csv(
 
 
 def _line(row: ExportedConversion) -> str:
-    # What a sender or a visitor wrote is made harmless; the rest is the service's own words and numbers.
+    # Text of senders and visitors is escaped; the other columns are the service's own words and numbers.
     return ",".join(
         (
             row.id,
@@ -125,7 +125,7 @@ def _line(row: ExportedConversion) -> str:
 
 
 def _text_cell(text: str) -> str:
-    """Return free text as one cell, quoted when it must be."""
+    """Return free text as one cell, quoted if necessary."""
     if not text:
         return text
     cell = csv_cells.safe(text)

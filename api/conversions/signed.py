@@ -50,7 +50,7 @@ _REFUND_ANSWER = RefundAnswer()
     ),
 )
 def record_sale() -> Response:
-    """Accept a signed sale. 200 with the conversion id, or `deduped` when the sale is known."""
+    """Accept a signed sale. 200 with the conversion id, or `deduped` if the sale was recorded before."""
     posted = body.load(code="invalid_body")
     answer = idempotency.run_once(lambda: _record(posted), is_single=True)
     wake_relay()
@@ -63,7 +63,7 @@ def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
         organization_id=caller.organization_id, posted=posted, is_test=caller.is_test, now=clock.now()
     )
     if receipt.refusal is not None:
-        # Refused, and yet something was written: the row that lists the sale as uncredited.
+        # The refusal is returned, not raised, so that the row of the uncredited sale is committed.
         return receipt.refusal.status, errors.envelope(receipt.refusal)
     if receipt.conversion_id is None:
         return 200, {"ok": True, "deduped": True}
@@ -87,7 +87,7 @@ def _record(posted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     ),
 )
 def refund_sale() -> Response:
-    """Refund a sale by its external id, in part or whole. 200 with this refund's and the running total."""
+    """Refund a sale by its external id, in part or in full. 200 with this refund and the running total."""
     posted = body.load(code="invalid_body")
     answer = idempotency.run_once_per_signature(lambda: _refund(posted))
     wake_relay()

@@ -1,4 +1,4 @@
-"""Sales that credited nobody: what was missed, how much it is, and that somebody has looked at it.
+"""Uncredited sales, which had no affiliate who could earn: the list, the totals, and dismissing one.
 
 Source: core spec, "Click and lead fraud review" (uncredited conversions).
 """
@@ -45,7 +45,7 @@ def list_uncredited_conversions() -> list[Any]:
 @blueprint.get("/api/v1/uncredited-conversions/summary")
 @operation(_READ, object_of(_SUMMARY), may_lag="answer")
 def summarize_uncredited_conversions() -> Mapping[str, object]:
-    """Sum up what is open, by currency."""
+    """Sum up the open ones, by currency."""
     with db.unit_of_work(guards.organization_id()):
         totals = uncredited_sales.open_totals(guards.organization_id())
     record: Mapping[str, object] = _SUMMARY.dump(
@@ -57,7 +57,7 @@ def summarize_uncredited_conversions() -> Mapping[str, object]:
 @blueprint.patch("/api/v1/uncredited-conversions/<uncredited_id>/dismiss")
 @operation(_WRITE, object_of(_RECORD), refuses=("404 not_found",))
 def dismiss_uncredited_conversion(uncredited_id: str) -> Response:
-    """Mark a sale as looked at. 200, also when it is so already."""
+    """Dismiss a sale. 200, also if it is dismissed already."""
     wanted_id = path.uuid(uncredited_id, "uncredited conversion")
     return idempotency.run_once(lambda: _dismiss(wanted_id))
 

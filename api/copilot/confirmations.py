@@ -1,4 +1,4 @@
-"""What the co-pilot proposed is done when the person confirms it, once, exactly as it was shown, as that person."""
+"""Confirmations of the co-pilot's proposals: an action runs once, exactly as shown, as the person who confirms it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,7 @@ blueprint = Blueprint("copilot_acts", __name__)
 
 _ACT = "/api/v1/copilot/conversations/<conversation_id>/acts/<act_id>"
 _FRESH = "fresh_login_required"
-# Of these nothing was done, or it may have been and the same key finds it: the act may be confirmed again.
+# After these errors nothing was done, or the same idempotency key finds what was: the act may be confirmed again.
 _TEMPORARY = {_FRESH: 403, "rate_limited": 429, "temporarily_unavailable": 503}
 
 
@@ -35,49 +35,47 @@ _TEMPORARY = {_FRESH: 403, "rate_limited": 429, "temporarily_unavailable": 503}
     refuses=("403 fresh_login_required", "404 not_found", "409 copilot_act_expired"),
 )
 def confirm_copilot_act(conversation_id: str, act_id: str) -> Mapping[str, Any]:
-    """Have what was proposed done, exactly as it was shown. What was decided before is not done again."""
+    """Run a proposed action exactly as it was shown. An action that was decided before does not run again."""
     toolbox.check_is_on()
-    wanted_id, wanted_act_id, asker = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act"), _asker()
-    with db.unit_of_work(asker.organization_id):
-        act = asking.claim(asker, wanted_id, wanted_act_id, now=clock.now())
+    wanted_id, wanted_act_id = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act")
+    member = toolbox.asker_without_tools()
+    with db.unit_of_work(member.organization_id):
+        act = asking.claim(member, wanted_id, wanted_act_id, now=clock.now())
     if act is not None:
-        _execute(asker, act)
+        _execute(member, act)
     return serializers.find_conversation(wanted_id)
 
 
 @blueprint.post(f"{_ACT}/decline")
 @operation(toolbox.ASKS, object_of(CopilotConversationRecord()), refuses=("404 not_found",))
 def decline_copilot_act(conversation_id: str, act_id: str) -> Mapping[str, Any]:
-    """Say no to what was proposed. What was decided before stays as it is."""
+    """Decline a proposed action. An action that was decided before stays as it is."""
     toolbox.check_is_on()
-    wanted_id, wanted_act_id, asker = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act"), _asker()
-    with db.unit_of_work(asker.organization_id):
-        asking.decline(asker, wanted_id, wanted_act_id, now=clock.now())
+    wanted_id, wanted_act_id = path.uuid(conversation_id, "conversation"), path.uuid(act_id, "act")
+    member = toolbox.asker_without_tools()
+    with db.unit_of_work(member.organization_id):
+        asking.decline(member, wanted_id, wanted_act_id, now=clock.now())
     return serializers.find_conversation(wanted_id)
 
 
-def _asker() -> Asker:
-    return toolbox.asker_without_tools()
-
-
-def _execute(who: Asker, act: CopilotAct) -> None:
-    """Ask the operation behind an act, under a key of the act's own: one that is asked again is done once."""
+def _execute(member: Asker, act: CopilotAct) -> None:
+    """Call the operation of an act with the act's own idempotency key, so that it runs once."""
     try:
         answer = _call_operation(act)
     except Refused:
-        _release(who, act)
+        _release(member, act)
         raise
     if answer.is_refusal and answer.data.get("error") == "idempotency_conflict":
-        return  # the request that took it first is still at it, and writes down what comes of it
-    with db.unit_of_work(who.organization_id):
+        return  # the first request is still running, and records the result
+    with db.unit_of_work(member.organization_id):
         result = results.without_nulls(answer.data)
-        asking.settle(who, act, result, is_done=not answer.is_refusal, now=clock.now())
+        asking.settle(member, act, result, is_done=not answer.is_refusal, now=clock.now())
 
 
 def _call_operation(act: CopilotAct) -> ToolAnswer:
     bound = toolbox.list_tools().get(act.tool)
-    if bound is None:  # it went with a release
-        return asker.refused(Refused(404, "unknown_tool", f"There is no tool {act.tool} any more."))
+    if bound is None:  # a release has removed it
+        return asker.refused(Refused(404, "unknown_tool", f"The tool {act.tool} no longer exists."))
     guard = bound.operation.guard
     if guard.fresh_s is not None:
         guards.check_fresh_login(guards.caller().signed_in_at, within_s=guard.fresh_s)
@@ -96,6 +94,6 @@ def _idempotency_key(act_id: UUID) -> str:
     return f"copilot-{act_id}"
 
 
-def _release(asker: Asker, act: CopilotAct) -> None:
-    with db.unit_of_work(asker.organization_id):
-        asking.give_back(asker, act)
+def _release(member: Asker, act: CopilotAct) -> None:
+    with db.unit_of_work(member.organization_id):
+        asking.give_back(member, act)

@@ -1,4 +1,4 @@
-"""Conversations with the co-pilot: questions, what the model looks at, the end. Each person has their own.
+"""Conversations with the co-pilot: questions, look-ups of the model, deletion. Each person sees only their own.
 
 Source: core spec, section 5 "Plan gates" (AI co-pilot, dashboard only).
 """
@@ -11,7 +11,7 @@ from flask import Blueprint, Response
 
 from adapters import clock
 from api.access import guards
-from api.copilot import calls, serializers, toolbox
+from api.copilot import serializers, tool_calls, toolbox
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
 from domain.refused import not_found
@@ -55,7 +55,7 @@ def list_copilot_conversations() -> Mapping[str, object]:
     refuses=("404 not_found",),
 )
 def create_copilot_conversation() -> Response:
-    """Begin a conversation with a question. 201; the answer comes to the conversation, which you look at again."""
+    """Begin a conversation with a question. 201; the answer is added to the conversation, so read it again."""
     toolbox.check_is_on()
     requested = body.load()
     return idempotency.run_once(lambda: _begin(requested))
@@ -71,7 +71,7 @@ def _begin(requested: Mapping[str, Any]) -> idempotency.Answer:
 @blueprint.get(_CONVERSATION)
 @operation(toolbox.READS, object_of(CopilotConversationRecord()), refuses=("404 not_found",))
 def get_copilot_conversation(conversation_id: str) -> Mapping[str, Any]:
-    """Show a conversation of yours. Budget: 3 statements."""
+    """Show one of your conversations. Budget: 3 statements."""
     toolbox.check_is_on()
     return serializers.find_conversation(path.uuid(conversation_id, _NOUN))
 
@@ -79,7 +79,7 @@ def get_copilot_conversation(conversation_id: str) -> Mapping[str, Any]:
 @blueprint.delete(_CONVERSATION)
 @operation(toolbox.ASKS, status=204, refuses=("404 not_found",))
 def delete_copilot_conversation(conversation_id: str) -> Response:
-    """Delete a conversation of yours with all that was said in it. What was done stays done. 204."""
+    """Delete one of your conversations with its messages. Actions that were run stay in effect. 204."""
     toolbox.check_is_on()
     wanted_id, caller = path.uuid(conversation_id, _NOUN), guards.caller()
     with db.unit_of_work(caller.organization_id):
@@ -100,7 +100,7 @@ def delete_copilot_conversation(conversation_id: str) -> Response:
     refuses=("404 not_found", "409 copilot_busy", "409 copilot_conversation_full"),
 )
 def send_copilot_message(conversation_id: str) -> Response:
-    """Ask something more in a conversation. What was proposed and not decided is declined by that."""
+    """Send another question in a conversation. Proposals that are not decided yet are declined."""
     toolbox.check_is_on()
     wanted_id, requested = path.uuid(conversation_id, _NOUN), body.load()
     return idempotency.run_once(lambda: _ask(wanted_id, requested))
@@ -118,7 +118,7 @@ def _ask(wanted_id: UUID, requested: Mapping[str, Any]) -> idempotency.Answer:
     refuses=("404 not_found", "409 copilot_busy", "409 nothing_to_retry"),
 )
 def retry_copilot_question(conversation_id: str) -> Response:
-    """Ask the model once more what it gave no answer to."""
+    """Send the model a question again that it did not answer."""
     toolbox.check_is_on()
     wanted_id = path.uuid(conversation_id, _NOUN)
     return idempotency.run_once(
@@ -132,16 +132,16 @@ def retry_copilot_question(conversation_id: str) -> Response:
 @blueprint.post(f"{_CONVERSATION}/steps")
 @operation(toolbox.ASKS, object_of(CopilotConversationRecord()), refuses=("404 not_found",))
 def run_copilot_steps(conversation_id: str) -> Mapping[str, Any]:
-    """Look up what the model wants to see, as you, and show the conversation; what it wants done is only proposed.
+    """Run the model's pending read calls as you, and show the conversation; its write calls become proposals.
 
-    Does nothing where the model wants nothing, so it may be asked again and again. Budget: 4 statements then.
+    Does nothing without pending calls, so it can be polled. Budget: 4 statements then.
     """
     toolbox.check_is_on()
-    wanted_id, asker = path.uuid(conversation_id, _NOUN), toolbox.asker_without_tools()
-    with db.unit_of_work(asker.organization_id):
-        pending = looking.take(asker, wanted_id, now=clock.now())
+    wanted_id, member = path.uuid(conversation_id, _NOUN), toolbox.asker_without_tools()
+    with db.unit_of_work(member.organization_id):
+        pending = looking.take(member, wanted_id, now=clock.now())
     if pending is not None:
-        outcomes = calls.run_calls(list(pending.calls))
-        with db.unit_of_work(asker.organization_id):
-            looking.record(asker, pending, outcomes, now=clock.now())
+        outcomes = tool_calls.run_calls(list(pending.calls))
+        with db.unit_of_work(member.organization_id):
+            looking.record(member, pending, outcomes, now=clock.now())
     return serializers.find_conversation(wanted_id)

@@ -1,4 +1,4 @@
-"""A conversation as it is shown to the person whose it is: what was said, and what is proposed."""
+"""The JSON of a conversation for its person: messages and proposed actions."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,7 +34,7 @@ def find_conversation(conversation_id: UUID) -> Mapping[str, Any]:
 
 
 def serialize_conversation(conversation: CopilotConversation) -> dict[str, Any]:
-    """Return a conversation with what was said and proposed in it, in the caller's unit of work."""
+    """Return the JSON of a conversation with its messages and proposals, in the caller's unit of work."""
     now = clock.now()
     conversation_entries = entries.list_of_conversation(conversation.organization_id, conversation.id)
     proposed = acts.list_of_conversation(conversation.organization_id, conversation.id)

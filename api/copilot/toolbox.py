@@ -1,4 +1,4 @@
-"""Who may use the co-pilot, and which tools its model is told of: those of the person who asks."""
+"""Access to the co-pilot, and the tools of its model: those that the person may use."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ from domain.organization.access import Role
 from domain.refused import Refused, not_found
 from pipelines.copilot.asking import Asker
 
-# Whoever may read may ask; what the model then does is looked at by the operations that it asks.
+# Every reader may ask questions; the operations that the model calls check their own guards.
 READS = Guard(audience="dashboard", plan=plans.Tier.Growth, plan_for_people=True)
 ASKS = Guard(
     audience="dashboard",
@@ -31,28 +31,28 @@ _MAX_CLIENT_LENGTH = 100
 
 
 def is_on() -> bool:
-    """Say whether the operator has a model."""
+    """Return whether the operator has configured a model."""
     return copilot.is_configured()
 
 
 def check_is_on() -> None:
-    """Refuse (404) where the operator has no model."""
+    """Raise Refused (404) if the operator has not configured a model."""
     if not is_on():
         raise not_found("co-pilot")
 
 
 def list_tools() -> Mapping[str, BoundTool]:
-    """Return all tools there are, by name."""
-    return catalogue.of(current_app._get_current_object())  # type: ignore[attr-defined]  # it is kept by it
+    """Return all tools by name."""
+    return catalogue.of(current_app._get_current_object())  # type: ignore[attr-defined]  # the cache's key
 
 
 def list_permitted_tools() -> Mapping[str, BoundTool]:
-    """Return the tools whose operations would let the caller in."""
+    """Return the tools whose operations the caller may use."""
     return {name: bound for name, bound in list_tools().items() if _is_permitted(bound)}
 
 
 def asker_with_tools() -> Asker:
-    """Return who asks, with their tools as the model is told of them."""
+    """Return the member who asks, with the descriptions of their tools for the model."""
     caller = guards.caller()
     tools = [
         prompts.tool(tool["name"], tool["description"], _without_token(tool["inputSchema"]))
@@ -62,18 +62,18 @@ def asker_with_tools() -> Asker:
 
 
 def asker_without_tools() -> Asker:
-    """Return who asks, where the model is told nothing new."""
+    """Return the member who asks, without tools, for steps that send the model nothing new."""
     caller = guards.caller()
     return Asker(caller.organization_id, caller.member_id, caller.role, "[]")
 
 
 def operation_caller() -> ToolAsker:
-    """Return what asks the operations behind the tools, as the caller; the audit log says so, and names the model."""
+    """Return the client that calls the tools' operations as the caller; the audit log shows it, with the model."""
     return ToolAsker("copilot", (settings.current().copilot.model or "")[:_MAX_CLIENT_LENGTH] or None)
 
 
 def _is_permitted(bound: BoundTool) -> bool:
-    if bound.tool.signed:  # with a key's secret, which a person has not
+    if bound.tool.signed:  # with a key's secret, which a person does not have
         return False
     try:
         guards.check_permissions(bound.operation.guard)
@@ -83,7 +83,7 @@ def _is_permitted(bound: BoundTool) -> bool:
 
 
 def _without_token(schema: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the arguments of a tool without the one that confirms it: only the person does that."""
+    """Return the arguments of a tool without the confirmation, which only the person can give."""
     properties = schema["properties"]
     assert isinstance(properties, dict)
     return {**schema, "properties": {name: one for name, one in properties.items() if name != CONFIRM_TOKEN}}

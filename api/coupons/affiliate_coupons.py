@@ -1,4 +1,4 @@
-"""Codes of one affiliate, as the brand mints, registers and revokes them.
+"""Codes of one affiliate: the brand mints, registers and revokes them.
 
 Source: tracking spec, "Affiliate coupon", "Coupons".
 """
@@ -42,12 +42,12 @@ _CODES = "/api/v1/affiliates/<affiliate_id>/coupons"
     refuses=(*code_requests.MINT_REFUSALS, "422 storefront_reconnect_required"),
 )
 def create_affiliate_coupon(affiliate_id: str) -> Response:
-    """Mint a code for an affiliate, at the brand's store or its processor. 201 with it.
+    """Mint a code for an affiliate, at the brand's store or its processor. 201 with the code.
 
-    With `campaignCouponId` it takes off what that coupon does. Without it, `discountType` and `discountValue` say what
-    it takes off one payment; it is minted at the store or another gateway, not at stripe, and wins over clicks.
-    With `external` the code was made elsewhere and is only registered: it credits the affiliate, wins over clicks and
-    has no cap. After a 503 it may have been made: repeat the request, or look at the list in a minute.
+    With `campaignCouponId` it has that coupon's discount. Without it, `discountType` and `discountValue` set the
+    discount on one payment; the code is minted at the store or another gateway, not at stripe, and wins over clicks.
+    With `external` the code exists elsewhere and is only registered: it credits the affiliate, wins over clicks and
+    has no cap. After a 503 it may exist: repeat the request, or look at the list in a minute.
     """
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
@@ -95,7 +95,7 @@ def list_affiliate_coupons(affiliate_id: str) -> Mapping[str, object]:
 @blueprint.delete(f"{_CODES}/<code_id>")
 @operation(_WRITE, status=204, refuses=("404 not_found",))
 def revoke_affiliate_coupon(affiliate_id: str, code_id: str) -> Response:
-    """Revoke a code: it ends here and where it was minted, and its text is free again. 204."""
+    """Revoke a code here and where it was minted; its text can be used again. 204."""
     organization_id, now = guards.organization_id(), clock.now()
     wanted_id, wanted_code = path.uuid(affiliate_id, "affiliate"), path.uuid(code_id, "code")
     with db.unit_of_work(organization_id):

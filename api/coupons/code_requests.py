@@ -1,4 +1,4 @@
-"""What minting and ending a code take in a request, whoever asks: two transactions with a call between them."""
+"""Minting and ending of a code in a request: two transactions with a call between them."""
 
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from pipelines.coupons.minting import BegunCode, WantedCode
 from schemas.coupons.code import AffiliateCouponRecord
 
 RECORD = AffiliateCouponRecord()
-#: What minting a code may be refused with, whoever mints it.
+#: The refusals of minting a code, for any caller.
 MINT_REFUSALS = (
     "400 invalid_request",
     "400 code_not_supported",
@@ -31,7 +31,7 @@ MINT_REFUSALS = (
 
 
 def mint(affiliate: Affiliate, code: WantedCode) -> Response:
-    """Mint a code and answer 201 with it. Raises Refused as `MINT_REFUSALS` say, 503 when it is not known by now."""
+    """Mint a code and return 201 with it. Raises Refused as in `MINT_REFUSALS`, 503 if the outcome is still unknown."""
     tenant = affiliate.organization_id
     with db.unit_of_work(tenant):
         started = minting.begin(affiliate, code, now=clock.now())
@@ -63,7 +63,7 @@ def _audit_creation(code: AffiliateCoupon) -> None:
 
 
 def end(organization_id: UUID, code_id: UUID) -> None:
-    """End a revoked code where it was minted, so that its text is free there too; a job does the rest."""
+    """End a revoked code where it was minted, so that its text is free there too; if that fails, a job does it."""
     with db.unit_of_work(organization_id):
         prepared = ending.prepare(organization_id=organization_id, code_id=code_id, now=clock.now())
     if prepared is None:

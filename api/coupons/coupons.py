@@ -1,4 +1,4 @@
-"""Families of codes of a campaign. They are made at the processor, outside of any transaction.
+"""Coupons of a campaign, from which codes are minted. They are created at the processor, outside of any transaction.
 
 Source: tracking spec, "Campaign coupon", "Coupons".
 """
@@ -63,12 +63,12 @@ _COUPON = f"{_COUPONS}/<coupon_id>"
     ),
 )
 def create_campaign_coupon(program_id: str) -> Response:
-    """Create a coupon, here and at the processor. 201 with it.
+    """Create a coupon, here and at the processor. 201 with the coupon.
 
-    After a 503 it may have been made; repeat the request with its Idempotency-Key, or look at the list in a minute.
+    After a 503 it may exist: repeat the request with its Idempotency-Key, or look at the list in a minute.
     """
     of_program = _program_key(program_id)
-    with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
+    with db.unit_of_work(guards.organization_id()):  # a missing program is reported before a malformed body
         lifecycle.find(**of_program)
     requested = body.load()
     replay = idempotency.find_replay()
@@ -118,7 +118,7 @@ def list_campaign_coupons(program_id: str) -> Mapping[str, object]:
 @blueprint.get(f"{_COUPONS}/affiliates")
 @operation(_READ, page(_PICKABLE), asks=PickQuery(), refuses=("404 not_found",), may_lag="answer")
 def list_coupon_affiliates(program_id: str) -> Mapping[str, object]:
-    """List a campaign's approved affiliates, newest first; with `couponId` also who may mint from it and who did."""
+    """List a campaign's approved affiliates, newest first; with `couponId` also whether each may mint or has minted."""
     query, of_program = body.query(), _program_key(program_id)
     page_request, coupon_id = paging.read_page_request(query), query["coupon_id"]
     with db.unit_of_work(guards.organization_id()):
@@ -151,9 +151,9 @@ def get_campaign_coupon(program_id: str, coupon_id: str) -> Mapping[str, object]
     refuses=("400 invalid_request", "404 not_found", "409 invalid_status_transition"),
 )
 def change_campaign_coupon(program_id: str, coupon_id: str) -> Response:
-    """Change who may mint from a coupon, how many codes, its name, or whether it wins over clicks. 200 with it.
+    """Change who may mint from a coupon, how many codes, its name, or whether it wins over clicks. 200 with the coupon.
 
-    What it takes off never changes. Affiliates who are taken off the allow-list lose the codes that they minted.
+    The discount cannot change. Affiliates who are removed from the allow-list lose the codes that they minted.
     """
     of_program, wanted_id = _program_key(program_id), path.uuid(coupon_id, "coupon")
     with db.unit_of_work(guards.organization_id()):
@@ -180,14 +180,14 @@ def _refuse_changed_discount(fixed: Mapping[str, Any], record: Mapping[str, Any]
     for name, value in fixed.items():
         key = _RECORD.fields[name].data_key or name
         if value != record[key]:
-            message = f"{key} never changes; archive the coupon and create a new one."
+            message = f"{key} cannot be changed. Archive the coupon and create a new one."
             raise Refused(400, "invalid_request", message, field=key)
 
 
 @blueprint.post(f"{_COUPON}/archive")
 @operation(_WRITE, object_of(_RECORD), refuses=("404 not_found", "409 invalid_status_transition"))
 def archive_campaign_coupon(program_id: str, coupon_id: str) -> Response:
-    """End a coupon and all its codes. 200 with it; `archive.pending` says how many are still ending at the gateway."""
+    """End a coupon and all its codes. 200 with the coupon; `archive.pending` counts codes still live at the gateway."""
     of_program, wanted_id = _program_key(program_id), path.uuid(coupon_id, "coupon")
     answer = idempotency.run_once(lambda: _archive(of_program, wanted_id))
     wake_relay()
@@ -232,7 +232,7 @@ def _find(of_program: Mapping[str, UUID], coupon_id: UUID) -> Mapping[str, Any]:
 
 
 def serialize(counted: CountedCoupon) -> Mapping[str, Any]:
-    """Return a coupon as it is shown."""
+    """Return the JSON of a coupon."""
     coupon = counted.coupon
     record: Mapping[str, Any] = _RECORD.dump(
         {

@@ -1,4 +1,4 @@
-"""Codes of the affiliate who signed in, in every campaign that has them.
+"""Codes of the affiliate who signed in, in all their campaigns.
 
 Source: tracking spec, "Coupons" (self-mint).
 """
@@ -43,9 +43,9 @@ _MINTABLE = MintableCouponRecord()
     refuses=(*code_requests.MINT_REFUSALS, "403 affiliate_not_active", "403 self_mint_disabled", "403 not_granted"),
 )
 def mint_own_coupon() -> Response:
-    """Mint a code of a coupon whose brand lets the caller do so. 201 with it.
+    """Mint a code of a coupon from which the caller may mint. 201 with the code.
 
-    After a 503 it may have been made: repeat the request, or look at the list in a minute.
+    After a 503 it may exist: repeat the request, or look at the list in a minute.
     """
     requested = body.load()
     affiliate = _find_affiliate(requested["campaign_coupon_id"])
@@ -62,9 +62,9 @@ def mint_own_coupon() -> Response:
 
 
 def _find_affiliate(coupon_id: UUID) -> Affiliate:
-    """Return the affiliate that the caller is in a coupon's campaign.
+    """Return the caller's affiliate in a coupon's campaign.
 
-    Raises Refused: 404 not_found where they are none; 403 affiliate_not_active.
+    Raises Refused: 404 not_found if they are not in it; 403 affiliate_not_active.
     """
     account_id, email = _caller()
     with db.any_org_work():
@@ -77,7 +77,7 @@ def _find_affiliate(coupon_id: UUID) -> Affiliate:
     if seat is None:
         raise _not_found("coupon", coupon_id)
     if seat.status != AffiliateStatus.Approved:
-        message = f"Your place in this campaign is {seat.status}, not Approved."
+        message = f"Your status in this campaign is {seat.status}, not Approved."
         raise Refused(403, "affiliate_not_active", message)
     with db.unit_of_work(seat.organization_id):
         affiliate = affiliates.find(organization_id=seat.organization_id, affiliate_id=seat.affiliate_id)
@@ -112,7 +112,7 @@ def list_mintable_coupons() -> Response:
 @blueprint.delete("/api/me/coupons/<code_id>")
 @operation(_WRITE, status=204, refuses=("404 not_found",))
 def delete_own_coupon(code_id: str) -> Response:
-    """Delete one of the caller's codes: it ends here and where it was minted. 204."""
+    """Delete one of the caller's codes here and where it was minted. 204."""
     wanted_id, now = path.uuid(code_id, "code"), clock.now()
     account_id, email = _caller()
     with db.any_org_work():

@@ -1,4 +1,4 @@
-"""Creator deals, as the affiliate who signed in answers them. Deals of every brand that they work for; no drafts."""
+"""Creator deals of the affiliate who signed in, with all their brands, without drafts."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -59,7 +59,7 @@ def get_own_deal(deal_id: str) -> Mapping[str, object]:
 @blueprint.post("/api/me/deals/<deal_id>/accept")
 @operation(_WRITE, object_of(_RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def accept_deal(deal_id: str) -> Response:
-    """Accept an offered deal. 200 with it, Accepted; work begins once it is Funded."""
+    """Accept an offered deal. 200 with the deal, Accepted; work begins once it is Funded."""
     body.load_optional()
     return _decide(offer.lock, deal_id, "deal.accepted", lambda deal, now: offer.accept(deal, now=now))
 
@@ -67,7 +67,7 @@ def accept_deal(deal_id: str) -> Response:
 @blueprint.post("/api/me/deals/<deal_id>/decline")
 @operation(_WRITE, object_of(_RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def decline_deal(deal_id: str) -> Response:
-    """Decline an offered deal. 200 with it, Declined."""
+    """Decline an offered deal. 200 with the deal, Declined."""
     body.load_optional()
     return _decide(offer.lock, deal_id, "deal.declined", lambda deal, now: offer.decline(deal, now=now))
 
@@ -77,9 +77,9 @@ def decline_deal(deal_id: str) -> Response:
     _WRITE, object_of(_RECORD), takes=SubmissionBody(), refuses=("404 not_found", "409 invalid_status_transition")
 )
 def submit_milestone(deal_id: str, seq: str) -> Response:
-    """Hand in a funded milestone: where the work can be seen. 200 with the deal.
+    """Submit a funded milestone with the addresses of the work. 200 with the deal.
 
-    It is released by itself at its `autoReleaseAt`, seven days later, unless the brand decides before.
+    It is released automatically at its `autoReleaseAt`, seven days later, unless the brand decides before.
     """
     number, requested = path.number(seq, "milestone"), body.load()
     return _decide(
@@ -117,7 +117,7 @@ def dispute_own_milestone(deal_id: str, seq: str) -> Response:
 def _decide(
     lock: Callable[..., Deal], deal_id: str, action: str, act: Callable[[Deal, datetime], object], **details: object
 ) -> Response:
-    """Answer with a deal of the caller's after something was done to it, behind a lock; leaves an audit entry."""
+    """Lock a deal of the caller, run `act` on it, record an audit entry, and return the deal."""
     wanted_id = path.uuid(deal_id, "deal")
     account_id, email = _caller()
     with db.any_org_work():
@@ -152,6 +152,6 @@ def _audit(action: str, before: Deal, now: datetime, details: Mapping[str, objec
 
 
 def _caller() -> tuple[UUID | None, str | None]:
-    """Return the caller's account and their email, if it is theirs for certain."""
+    """Return the caller's account id, and their email if it is verified."""
     account = guards.account()
     return account.id, account.email if account.is_email_verified else None

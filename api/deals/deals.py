@@ -1,4 +1,4 @@
-"""Creator deals, as the brand drafts them, offers them, withdraws them and has them charged."""
+"""Creator deals: drafts, offers and withdrawals by the brand."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -25,7 +25,7 @@ from schemas.deals.deal import BrandDealRecord, DealBody, DealsQuery
 blueprint = Blueprint("deals", __name__)
 
 _READ = Guard(audience="brand", plan=plans.Tier.Starter)
-#: Who drafts and offers deals, and decides about milestones.
+#: The guard for drafting and offering deals and for deciding about milestones.
 WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter)
 RECORD = BrandDealRecord()
 
@@ -47,9 +47,9 @@ RECORD = BrandDealRecord()
     ),
 )
 def create_deal() -> Response:
-    """Draft a deal: a fixed fee for an affiliate in milestones. 201 with it.
+    """Draft a deal: a fixed fee for an affiliate in milestones. 201 with the deal.
 
-    Its affiliate sees it once it is offered.
+    The affiliate sees it once it is offered.
     """
     requested = body.load()
     return idempotency.run_once(lambda: _create(requested))
@@ -100,12 +100,12 @@ def offer_deal(deal_id: str) -> Response:
 @blueprint.post("/api/v1/deals/<deal_id>/cancel")
 @operation(WRITE, object_of(RECORD), takes=Nothing(), refuses=("404 not_found", "409 invalid_status_transition"))
 def cancel_deal(deal_id: str) -> Response:
-    """Withdraw a deal that was not funded. 200 with it, Cancelled."""
+    """Withdraw a deal that was not funded. 200 with the deal, Cancelled."""
     return decide(deal_id, "deal.cancelled", offer.cancel)
 
 
 def decide(deal_id: str, action: str, act: Callable[..., object]) -> Response:
-    """Answer with a deal after `act(deal, now=)` has done something to it, locked; leaves an audit entry."""
+    """Lock a deal, run `act(deal, now=)`, record an audit entry, and return the deal."""
     wanted_id = path.uuid(deal_id, "deal")
     body.load_optional()
 
@@ -119,7 +119,7 @@ def decide(deal_id: str, action: str, act: Callable[..., object]) -> Response:
 
 
 def audit_change(action: str, before: Deal, now: datetime, **details: object) -> Mapping[str, object]:
-    """Return a deal as it is now; stage the entry that tells how it was changed, with what was `said` of it."""
+    """Stage the audit entry of a change with its `details`, and return the JSON of the deal as it is now."""
     record = serialize(before.id)
     after = {"status": record["status"], **details}
     audit.record(action, before.id, before={"status": before.status}, after=after, now=now)
@@ -127,7 +127,7 @@ def audit_change(action: str, before: Deal, now: datetime, **details: object) ->
 
 
 def serialize(deal_id: UUID) -> Mapping[str, object]:
-    """Return a deal of the caller's organization as the brand sees it, or refuse with 404 not_found."""
+    """Return the JSON of a deal of the caller's organization. Raises Refused 404 not_found."""
     deal = lists.find(organization_id=guards.organization_id(), deal_id=deal_id)
     if deal is None:
         raise not_found("deal", deal_id)

@@ -1,4 +1,4 @@
-"""Creator deals, as the brand pays for them: the charge, and what becomes of each milestone."""
+"""Creator deals: the charge of the brand, and its decisions about milestones."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -42,10 +42,10 @@ _REFUSALS = ("404 not_found", "409 invalid_status_transition")
     ),
 )
 def fund_deal(deal_id: str) -> Response:
-    """Have the brand charged for an accepted deal: its milestones, and the take on top. 200 with it.
+    """Charge the brand for an accepted deal: its milestones, and the take on top. 200 with the deal.
 
-    The source is asked at once, and as often as it takes; the deal is Funded when it says that the charge went through.
-    While it has not said, `chargeState` says so; a refused charge can be asked for again.
+    The funding source is called at once, and again until it confirms the charge; then the deal is Funded. Until then
+    `chargeState` shows the state; a refused charge can be repeated.
     """
     body.load_optional()
     return _decide(money.lock, deal_id, "deal.charged", lambda deal, now: fund.start(deal, now=now))
@@ -118,7 +118,7 @@ def dispute_milestone(deal_id: str, seq: str) -> Response:
 def _decide(
     lock: Callable[..., Deal], deal_id: str, action: str, act: Callable[[Deal, datetime], Any], **details: object
 ) -> Response:
-    """Answer with a deal after something was done to it, behind a lock of its own; leaves an audit entry."""
+    """Lock a deal with `lock`, run `act` on it, record an audit entry, and return the deal."""
     wanted_id = path.uuid(deal_id, "deal")
 
     def work() -> idempotency.Answer:

@@ -1,4 +1,4 @@
-"""The conversions that credit an affiliate and the payouts to them, as the frame of a brand's site shows them."""
+"""Conversions and payouts of an affiliate, for the embedded page on a brand's site."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ _PAYOUT = EmbedPayoutRecord()
 @blueprint.get("/api/v1/embed/me/conversions")
 @operation(_READ, page(EmbedConversionRecord()), asks=PageQuery(), may_lag="answer")
 def list_embedded_conversions() -> Mapping[str, object]:
-    """List what credits the affiliate, newest first; nothing of the buyers, no test sales. Budget: 1 statement."""
+    """List the affiliate's conversions, newest first, without buyers and test sales. Budget: 1 statement."""
     page_request, viewer, now = paging.read_page_request(body.query()), guards.viewer(), clock.now()
     with db.unit_of_work(viewer.organization_id):
         rows = earnings.list_of_affiliate(

@@ -1,10 +1,11 @@
-"""Embed tokens, as a brand makes and ends them; one for each affiliate.
+"""Embed tokens, which a brand creates and revokes; one per affiliate.
 
 Source: core spec, "Endpoints" (embed token endpoints), section 5 "Plan gates".
 """
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from flask import Blueprint, Response
 
@@ -24,11 +25,11 @@ from schemas.embed.token import EmbedTokenBody, EmbedTokenRecord, EmbedTokensQue
 
 blueprint = Blueprint("embed_tokens", __name__)
 
-# Whoever may list them may make one, so reading asks for as much.
+# A token can be created by every caller who can list them, so listing needs the same access.
 _GUARD = Guard(audience="brand", scope="read_write", plan=plans.Tier.Growth, closed_cors=True)
 _RECORD = EmbedTokenRecord(exclude=("embed_url",))
 _OWN = EmbedTokenRecord(exclude=("embed_url", "affiliate_name", "affiliate_email"))
-# Of whom it is for, the log keeps the id alone.
+# Of the affiliate, the audit log stores only the id.
 _AUDITED = EmbedTokenRecord(only=("id", "affiliate_id", "allowed_origins", "expires_at"))
 
 
@@ -49,14 +50,14 @@ _AUDITED = EmbedTokenRecord(only=("id", "affiliate_id", "allowed_origins", "expi
     shows_secret=True,
 )
 def create_embed_token() -> Response:
-    """Make the token of an affiliate, with which your site shows them what they have here.
+    """Create the embed token of an affiliate, with which your site shows them their data.
 
-    201 with a new one; 200 with the same token where one is live: its origins are replaced, its end stays. `rotate`
-    ends the one that is live at once and makes another.
+    201 with a new token; 200 with the same token if one is live: its origins are replaced, its expiry stays. `rotate`
+    revokes the live token at once and creates another.
     """
     requested = body.load()
     answer = idempotency.run_once(lambda: _create(requested))
-    if requested["rotate"]:  # nothing else ends a token, and servers ask for theirs all the time
+    if requested["rotate"]:  # nothing else ends a token, and servers request theirs all the time
         callers.clear_cache()
     return answer
 
@@ -103,7 +104,7 @@ def list_embed_tokens() -> Mapping[str, object]:
 @blueprint.delete("/api/v1/embed/tokens/<token_id>")
 @operation(_GUARD, status=204, refuses=("404 not_found",))
 def delete_embed_token(token_id: str) -> Response:
-    """End a token at once: its page is gone, and what holds it is refused. 204."""
+    """Revoke a token at once: its page disappears, and requests with it are refused. 204."""
     now, wanted_id = clock.now(), path.uuid(token_id, "embed token")
     with db.unit_of_work(guards.organization_id()):
         ended = embed_tokens.revoke(organization_id=guards.organization_id(), token_id=wanted_id, at=now)
@@ -116,3 +117,13 @@ def delete_embed_token(token_id: str) -> Response:
 
 def _with_url(record: dict[str, Any]) -> dict[str, Any]:
     return {**record, "embedUrl": f"{settings.current().web.url}/embed/{record['id']}"}
+
+
+def find_frame_origins(embed_id: str) -> tuple[str, ...]:
+    """Return the origins that may frame the page of a live token; none for any other text. Budget: 1 statement."""
+    try:
+        token_id = UUID(embed_id)
+    except ValueError:
+        return ()
+    with db.any_org_work():
+        return embed_tokens.any_org_find_frame_origins(token_id, now=clock.now())

@@ -1,4 +1,4 @@
-"""What an affiliate sees of themselves by an embed token: one program of one brand, and nothing else that they have.
+"""The data of an affiliate for their embed token: one program of one brand, and nothing of their other programs.
 
 Source: core spec, section 8 "Limits" (affiliate links).
 """
@@ -40,9 +40,9 @@ _DAY = EmbedDayRecord()
 @blueprint.get("/api/v1/embed/me")
 @operation(_READ, object_of(EmbedMeRecord()), asks=EmbedDaysQuery())
 def get_embedded_self() -> Mapping[str, object]:
-    """Show an affiliate what they have: terms, links, balances, and what each of the last days brought.
+    """Show the affiliate's terms, links and balances, and the numbers of each of the last days.
 
-    Budget: 7 statements, one more where the program pays for recruiting.
+    Budget: 7 statements, one more if the program pays for recruiting.
     """
     viewer, now, number = guards.viewer(), clock.now(), body.query()["days"]
     with db.unit_of_work(viewer.organization_id):
@@ -72,7 +72,7 @@ def _find_rows(viewer: FrameViewer, number: int, now: datetime) -> FramedRows:
 @blueprint.get("/api/v1/embed/me/series")
 @operation(_READ, array(_DAY), asks=EmbedDaysQuery(), may_lag="answer")
 def list_embedded_days() -> Response:
-    """Show an affiliate what each of the last days (UTC) brought. Budget: 1 statement."""
+    """List the affiliate's numbers of each of the last days (UTC). Budget: 1 statement."""
     viewer = guards.viewer()
     with db.unit_of_work(viewer.organization_id):
         days = _count_days(viewer, body.query()["days"], clock.now())
@@ -88,7 +88,7 @@ def list_embedded_days() -> Response:
     refuses=("400 slug_reserved", "404 not_found", "409 alias_already_taken", "409 link_limit_reached"),
 )
 def create_embedded_link() -> Response:
-    """Make one more link for the affiliate, unless their program is archived. 201 with it."""
+    """Create a link for the affiliate, unless their program is archived. 201 with the link."""
     requested, viewer = body.load_optional(), guards.viewer()
     return idempotency.run_once(lambda: _create(viewer, requested["alias"]), organization_id=viewer.organization_id)
 
@@ -120,7 +120,7 @@ def _count_days(viewer: FrameViewer, number: int, now: datetime) -> list[KeyedNu
 
 
 def _recruiting_url(viewer: FrameViewer) -> str | None:
-    """Return the address that recruits; None while the brand has no portal that it could lead to."""
+    """Return the affiliate's recruiting address; None while the brand has no portal."""
     try:
         invitation = recruiting.invitation(organization_id=viewer.organization_id, affiliate_id=viewer.affiliate_id)
     except Refused:

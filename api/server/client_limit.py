@@ -1,15 +1,15 @@
-"""How many clients a process may have: as many as it is told, unless the system gives it fewer descriptors."""
+"""The maximum number of clients of a process: as configured, unless the system allows fewer descriptors."""
 
 import resource
 from contextlib import suppress
 
-# The descriptors that are left to everything but clients.
+# Descriptors that are reserved for everything except clients.
 _OTHER_FILES = 256
 _MIN_CLIENTS = 64
 
 
 def max_clients(configured: int) -> int:
-    """Return how many clients may be connected, after asking the system for as many descriptors as that takes."""
+    """Raise the system's limit of descriptors as far as needed and return how many clients may be connected."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = configured + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:

@@ -38,7 +38,7 @@ class FastRequest(Protocol):
         """Return the response for a reply; None if the application has to answer after all."""
 
     def hand_over(self, error: RedisError) -> object:
-        """Return what the application needs to answer when the reply never came; it finds it as `handover`."""
+        """Return what the application needs to answer when no reply came; it reads it as `handover`."""
 
 
 @dataclass(frozen=True, slots=True)

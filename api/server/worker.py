@@ -196,7 +196,7 @@ class EventLoopWorker(ThreadWorker):
         request, rest = conn.message.split()
         is_chunked = conn.message.is_chunked
         self._held_bytes -= len(conn.message)
-        conn.message = RequestBytes()  # its bytes are copied by now
+        conn.message = RequestBytes()  # its bytes have been copied
         if conn.is_bulky:
             conn.dispatched_bytes = len(request)
             self._held_bytes += conn.dispatched_bytes

@@ -1,6 +1,6 @@
-"""A call that the model wants: one that looks is made at once, as the person; one that writes is made ready.
+"""Tool calls of the model: read calls run at once, as the person; write calls are prepared for confirmation.
 
-Whatever the model sent, what comes back is a result for it to read, or a preview for the person.
+For any call of the model the outcome is a result that it reads, or a preview for the person.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from pipelines.copilot.looking import Outcome
 
 
 def run_calls(calls: list[Mapping[str, Any]]) -> list[Outcome]:
-    """Return what comes of the calls of a reply, in their order. Raises Refused (401) for somebody who is gone."""
+    """Return the outcomes of the calls of a reply, in their order. Raises Refused (401) if the person has no access."""
     caller, tools = toolbox.operation_caller(), toolbox.list_tools()
     return [_run_call(call, tools, caller) for call in calls]
 
@@ -33,7 +33,9 @@ def _run_call(call: Mapping[str, Any], tools: Mapping[str, BoundTool], caller: T
     except Refused as refusal:
         if refusal.status == 401:
             raise
-        shown = refusal if refusal.code else Refused(refusal.status, "forbidden", "This person may not do it.")
+        shown = (
+            refusal if refusal.code else Refused(refusal.status, "forbidden", "This person is not allowed to do this.")
+        )
         return Outcome(call, result=_result_text(call, asker.refused(shown)))
 
 
@@ -42,7 +44,7 @@ def _run_tool(call: Mapping[str, Any], tools: Mapping[str, BoundTool], caller: T
     if bound is None:
         raise Refused(404, "unknown_tool", f"There is no tool {call['tool']}.")
     if bound.tool.signed:
-        raise Refused(403, "forbidden", f"The tool {bound.tool.name} is not open to people.")
+        raise Refused(403, "forbidden", f"People cannot use the tool {bound.tool.name}.")
     if call["arguments"] is None:
         raise Refused(400, "invalid_request", "The arguments are not one JSON object of bounded length.")
     arguments_sent = drop_confirmation(call["arguments"])
@@ -59,12 +61,12 @@ def _run_tool(call: Mapping[str, Any], tools: Mapping[str, BoundTool], caller: T
 
 
 def drop_confirmation(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments without a confirmation, which no model can give."""
+    """Return arguments without the confirmation, which a model cannot give."""
     return {name: value for name, value in arguments.items() if name != CONFIRM_TOKEN}
 
 
 def _result_text(call: Mapping[str, Any], answer: ToolAnswer) -> str:
-    """Return a result as the model reads it: data of a tool that it named, as JSON."""
+    """Return a tool's result as JSON for the model."""
     payload = {"tool": call["tool"], "isError": answer.is_refusal, "data": results.without_nulls(answer.data)}
     if call.get("left_out"):
         payload["note"] = f"{call['left_out']} more calls of this reply were left out; make fewer at once."
