@@ -135,7 +135,7 @@ def _is_visit(environ: Mapping[str, Any]) -> bool:
 
 def is_over_limit() -> bool:
     """Return whether this process already knows that the sender is over the limit. No round trip."""
-    return _unconfirmed() is None and _sender().limiter.is_full(BUCKET, unknown_senders.sender_network())
+    return _find_handover() is None and _sender().limiter.is_full(BUCKET, unknown_senders.sender_network())
 
 
 def find(address: SlugAddress) -> Link | None:
@@ -161,7 +161,7 @@ def count(link: Link | None, origin: VisitOrigin) -> VisitResult:
 
     Budget: 1 round trip to the stream's server with any outcome, and none to the database.
     """
-    unconfirmed = _unconfirmed()
+    unconfirmed = _find_handover()
     return prepare_visit(_sender(), link, origin).send() if unconfirmed is None else unconfirmed.finish()
 
 
@@ -248,7 +248,7 @@ def _sender() -> VisitSender:
     return VisitSender(request.environ, extensions["limiter"], extensions["click_stream"])
 
 
-def _unconfirmed() -> UnconfirmedVisit | None:
+def _find_handover() -> UnconfirmedVisit | None:
     """Return the visit that the event loop began for this request and could not finish."""
     handover: UnconfirmedVisit | None = getattr(request.environ.get(internal_requests.CONNECTION_KEY), "handover", None)
     return handover

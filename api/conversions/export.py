@@ -72,8 +72,8 @@ def export_conversions() -> Response:
 
 
 def _filters_in_query() -> Mapping[str, object]:
-    known = {field.data_key for field in ExportQuery().fields.values()}
-    return {name: request.args[name] for name in sorted(request.args) if name in known}
+    names = {field.data_key for field in ExportQuery().fields.values()}
+    return {name: request.args[name] for name in sorted(request.args) if name in names}
 
 
 def _generate_csv(

@@ -40,7 +40,7 @@ def serialize_conversation(conversation: CopilotConversation) -> dict[str, Any]:
     proposed = acts.list_of_conversation(conversation.organization_id, conversation.id)
     return {
         **_CONVERSATION.dump(conversation),
-        "entries": [_serialize_entry(one) for one in conversation_entries if one.kind != EntryKind.Result],
+        "entries": [_serialize_entry(entry) for entry in conversation_entries if entry.kind != EntryKind.Result],
         "acts": [_ACT.dump(_with_expiry(act, now)) for act in proposed],
     }
 

@@ -33,10 +33,10 @@ def _run_call(call: Mapping[str, Any], tools: Mapping[str, BoundTool], caller: T
     except Refused as refusal:
         if refusal.status == 401:
             raise
-        shown = (
+        refusal_shown = (
             refusal if refusal.code else Refused(refusal.status, "forbidden", "This person is not allowed to do this.")
         )
-        return Outcome(call, result=_result_text(call, asker.refused(shown)))
+        return Outcome(call, result=_result_text(call, asker.refused(refusal_shown)))
 
 
 def _run_tool(call: Mapping[str, Any], tools: Mapping[str, BoundTool], caller: ToolAsker) -> Outcome:

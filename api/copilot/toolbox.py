@@ -86,4 +86,9 @@ def _without_token(schema: Mapping[str, object]) -> Mapping[str, object]:
     """Return the arguments of a tool without the confirmation, which only the person can give."""
     properties = schema["properties"]
     assert isinstance(properties, dict)
-    return {**schema, "properties": {name: one for name, one in properties.items() if name != CONFIRM_TOKEN}}
+    return {
+        **schema,
+        "properties": {
+            name: schema_of_property for name, schema_of_property in properties.items() if name != CONFIRM_TOKEN
+        },
+    }
