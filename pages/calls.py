@@ -15,7 +15,7 @@ import orjson
 from flask import Flask, Response, current_app, g
 
 from api.access import guards, persons
-from api.edge import nested
+from api.edge import internal_requests
 from domain.refused import Refused
 from pages import session
 
@@ -113,13 +113,13 @@ def _sent(
     carried: Mapping[str, object],
 ) -> Response:
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # what it has found is kept by it
-    return nested.ask(
+    return internal_requests.send(
         _endpoint(app, view),
         path=path,
         query=_query(query or {}),
         body=_encoded(body) if body is not None else b"",
         headers={"Idempotency-Key": key} if key is not None else None,
-        carried=carried,
+        extra_environ=carried,
     )
 
 
@@ -164,7 +164,7 @@ def may(operation: View | str) -> bool:
     """
     if isinstance(operation, str):
         operation = next(view for view in g.screen_uses if view.__name__ == operation)
-    return guards.may(_guard(operation), session.person())
+    return guards.is_allowed(_guard(operation), session.person())
 
 
 def _guard(view: Any) -> guards.Guard:

@@ -10,9 +10,9 @@ from uuid import UUID
 from flask import Response, current_app, g, request
 from werkzeug.exceptions import HTTPException
 
-from api import kept_forms
+from api import saved_forms
 from api.access.persons import Person
-from api.kept_forms import WaitingForm
+from api.saved_forms import SavedForm
 from pages import navigation, session
 from pages.forms import FormState
 
@@ -35,9 +35,9 @@ def page() -> str:
 def keep(answer: Response) -> None:
     """Have the browser keep what this request sent. What is too long for a cookie is not kept."""
     values = {name: typed for name, typed in request.form.lists() if not name.startswith("_")}
-    sealed = kept_forms.seal(WaitingForm(page(), values), owner=_owner_of(session.person()))
+    sealed = saved_forms.seal(SavedForm(page(), values), owner=_owner_of(session.person()))
     if len(sealed) <= _LONGEST:
-        lasts_s = int(kept_forms.LASTS.total_seconds())
+        lasts_s = int(saved_forms.LIFETIME.total_seconds())
         is_secure = session.is_secure()
         answer.set_cookie(_name(), sealed, lasts_s, path=_PATH, secure=is_secure, httponly=True, samesite="Lax")
 
@@ -84,9 +84,9 @@ def _owner_of(person: Person) -> str:
     return owner(person.kind, person.subject, person.member.organization_id if person.member else None)
 
 
-def _found(whose: str) -> WaitingForm | None:
+def _found(whose: str) -> SavedForm | None:
     sealed = request.cookies.get(_name())
-    return kept_forms.unseal(sealed, owner=whose) if sealed else None
+    return saved_forms.unseal(sealed, owner=whose) if sealed else None
 
 
 def _is_page(path: str) -> bool:

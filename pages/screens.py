@@ -188,7 +188,7 @@ def _elsewhere(kind: PersonKind) -> Response | None:
     if person.kind != kind:
         raise Refused(403)
     if person.is_due and request.method == "GET" and not request.headers.get("HX-Request"):
-        by = sessions.provided_by(kind)
+        by = sessions.provider_of_kind(kind)
         return sent_on(f"/sign-in/with/{by}?{urlencode({'next': request.full_path.removesuffix('?')})}")
     return None
 

@@ -21,7 +21,7 @@ def present() -> Person | None:
     """Return who is signed in; None when nobody is. Looked up once a request."""
     found: Person | None = g.get("person", _UNSET)
     if found is _UNSET:
-        found = g.person = persons.of_cookie(cookie())
+        found = g.person = persons.find_by_cookie(cookie())
     return found
 
 

@@ -14,9 +14,9 @@ from adapters import clock
 from adapters.clicks import visitors
 from adapters.fraud import human_check
 from api.access.guards import Guard
-from api.edge import answers, body
-from api.edge.operations import one, operation
-from api.edge.wake import wake_relay
+from api.edge import body, idempotency
+from api.edge.operations import object_of, operation
+from api.edge.relay_waker import wake_relay
 from domain.clicks import raw_click
 from domain.fraud import Verdict
 from domain.refused import Refused
@@ -45,7 +45,7 @@ REFUSES = (
 
 
 @blueprint.post("/api/v1/lead")
-@operation(_PUBLIC, one(_ANSWER), takes=PaidLeadBody(), refuses=REFUSES)
+@operation(_PUBLIC, object_of(_ANSWER), takes=PaidLeadBody(), refuses=REFUSES)
 def create_paid_lead() -> Response:
     """Take a lead from a form. 200 with the same answer, whether it is new, known or held back for a look."""
     try:
@@ -90,7 +90,7 @@ def take(link: Link, posted: Mapping[str, Any]) -> Response:
     with db.unit_of_work(link.organization_id):
         case = paid_leads.prepare(link=link, lead=posted, visit=_visit(), now=now)
     verdict = paid_leads.judge(case)
-    answer = answers.once(lambda: _record(case, verdict), organization_id=link.organization_id)
+    answer = idempotency.run_once(lambda: _record(case, verdict), organization_id=link.organization_id)
     wake_relay()
     return answer
 

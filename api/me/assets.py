@@ -31,7 +31,7 @@ def list_own_assets() -> Mapping[str, object]:
     Budget: 1 statement.
     """
     query, account = body.query(), guards.account()
-    asked = paging.wanted(query)
+    asked = paging.read_page_request(query)
     with db.any_org_work():
         rows = assets.any_org_list_own(
             account_id=account.id,
@@ -40,7 +40,7 @@ def list_own_assets() -> Mapping[str, object]:
             after=asked.after,
             limit=asked.limit,
         )
-    return paging.envelope(asked, rows, lambda some: [_shown(row) for row in some])
+    return paging.serialize_page(asked, rows, lambda some: [_shown(row) for row in some])
 
 
 @blueprint.get(f"{_ASSETS}/<asset_id>/file")

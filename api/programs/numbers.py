@@ -11,7 +11,7 @@ from adapters import clock
 from api.access import guards
 from api.access.guards import Guard
 from api.edge import body, path
-from api.edge.operations import array, one, operation
+from api.edge.operations import array, object_of, operation
 from domain.organization import plans
 from models import db
 from pipelines.programs import numbers
@@ -46,7 +46,7 @@ def list_program_stats() -> Response:
 
 
 @blueprint.get("/api/v1/programs/<program_id>/tracking-status")
-@operation(_READ, one(_TRACKING), refuses=("404 not_found",))
+@operation(_READ, object_of(_TRACKING), refuses=("404 not_found",))
 def get_tracking_status(program_id: str) -> dict[str, Any]:
     """Show whether a program's tracking was seen to work."""
     wanted_id = path.uuid(program_id, "program")
@@ -68,7 +68,7 @@ def list_recent_events(program_id: str) -> Response:
 
 
 @blueprint.get("/api/v1/programs/<program_id>/budget-status")
-@operation(_READ, one(_BUDGET), refuses=("404 not_found",))
+@operation(_READ, object_of(_BUDGET), refuses=("404 not_found",))
 def get_budget_status(program_id: str) -> dict[str, Any]:
     """Show what a program spent on clicks and leads beside its budget."""
     wanted_id = path.uuid(program_id, "program")

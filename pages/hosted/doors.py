@@ -36,7 +36,7 @@ _WRONG = {
 @operation(_SENDING, documents.HTML, status=302, refuses=("404",))
 def show_thanks(program: str) -> Response:
     """Send a buyer on to the page on which the brand thanks them, with what the checkout added to the address."""
-    url = checkout_door.thank_you(program)
+    url = checkout_door.thank_you_url(program)
     return _nowhere() if url is None else _sent_on(url, 302)
 
 
@@ -50,28 +50,28 @@ def open_door(program: str, slug: str) -> Response:
     link = checkout_door.open_link(program, slug)
     if link is None:
         return _nowhere()
-    if link.door_mode == checkout_door.EMAIL:
-        return _asked(checkout_door.form(link))
-    return _sent_on(checkout_door.checkout(link), 302)
+    if link.door_mode == checkout_door.EMAIL_MODE:
+        return _asked(checkout_door.build_form(link))
+    return _sent_on(checkout_door.checkout_url(link), 302)
 
 
 @blueprint.post("/door/<program>/<slug>", strict_slashes=False)
 @operation(_SENDING, documents.HTML, status=303, refuses=("404",))
 def send_door_form(program: str, slug: str) -> Response:
     """Take a buyer's email and send them on, or show the form again with what is wrong."""
-    link = checkout_door.find(program, slug)
+    link = checkout_door.find_link(program, slug)
     if link is None:
         return _nowhere()
-    if link.door_mode == checkout_door.EMAIL and not request.form.get(_TRAP):
+    if link.door_mode == checkout_door.EMAIL_MODE and not request.form.get(_TRAP):
         sent = request.form.get("email", "")
         try:
             email = _BODY.load({"email": sent})["email"]
         except ValidationError:
-            return _asked(checkout_door.form(link), sent, wrong="email")
+            return _asked(checkout_door.build_form(link), sent, wrong="email")
         if not checkout_door.is_human(request.form.get("token", "")):
-            return _asked(checkout_door.form(link), sent, wrong="token")
+            return _asked(checkout_door.build_form(link), sent, wrong="token")
         checkout_door.remember_email(link, email)
-    return _sent_on(checkout_door.checkout(link), 303)
+    return _sent_on(checkout_door.checkout_url(link), 303)
 
 
 def _asked(form: DoorForm, sent: str = "", *, wrong: str | None = None) -> Response:

@@ -46,7 +46,7 @@ def ask_for_link() -> Response:
     except ValidationError:
         return _show(forms.form_with_errors({"email": _WRONG_EMAIL}))
     asked = secrets.token_urlsafe(32)
-    sessions.ask_for_link(email=email, asked=asked, back=leading.wanted(request.form))
+    sessions.request_link(email=email, request_cookie=asked, back=leading.wanted(request.form))
     answer = screens.sent_on("/sign-in/asked")
     is_secure = session.is_secure()
     answer.set_cookie(_asked_name(), asked, _ASKED_S, path="/", secure=is_secure, httponly=True, samesite="Lax")
@@ -115,7 +115,7 @@ def choose_theme() -> Response:
 
 def _show(form: FormState) -> Response:
     is_again = session.present() is not None and kept.is_there()
-    providers = sessions.providers()
+    providers = sessions.list_providers()
     ways = {kind for kind, _ in providers} | {kind for kind in _MOST_PEOPLE if sessions.gives_links(kind)}
     return screens.show(
         "sign_in.html",
@@ -141,7 +141,7 @@ def _address_of(kind: str, form: FormState) -> str:
 def _signed_in(token: str, *, is_sure: bool) -> Response | None:
     """Return the answer that begins a link's session; None where the link is not good, or not yet."""
     asked = request.cookies.get(_asked_name())
-    begun = sessions.open_link(token, cookie=session.cookie(), asked=asked, is_sure=is_sure)
+    begun = sessions.open_link(token, cookie=session.cookie(), request_cookie=asked, is_sure=is_sure)
     if begun is None:
         return None
     answer = leading.on(begun, wanted=leading.wanted(request.args))

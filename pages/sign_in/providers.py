@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 
 from api import provider_sign_in
-from api.provider_sign_in import NotSignedIn
+from api.provider_sign_in import SignInFailed
 from domain.refused import Refused
 from pages import screens, session
 from pages.screens import open_page
@@ -34,8 +34,8 @@ def sign_in_with(by: str) -> Response:
         return leading.ahead()
     is_again = request.args.get("again") == "1"
     try:
-        trip = provider_sign_in.leave(by, back=leading.wanted(request.args), is_again=is_again)
-    except NotSignedIn as error:
+        trip = provider_sign_in.start(by, back=leading.wanted(request.args), is_again=is_again)
+    except SignInFailed as error:
         return _not_signed_in(error)
     if trip is None:
         raise Refused(404, "not_found", "Nobody signs in there.")
@@ -43,10 +43,10 @@ def sign_in_with(by: str) -> Response:
     others = [name for name in request.cookies if _IS_NAME.fullmatch(name.removeprefix(session.prefix()))]
     for name in others if len(others) >= _MOST_AT_ONCE else ():
         _drop(answer, name)
-    lasts_s = int(provider_sign_in.TAKES.total_seconds())
+    lasts_s = int(provider_sign_in.LIFETIME.total_seconds())
     is_secure = session.is_secure()
     answer.set_cookie(
-        _name(trip.state), trip.kept, lasts_s, path=_PATH, secure=is_secure, httponly=True, samesite="Lax"
+        _name(trip.state), trip.sealed, lasts_s, path=_PATH, secure=is_secure, httponly=True, samesite="Lax"
     )
     return answer
 
@@ -64,8 +64,8 @@ def come_back() -> Response:
     name = _name(request.args.get("state", ""))
     kept = request.cookies.get(name)
     try:
-        begun, wanted = provider_sign_in.come_back(kept, request.args, cookie=session.cookie())
-    except NotSignedIn as error:
+        begun, wanted = provider_sign_in.finish(kept, request.args, cookie=session.cookie())
+    except SignInFailed as error:
         answer = _not_signed_in(error)
     else:
         answer = leading.on(begun, wanted=wanted)
@@ -74,7 +74,7 @@ def come_back() -> Response:
     return answer
 
 
-def _not_signed_in(error: NotSignedIn) -> Response:
+def _not_signed_in(error: SignInFailed) -> Response:
     query = f"?{urlencode({'next': error.back})}" if error.back else ""
     status = 503 if error.why == "away" else 403
     return screens.show("not_signed_in.html", status=status, why=error.why, sign_in=f"/sign-in{query}")

@@ -46,7 +46,7 @@ def settle(request: McpRequest, bound: BoundTool, sent: Mapping[str, Any], place
         key = _by_answer(request, bound, sent)
         if key is not None:
             return Confirmation(key)
-    guards.check_standing(bound.operation.guard)
+    guards.check_permissions(bound.operation.guard)
     reader = previews.PreviewReader(request.tools, request.asker)
     try:
         if not previews.is_due(bound, sent, reader):

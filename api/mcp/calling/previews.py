@@ -144,7 +144,7 @@ def check_body(bound: BoundTool, placed: SentArguments) -> None:
     try:
         takes.load(orjson.loads(placed.body) if placed.body else {})
     except ValidationError as error:
-        raise NothingToShow(asker.read(errors.malformed(error))) from error
+        raise NothingToShow(asker.read(errors.validation_response(error))) from error
 
 
 def text(preview: Mapping[str, Any]) -> str:

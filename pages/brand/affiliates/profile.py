@@ -10,7 +10,7 @@ from api.affiliates.balance import get_affiliate_balance
 from api.affiliates.sub_affiliates import list_sub_affiliates
 from api.affiliates.tax_forms import get_tax_form
 from api.conversions.manual import create_conversion
-from api.coupons.codes import list_affiliate_coupons
+from api.coupons.affiliate_coupons import list_affiliate_coupons
 from api.embed.tokens import create_embed_token
 from api.fraud import ban_affiliate
 from api.organization.organization import get_organization

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from api.coupons.campaign import create_campaign_coupon
+from api.coupons.coupons import create_campaign_coupon
 from api.programs.programs import list_programs
 from pages import forms, screens, typed
 from pages.brand import choices

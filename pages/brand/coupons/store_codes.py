@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, request
 
 from api.affiliates.affiliates import list_affiliates
-from api.coupons.codes import create_affiliate_coupon
+from api.coupons.affiliate_coupons import create_affiliate_coupon
 from api.programs.programs import list_programs
 from pages import forms, screens, typed
 from pages.brand import choices
