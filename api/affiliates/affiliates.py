@@ -31,7 +31,7 @@ from schemas.affiliates.affiliate import (
     AffiliateRecord,
     AffiliatesQuery,
     ApplicationsQuery,
-    with_kept_type,
+    with_stored_type,
 )
 
 blueprint = Blueprint("affiliates", __name__)
@@ -140,7 +140,7 @@ def change_affiliate(affiliate_id: str) -> Response:
 def _change(seen: Affiliate, changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     before = deciding.lock_for(seen=seen, changes=changes)
-    changes = with_kept_type(changes, kept=before.custom_commission_type)
+    changes = with_stored_type(changes, stored_type=before.custom_commission_type)
     links = view.links_of(seen.id)
     after = deciding.change(affiliate=before, changes=changes, now=now)
     view.record_change("affiliate.updated", before, after, links, now=now)

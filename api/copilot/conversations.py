@@ -14,7 +14,7 @@ from api.access import guards
 from api.copilot import calls, shown, toolbox
 from api.edge import answers, audit, body, paging, path
 from api.edge.operations import one, operation, page
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.copilot import conversations
 from pipelines.copilot import asking, looking

@@ -15,7 +15,7 @@ from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
 from domain.copilot import prompts
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from pipelines.copilot.asking import Asker
 
 # Whoever may read may ask; what the model then does is looked at by the operations that it asks.

@@ -13,7 +13,7 @@ from api.edge import answers, audit, body, paging, path
 from api.edge.operations import one, operation, page
 from api.edge.wake import wake_relay
 from domain.deals.states import Side
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.deals import deals, lists
 from models.deals.deals import Deal

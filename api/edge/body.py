@@ -13,7 +13,7 @@ from flask import request
 from marshmallow import ValidationError
 
 from api.edge import operations
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.base import Wire
 
 # The largest requests have a thousand rows. Each is one object of up to 16 fields, and callers may add some of theirs.

@@ -16,7 +16,7 @@ from api.edge import answers, body, path
 from api.edge.operations import array, one, operation
 from api.edge.wake import wake_relay
 from api.storefront import answering
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.affiliates import own_applications
 from schemas.me.application import (

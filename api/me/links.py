@@ -16,7 +16,7 @@ from api.access.guards import Guard
 from api.affiliates import view
 from api.edge import answers, audit, body, path
 from api.edge.operations import array, one, operation
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.statuses import AffiliateStatus
 from models import db
 from models.affiliates import own_links, recruits

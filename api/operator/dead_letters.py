@@ -14,7 +14,7 @@ from api.edge import answers, audit, body, paging
 from api.edge.operations import EMPTY, one, operation, page
 from api.edge.wake import wake_relay
 from api.operator.guarding import DECIDE, READ, WRITE
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.jobs import desk
 from models.jobs.desk import DeadFilters, JobRow

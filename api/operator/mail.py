@@ -13,7 +13,7 @@ from api.edge.operations import EMPTY, one, operation, page
 from api.edge.wake import wake_relay
 from api.operator.guarding import READ, WRITE
 from domain.mail import sign_in_links
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.mail import MailMessage, any_org_page
 from pipelines import mail

@@ -9,7 +9,7 @@ from api.edge.operations import EMPTY, array, one, operation
 from api.edge.wake import wake_relay
 from api.operator.guarding import READ, WRITE
 from domain.money.fx_files import BadRates
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.money import fx_rates
 from pipelines import fx_intake

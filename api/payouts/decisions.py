@@ -17,7 +17,7 @@ from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
 from api.payouts.runs import GATES
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.payouts import lists, payouts
 from models.payouts.payouts import Payout

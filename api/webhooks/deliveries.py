@@ -14,7 +14,7 @@ from api.edge import answers, audit, body, paging, path
 from api.edge.operations import one, operation, page
 from api.edge.wake import wake_relay
 from api.webhooks import named
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.webhooks import attempts, outbox
 from models.webhooks.outbox import WantedDeliveries

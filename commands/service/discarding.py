@@ -10,7 +10,7 @@ import click
 from commands import output, trail
 from domain.jobs import QUEUES
 from domain.money import wording
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.jobs import desk
 from models.jobs.desk import DeadFilters, JobRow
 from models.jobs.losses import Leaves

@@ -53,7 +53,7 @@ join (
 
 def stage_draft(planned: PayoutPlan) -> None:
     """Stage the payouts to be of what was claimed, for the affiliates whom the plan pays, with the plan's amounts."""
-    ready, amounts = planned.ready, planned.payouts
+    ready, amounts = planned.ready_candidates, planned.payouts
     payees = {candidate.payee.affiliate_id: candidate.payee for candidate in ready}.values()
     currencies: defaultdict[UUID, list[str]] = defaultdict(list)
     for candidate in ready:

@@ -88,6 +88,6 @@ def _params(whose: DaysOf, days: DayRange) -> dict[str, object]:
         "org": whose.organization_id,
         "program": whose.program_id,
         "affiliate": whose.affiliate_id,
-        "since": days.since,
-        "until": days.until,
+        "since": days.start,
+        "until": days.end,
     }

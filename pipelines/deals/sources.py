@@ -7,7 +7,7 @@ an organization whose operator chose it. A brand that the operator named no cust
 from datetime import datetime
 
 from adapters.funding import base, registry
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.deals.requests import FundingRequest
 from models.organization.organizations import Organization
 from pipelines.deals.sandbox_funding import SandboxFunding

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.deals import deals, desk, milestones, requests
 from models.deals.deals import Deal
 from models.deals.desk import DealSides, DeskRelease

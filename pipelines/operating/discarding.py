@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from domain import jobs
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.gateways import discarded_events
 from models.jobs import desk, discarded, losses
 from models.jobs.desk import DeadFilters, JobRow

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from domain import jobs
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.jobs import desk, processes
 from models.jobs.desk import DeadFilters, JobRow
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.payouts.transfers import Method
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import advisory_locks
 from models.payouts import by_hand
 from models.payouts.by_hand import Listable

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import settings
 from domain.money import currencies
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.organization.organizations import Organization
 from models.payouts.proposals import Proposal
 from pipelines import mail
