@@ -16,7 +16,7 @@ from flask import Flask, Response, current_app, g
 
 from api.access import guards, persons
 from api.edge import internal_requests
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import session
 
 View = Callable[..., Any]

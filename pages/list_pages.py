@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from flask import Response, request
 
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import calls, forms, screens
 from pages.calls import CallAnswer, View
 from pages.forms import FormState

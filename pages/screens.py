@@ -17,7 +17,7 @@ from api import sessions
 from api.access.guards import Guard
 from api.access.persons import PersonKind
 from api.edge.operations import operation
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import calls, documents, forms, kept, navigation, session, statics
 from pages.forms import FormState
 from pages.times import zone

@@ -16,7 +16,7 @@ from adapters import sealing
 from adapters.mail import smtp
 from domain import jobs
 from domain.mail import pace, smtp_address
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import ids, mail
 from models.organization import members
 from pipelines import work

@@ -22,7 +22,7 @@ from api.access.embed_viewers import FrameViewer
 from api.access.persons import Person
 from domain.organization import access, plans
 from domain.organization.access import Role
-from domain.refused import Refused
+from domain.refusals import Refused
 from pipelines.organization.sign_in import SignedInAffiliate
 
 KIB = 1024

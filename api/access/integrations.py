@@ -17,7 +17,7 @@ from adapters.identity import tokens
 from api.access import callers
 from api.access.callers import Caller, RejectedKey
 from domain.organization.access import Role
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from pipelines.organization import sign_in
 

@@ -6,7 +6,7 @@ from flask import request
 from adapters import clock
 from api.access import callers
 from api.access.callers import Caller, RejectedKey
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.webhooks import signing
 
 _log = structlog.get_logger(__name__)

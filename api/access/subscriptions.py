@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from adapters import clock
 from domain.organization import plans
-from domain.refused import Refused
+from domain.refusals import Refused
 
 
 class PlanHolder(Protocol):

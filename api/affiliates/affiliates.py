@@ -31,7 +31,7 @@ from schemas.affiliates.affiliate import (
     AffiliateRecord,
     AffiliatesQuery,
     ApplicationsQuery,
-    with_kept_type,
+    with_stored_type,
 )
 
 blueprint = Blueprint("affiliates", __name__)
@@ -142,7 +142,7 @@ def change_affiliate(affiliate_id: str) -> Response:
 def _change(seen: Affiliate, changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     before = management.lock_for_changes(affiliate=seen, changes=changes)
-    changes = with_kept_type(changes, kept=before.custom_commission_type)
+    changes = with_stored_type(changes, stored_type=before.custom_commission_type)
     links = serializers.list_links(seen.id)
     after = management.change(affiliate=before, changes=changes, now=now)
     serializers.record_change("affiliate.updated", before, after, links, now=now)

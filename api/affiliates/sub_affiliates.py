@@ -13,7 +13,7 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import body, paging, path
 from api.edge.operations import array, object_of, operation, page
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.affiliates import affiliates, recruits
 from models.affiliates.recruits import Recruit

@@ -15,7 +15,7 @@ from api.edge import audit, body, path
 from api.edge.operations import object_of, operation, text
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import db
 from models.affiliates import tax_forms
 from models.affiliates.tax_forms import TaxForm

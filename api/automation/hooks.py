@@ -11,7 +11,7 @@ from api.access.guards import Guard
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import object_of, operation
 from domain.organization import plans
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.webhooks import hooks
 from models.webhooks.endpoints import WebhookEndpoint

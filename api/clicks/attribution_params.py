@@ -14,7 +14,7 @@ from api.edge import audit, body, idempotency
 from api.edge.operations import object_of, operation
 from domain.clicks import attribution_params
 from domain.organization.access import Role
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.organization import organizations
 from models.organization.organizations import Organization

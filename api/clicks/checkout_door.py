@@ -21,7 +21,7 @@ from api.organization import brand_files
 from domain import emails
 from domain.clicks import carriers, raw_click
 from domain.organization import colors
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.clicks import doors
 from models.clicks.public_links import Link

@@ -20,7 +20,7 @@ from api.edge.operations import object_of, operation, text
 from domain import links
 from domain.clicks import raw_click, subid
 from domain.clicks.attribution_params import Params
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.clicks.public_links import Link
 from models.organization import organizations

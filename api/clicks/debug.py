@@ -14,7 +14,7 @@ from api.access import callers
 from api.access.callers import Caller
 from api.clicks import visits
 from api.clicks.visits import VisitOrigin
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import AffiliateStatus
 from models import db
 from models.clicks.public_links import Link

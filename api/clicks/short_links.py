@@ -14,7 +14,7 @@ from domain import links, slugs
 from domain.clicks import carriers, raw_click, subid
 from domain.clicks.attribution_params import Params
 from domain.gateways import referrals
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.clicks.public_links import Link
 from pipelines.clicks import public_links

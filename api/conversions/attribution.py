@@ -14,7 +14,7 @@ from api.edge import path
 from api.edge.operations import object_of, operation
 from api.edge.relay_waker import wake_relay
 from domain.organization import plans
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from pipelines.conversions import credit, settlement
 from schemas.conversions.attribution import AttributionRecord

@@ -14,7 +14,7 @@ from api.edge import body, paging, path
 from api.edge.operations import object_of, operation, page
 from api.edge.relay_waker import wake_relay
 from domain.organization import plans
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.conversions import conversions, lists
 from models.conversions.lists import ConversionFilters

@@ -17,7 +17,7 @@ from api.edge import audit, body, idempotency, path
 from api.edge.operations import array, object_of, operation
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.conversions import uncredited_sales
 from schemas.conversions.uncredited import UncreditedQuery, UncreditedRecord, UncreditedSummary

@@ -13,7 +13,7 @@ from api.edge import path
 from api.edge.operations import object_of, operation
 from api.mcp.asking import arguments, asker, results
 from api.mcp.asking.asker import ToolAnswer
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.copilot.acts import CopilotAct
 from pipelines.copilot import questions

@@ -14,7 +14,7 @@ from api.access import guards
 from api.copilot import serializers, tool_runs, toolbox
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.copilot import conversations
 from pipelines.copilot import questions, tool_calls

@@ -9,7 +9,7 @@ from uuid import UUID
 from adapters import clock
 from api.access import guards
 from domain.copilot.states import ActState, EntryKind
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.copilot import acts, conversations, entries
 from models.copilot.acts import CopilotAct

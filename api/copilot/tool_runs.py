@@ -15,7 +15,7 @@ from api.mcp.asking.asker import ToolAnswer, ToolAsker
 from api.mcp.calling import previews
 from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
 from api.mcp.tools.row import ToolKind
-from domain.refused import Refused
+from domain.refusals import Refused
 from pipelines.copilot.tool_calls import CallOutcome
 
 

@@ -15,7 +15,7 @@ from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
 from domain.copilot import prompts
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from pipelines.copilot.questions import CopilotUser
 
 # Every reader may ask questions; the operations that the model calls check their own guards.

@@ -17,7 +17,7 @@ from api.edge.operations import object_of, operation, page
 from api.edge.relay_waker import wake_relay
 from domain.coupons.discounts import CodeOrigin
 from domain.organization import plans
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.affiliates import affiliates
 from models.affiliates.affiliates import Affiliate

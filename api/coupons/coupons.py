@@ -17,7 +17,7 @@ from api.edge.operations import object_of, operation, page
 from api.edge.relay_waker import wake_relay
 from domain.coupons.discounts import SelfMintMode
 from domain.organization import plans
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.coupons import campaign_coupons
 from models.coupons.campaign_coupons import CampaignCoupon, CountedCoupon

@@ -15,7 +15,7 @@ from models import db
 from models.coupons import campaign_coupons, lists
 from models.coupons.lists import CodeFilters, CreditedCode
 from schemas.coupons.campaign import CampaignCouponRecord, CouponsQuery
-from schemas.coupons.credited import CodesQuery, CreditedCodeRecord
+from schemas.coupons.code_list import CodesQuery, CreditedCodeRecord
 
 blueprint = Blueprint("coupon_codes", __name__)
 

@@ -16,7 +16,7 @@ from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import array, object_of, operation, page
 from api.edge.relay_waker import wake_relay
 from domain.coupons.discounts import CodeOrigin
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import AffiliateStatus
 from models import db
 from models.affiliates import affiliates, recruits

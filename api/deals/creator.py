@@ -13,7 +13,7 @@ from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
 from api.edge.relay_waker import wake_relay
 from domain.deals.states import Side
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.deals import deals, lists
 from models.deals.deals import Deal

@@ -14,7 +14,7 @@ from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.deals import lists
 from models.deals.deals import Deal

@@ -12,7 +12,7 @@ from flask import request
 from marshmallow import ValidationError
 
 from api.edge import operations
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.base import Wire
 
 # The largest requests have a thousand rows, each an object of up to 16 fields, to which callers may add their own.

@@ -14,7 +14,7 @@ from marshmallow import ValidationError
 from werkzeug.exceptions import HTTPException
 
 from domain.deadline import ClientLeft, DeadlineExceeded
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 
 _log = structlog.get_logger(__name__)

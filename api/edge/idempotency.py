@@ -18,7 +18,7 @@ from flask import Response, g, request
 from adapters import sealing
 from api.access import guards
 from api.edge import errors
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.webhooks import signing
 from models import db, ids, stored_answers
 

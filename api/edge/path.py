@@ -3,7 +3,7 @@
 import re
 from uuid import UUID
 
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")

@@ -13,7 +13,7 @@ from domain.organization import plans
 from models import db
 from models.conversions import earnings
 from models.payouts import receipts
-from schemas.embed.own import EmbedConversionRecord, EmbedPayoutRecord, embed_conversion_records
+from schemas.embed.page import EmbedConversionRecord, EmbedPayoutRecord, embed_conversion_records
 from schemas.paging import PageQuery
 
 blueprint = Blueprint("embed_history", __name__)

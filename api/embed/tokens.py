@@ -16,7 +16,7 @@ from api.access.guards import Guard
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
 from domain.organization import plans
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.affiliates import embed_tokens
 from pipelines.affiliates import embed_access

@@ -18,7 +18,7 @@ from api.edge.operations import array, object_of, operation
 from domain.organization import plans
 from domain.programs import daily
 from domain.programs.daily import KeyedNumbers
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.statuses import AffiliateStatus, LinkFormat
 from models import db
 from models.affiliates import affiliates, memberships, tracking_links
@@ -27,8 +27,8 @@ from models.organization import organizations
 from models.programs import own_numbers, programs
 from pipelines.affiliates import affiliate_links, management, recruitment
 from pipelines.payouts import choose_account
-from schemas.embed import own
-from schemas.embed.own import EmbedDayRecord, EmbedDaysQuery, EmbedLinkBody, EmbedLinkRecord, EmbedMeRecord, FramedRows
+from schemas.embed import page
+from schemas.embed.page import EmbedDayRecord, EmbedDaysQuery, EmbedLinkBody, EmbedLinkRecord, EmbedMeRecord, FramedRows
 
 blueprint = Blueprint("embed_own", __name__)
 
@@ -47,7 +47,7 @@ def get_embedded_self() -> Mapping[str, object]:
     viewer, now, number = guards.viewer(), clock.now(), body.query()["days"]
     with db.unit_of_work(viewer.organization_id):
         rows = _find_rows(viewer, number, now)
-    return own.me_record(rows, base_url=settings.current().web.url)
+    return page.me_record(rows, base_url=settings.current().web.url)
 
 
 def _find_rows(viewer: FrameViewer, number: int, now: datetime) -> FramedRows:
@@ -102,7 +102,7 @@ def _create(viewer: FrameViewer, alias: str | None) -> idempotency.Answer:
     if program is None or program.archived_at is not None:
         raise not_found("program", affiliate.program_id)
     link = affiliate_links.add(affiliate=affiliate, alias=alias, format=LinkFormat.Short.value, now=now)
-    (record,) = own.embed_link_records([link], base_url=settings.current().web.url)
+    (record,) = page.embed_link_records([link], base_url=settings.current().web.url)
     audit.record("tracking_link.created", link.id, after=record, now=now, organization_id=organization_id)
     return 201, record
 

@@ -20,7 +20,7 @@ from api.edge.relay_waker import wake_relay
 from domain.gateways.states import ConnectionStatus
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.gateways import connections, web_pixels
 from models.gateways.connections import GatewayConnection

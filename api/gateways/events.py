@@ -17,7 +17,7 @@ from api.edge.relay_waker import wake_relay
 from api.gateways.connections import find, find_in_force
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.gateways import inbox, stats
 from pipelines.gateways import receive, reconcile

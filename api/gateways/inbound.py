@@ -13,7 +13,7 @@ from adapters.gateways.base import GatewayUnreachable, Inbound, NotProved, Prove
 from api.access.guards import KIB, Guard
 from api.edge.operations import operation, text
 from api.edge.relay_waker import wake_relay
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.gateways.connections import GatewayConnection
 from pipelines.gateways import accounts, receive

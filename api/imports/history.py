@@ -15,7 +15,7 @@ from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
 from domain.organization import plans
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.imports import imports
 from pipelines.imports import undo

@@ -19,7 +19,7 @@ from api.edge.operations import object_of, operation
 from api.edge.relay_waker import wake_relay
 from domain.clicks import raw_click
 from domain.fraud import Verdict
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.clicks.public_links import Link
 from pipelines.clicks import public_links

@@ -12,7 +12,7 @@ import settings
 from adapters.identity import tokens
 from api.access.guards import Guard
 from api.edge.operations import object_of, operation
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.mcp import ProtectedResource
 
 blueprint = Blueprint("mcp_metadata", __name__)

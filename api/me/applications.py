@@ -16,7 +16,7 @@ from api.edge import body, idempotency, path
 from api.edge.operations import array, object_of, operation
 from api.edge.relay_waker import wake_relay
 from api.storefront import answering
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.affiliates import own_applications
 from schemas.me.application import (

@@ -10,7 +10,7 @@ from api.access.guards import Guard
 from api.edge import body, paging, path
 from api.edge.operations import operation, page, text
 from api.programs import asset_files
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.programs import assets
 from models.programs.assets import ListedAsset

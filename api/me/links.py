@@ -16,7 +16,7 @@ from api.access.guards import Guard
 from api.affiliates import serializers
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import array, object_of, operation
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.statuses import AffiliateStatus
 from models import db
 from models.affiliates import own_links, recruits

@@ -10,7 +10,7 @@ from api.access import guards
 from api.access.guards import Guard
 from api.edge import body, paging, path
 from api.edge.operations import object_of, operation, page
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.payouts import receipts
 from schemas.me.receipt import OwnPayoutDetail, OwnPayoutRecord, own_payout_detail

@@ -14,7 +14,7 @@ from api.edge import audit, body, idempotency, paging
 from api.edge.operations import EMPTY, object_of, operation, page
 from api.edge.relay_waker import wake_relay
 from api.operator.guarding import DECIDE, READ, WRITE
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.jobs import admin_queries
 from models.jobs.admin_queries import DeadFilters, JobRow

@@ -13,7 +13,7 @@ from api.edge.operations import EMPTY, object_of, operation, page
 from api.edge.relay_waker import wake_relay
 from api.operator.guarding import READ, WRITE
 from domain.mail import sign_in_links
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.mail import MailMessage, any_org_page
 from pipelines import mail

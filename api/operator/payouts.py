@@ -17,7 +17,7 @@ from models.payouts import admin_queries, rail_events
 from pipelines.operating import payout_reviews
 from schemas.operator.money import (
     DoubtfulPayoutRecord,
-    PayoutAskedRecord,
+    PayoutAttemptsRecord,
     RailEventsQuery,
     ReviewedRecord,
     ReviewRunsQuery,
@@ -34,7 +34,7 @@ _RUN = RunForReviewRecord()
 _REVIEWED = ReviewedRecord()
 _DOUBTFUL = DoubtfulPayoutRecord()
 _SETTLED = SettledRecord()
-_ASKED = PayoutAskedRecord()
+_ASKED = PayoutAttemptsRecord()
 _TOLD = ToldEventRecord()
 
 _MOST = 200

@@ -9,7 +9,7 @@ from api.edge.operations import EMPTY, array, object_of, operation
 from api.edge.relay_waker import wake_relay
 from api.operator.guarding import READ, WRITE
 from domain.money.fx_files import BadRates
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.money import fx_rates
 from pipelines import fx_intake

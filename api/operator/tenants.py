@@ -9,7 +9,7 @@ from adapters import clock
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
 from api.operator.guarding import DECIDE, READ
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.organization import organizations, tenants
 from models.organization.organizations import Organization

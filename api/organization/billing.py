@@ -14,7 +14,7 @@ from api.access.guards import Guard
 from api.edge.operations import object_of, operation
 from domain.gateways.names import Gateway
 from domain.organization import plans
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.organization import organizations
 from pipelines.coupons import places

@@ -15,7 +15,7 @@ from api.edge.operations import object_of, operation
 from domain.money import currencies
 from domain.organization import access, plans
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.organization import organizations
 from models.organization.organizations import Organization

@@ -15,7 +15,7 @@ from api.access.guards import FRESH_S, Guard
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import array, object_of, operation
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.organization import api_keys
 from pipelines.organization import key_creation

@@ -11,7 +11,7 @@ from api.access.guards import Guard
 from api.edge import audit, idempotency, path
 from api.edge.operations import array, object_of, operation
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.organization import members, web_sessions
 from models.organization.web_sessions import MemberSession

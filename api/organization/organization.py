@@ -18,7 +18,7 @@ from api.organization import brand_files
 from domain.clicks import attribution_params
 from domain.organization import images
 from domain.organization.access import Role
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import db
 from models.organization import organizations
 from models.organization.organizations import Organization

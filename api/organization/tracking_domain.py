@@ -15,7 +15,7 @@ from api.edge import audit, body, idempotency
 from api.edge.operations import object_of, operation
 from domain.host_proofs.records import DnsReading
 from domain.organization.access import Role
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.organization import organizations
 from pipelines.host_proofs import checks, host_rules

@@ -17,7 +17,7 @@ from api.edge.operations import object_of, operation
 from api.edge.relay_waker import wake_relay
 from api.payouts.runs import GATES
 from domain.organization.access import Role
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.payouts import lists, payouts
 from models.payouts.payouts import Payout

@@ -13,7 +13,7 @@ from api.access.guards import Guard
 from api.edge import body, paging, path
 from api.edge.operations import object_of, operation, page
 from domain.organization import plans
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.payouts import run_lists
 from schemas.paging import PageQuery

@@ -15,7 +15,7 @@ from api.edge.operations import object_of, operation, page, text
 from api.programs import asset_files
 from domain.organization.images import Image
 from domain.programs.assets import MAX_IMAGE_BYTES
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.programs import assets
 from models.programs.assets import ListedAsset

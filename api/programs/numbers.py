@@ -21,7 +21,7 @@ from schemas.programs.numbers import (
     RecentEvent,
     RecentEventsQuery,
     TrackingStatus,
-    limit_of,
+    event_limit,
     recent_events,
 )
 
@@ -61,7 +61,7 @@ def get_tracking_status(program_id: str) -> dict[str, Any]:
 def list_recent_events(program_id: str) -> Response:
     """Show a program's last clicks and conversions, newest first."""
     wanted_id = path.uuid(program_id, "program")
-    limit = limit_of(body.query())
+    limit = event_limit(body.query())
     with db.unit_of_work(guards.organization_id()):
         found = numbers.recent_events(organization_id=guards.organization_id(), program_id=wanted_id, limit=limit)
     return jsonify(recent_events(found))

@@ -14,7 +14,7 @@ from api.access.guards import Guard
 from api.edge import audit, body, idempotency, path
 from api.edge.operations import object_of, operation
 from domain.organization.access import Role
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.programs import programs
 from pipelines.programs import lifecycle

@@ -12,7 +12,7 @@ from adapters import broker, metrics_hosts, servers
 from api.access.guards import Guard
 from api.edge import metrics
 from api.edge.operations import object_of, operation, text
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db, migrate
 from models.schema import steps
 from schemas.health import Readiness

@@ -12,7 +12,7 @@ from api.access import unknown_senders
 from domain.organization import host_names
 from domain.programs import terms_text
 from domain.programs.terms_text import DescribedTerms
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from models.storefront import BrandHost, Landing
 from pipelines.storefront import lookup

@@ -14,7 +14,7 @@ from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
 from api.edge.relay_waker import wake_relay
 from api.webhooks import named
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.webhooks import attempts, outbox
 from models.webhooks.outbox import DeliveryFilters

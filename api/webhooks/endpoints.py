@@ -16,7 +16,7 @@ from api.edge.operations import object_of, operation, page
 from api.edge.relay_waker import wake_relay
 from api.webhooks import named
 from domain.organization import plans
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.webhooks import events
 from models import db
 from models.webhooks import endpoints

@@ -9,7 +9,7 @@ from flask.cli import AppGroup
 from adapters import clock
 from commands import output
 from commands.platforms import catalogue
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.platforms import admin_queries, connections
 from models.platforms.connections import PlatformConnection
 from pipelines.platforms import check

@@ -14,7 +14,7 @@ from marshmallow import ValidationError
 
 import settings
 from api import sessions
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import forms, kept, navigation, screens, session
 from pages.forms import FormState
 from pages.screens import open_page

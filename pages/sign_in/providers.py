@@ -12,7 +12,7 @@ from flask import Blueprint, Response, request
 
 from api import provider_sign_in
 from api.provider_sign_in import SignInFailed
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import screens, session
 from pages.screens import open_page
 from pages.sign_in import leading

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import settings
 from domain import emails, statuses
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import storefront
 from models.affiliates import recruits
 from models.affiliates.recruits import CallerAffiliate, Recruit

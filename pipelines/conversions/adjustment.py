@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.conversions import adjust, override, refund
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import EARNS_NOTHING, UNPAID, ConversionStatus, ConversionType, Payability
 from models import ids
 from models.conversions import conversions, refunds, reviews

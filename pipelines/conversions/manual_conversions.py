@@ -13,7 +13,7 @@ from uuid import UUID
 from domain import emails, statuses
 from domain.conversions import avatars, manual_sales
 from domain.conversions.customers import names
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import ids
 from models.conversions import customers, partners
 from models.conversions.conversions import Conversion

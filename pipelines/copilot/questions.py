@@ -17,7 +17,7 @@ from domain.copilot.states import (
     CopilotFailure,
     EntryKind,
 )
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import ids
 from models.copilot import acts, conversations
 from models.copilot.acts import CopilotAct

@@ -18,7 +18,7 @@ from domain.copilot.states import (
     CopilotFailure,
     EntryKind,
 )
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import ids
 from models.copilot import acts, conversations, entries
 from models.copilot.conversations import CopilotConversation

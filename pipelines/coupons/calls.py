@@ -8,7 +8,7 @@ from uuid import UUID
 from adapters.coupons.base import CodeTaken, DiscountNotHeld
 from adapters.gateways.base import CredentialsRefused, GatewayBusy, GatewayRejected, GatewayUnreachable
 from domain.gateways.facts import UnreadableEvent
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.organization import audit
 from pipelines.coupons import places
 from pipelines.coupons.places import MintingPlace

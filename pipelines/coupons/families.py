@@ -15,7 +15,7 @@ from adapters.gateways.base import CredentialsRefused, GatewayRejected, GatewayU
 from domain import jobs
 from domain.coupons.discounts import SelfMintMode
 from domain.programs import terms
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.webhooks import coupon_events
 from models import ids
 from models.coupons import affiliate_coupons, campaign_coupons

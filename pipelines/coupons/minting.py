@@ -11,7 +11,7 @@ from uuid import UUID
 from domain import jobs
 from domain.coupons import codes
 from domain.coupons.discounts import CodeOrigin, CodeStatus, Discount
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from domain.webhooks import coupon_events
 from models import ids
 from models.affiliates.affiliates import Affiliate

@@ -13,7 +13,7 @@ from domain.deals import events, funding
 from domain.deals.funding import FundingKind
 from domain.deals.steps import DealStep
 from domain.payouts import gates
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import AffiliateStatus
 from models import ids
 from models.deals import deals, escrow, milestones, requests

@@ -17,7 +17,7 @@ from domain.deals.steps import MilestoneStep
 from domain.payouts import events, gates, plan
 from domain.payouts.plan import BlockReason, Payee
 from domain.payouts.states import ReviewStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import ids
 from models.deals import milestones, releases
 from models.deals.deals import Deal

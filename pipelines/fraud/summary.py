@@ -13,7 +13,7 @@ from domain.fraud.rules import DAILY_CAP, SELF_LEAD
 from domain.money import fx
 from domain.programs import fees
 from domain.programs.fees import Fee
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.fraud import events
 from models.fraud.events import ReasonCount
 from models.money import fx_rates

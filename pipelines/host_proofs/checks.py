@@ -13,7 +13,7 @@ from adapters import name_servers
 from domain.host_proofs import records, validity
 from domain.host_proofs.records import CheckOutcome, DnsCheckResult, DnsReading, ExpectedProof, ProofKind
 from domain.host_proofs.validity import LOST_AFTER, ProofRecord
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import advisory_locks
 from models.host_proofs import holders, proof_records
 from models.host_proofs.holders import HostHolder

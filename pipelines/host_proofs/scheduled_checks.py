@@ -7,7 +7,7 @@ from uuid import UUID
 from adapters import name_servers
 from domain import jobs
 from domain.host_proofs.records import DnsReading
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.host_proofs import proof_records
 from models.organization import audit
 from pipelines import work

@@ -13,7 +13,7 @@ from uuid import UUID
 from domain import emails
 from domain.imports import verdicts
 from domain.imports.warnings import RowWarning
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import AffiliateSource, AffiliateStatus
 from models import advisory_locks, ids
 from models.affiliates import affiliates, bulk_actions, tracking_links

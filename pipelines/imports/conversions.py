@@ -16,7 +16,7 @@ from domain.conversions import avatars, customers
 from domain.imports import rows, verdicts
 from domain.imports.rows import ConversionRow
 from domain.imports.warnings import RowWarning
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import ConversionStatus
 from models import advisory_locks, ids
 from models.gateways import payments

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import advisory_locks
 from models.affiliates import bulk_actions, tracking_links
 from models.imports import imports, undo

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from domain import slugs, statuses
 from domain.invites import InviteState, state_at
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import advisory_locks, invites
 from models.affiliates import affiliates, tracking_links
 from models.affiliates.affiliates import Affiliate

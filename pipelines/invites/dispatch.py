@@ -15,7 +15,7 @@ from uuid import UUID
 import settings
 from adapters.mail import html
 from domain.invites import LIFETIME, MAX_PENDING, InviteState
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import ids, invites
 from models.invites import InviteWithProgram
 from models.organization import organizations

@@ -14,7 +14,7 @@ from uuid import UUID
 from domain import slugs
 from domain.invites import InviteRequest, InviteState, SlugConflict, assign_slugs, state_at
 from domain.programs import terms
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import advisory_locks, invites
 from models.affiliates import affiliates, bulk_actions
 from models.invites import InviteWithProgram

@@ -19,7 +19,7 @@ from domain.fraud import ClickFacts, LeadFacts, Verdict
 from domain.fraud.rules import DAILY_CAP, SELF_LEAD
 from domain.leads import LeadMethod
 from domain.programs.rewards import Reward
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.statuses import AffiliateStatus, ConversionStatus
 from models.clicks.public_links import Link
 from models.fraud import fraud_settings

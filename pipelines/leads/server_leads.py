@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from domain import statuses
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.leads import rows
 from models.leads.rows import LeadReferral
 from pipelines.leads import lifecycle

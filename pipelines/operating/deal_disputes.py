@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.deals import admin_queries, deals, milestones, requests
 from models.deals.admin_queries import AdminRelease, DealParties
 from models.deals.deals import Deal

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from domain import jobs
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.gateways import discarded_events
 from models.jobs import admin_queries, discarded_jobs, losses
 from models.jobs.admin_queries import DeadFilters, JobRow

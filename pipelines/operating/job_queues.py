@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from domain import jobs
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.jobs import admin_queries, processes
 from models.jobs.admin_queries import DeadFilters, JobRow
 

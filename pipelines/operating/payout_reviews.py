@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.payouts.states import ReviewStatus
-from domain.refused import not_found
+from domain.refusals import not_found
 from models.payouts import admin_queries, attempts, payouts
 from models.payouts.admin_queries import AdminAttempt
 from models.payouts.payouts import Payout

@@ -10,7 +10,7 @@ import structlog
 
 from domain.payouts import transfers
 from domain.payouts.states import PayoutStatus, ReviewStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.payouts import admin_queries, attempts, payouts
 from models.payouts.payouts import Payout
 from models.restores import advances

@@ -10,7 +10,7 @@ from datetime import datetime
 from uuid import UUID
 
 from adapters import sealing
-from domain.refused import Refused, not_found
+from domain.refusals import Refused, not_found
 from models import advisory_locks, ids
 from models.organization import api_keys, members, organizations
 

@@ -13,7 +13,7 @@ from domain.money import currencies
 from domain.money.money import MAX_AMOUNT_CENTS
 from domain.organization import host_names, plans
 from domain.payouts import gates
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.organization.organizations import Organization
 from pipelines.payouts import sandbox_rail
 

@@ -11,7 +11,7 @@ from domain import jobs, slugs
 from domain.clicks import attribution_params
 from domain.money import currencies
 from domain.payouts import cadence
-from domain.refused import Refused
+from domain.refusals import Refused
 from models.organization import organizations
 from models.organization.organizations import Organization
 from pipelines import work

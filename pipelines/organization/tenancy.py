@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from domain.organization import plans
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import advisory_locks, ids
 from models.host_proofs import holders, proof_records
 from models.host_proofs.holders import HostHolder

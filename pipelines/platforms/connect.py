@@ -13,7 +13,7 @@ from adapters.gateways.base import CredentialsRefused
 from adapters.platforms import registry
 from adapters.platforms.base import PATIENT_S, PlatformAccount, PlatformAdapter, PlatformUnreachable
 from domain.platforms.names import PlatformStatus
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import ids
 from models.platforms import connections
 from models.platforms.connections import PlatformConnection

@@ -18,7 +18,7 @@ from api.edge.internal_requests import Channel
 from api.mcp.asking.arguments import SentArguments
 from api.mcp.tools import withheld
 from api.mcp.tools.binding import BoundTool
-from domain.refused import Refused
+from domain.refusals import Refused
 from domain.webhooks import signing
 
 # What a refusal without a body is called.

@@ -17,7 +17,7 @@ from api.mcp.calling import previews, tokens
 from api.mcp.messages import INVALID_PARAMS, RpcError, an_object
 from api.mcp.requests import McpRequest
 from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.base import Instant
 
 _QUESTION = "confirm"

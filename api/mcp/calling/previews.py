@@ -12,7 +12,7 @@ from api.mcp.asking import arguments, asker, results
 from api.mcp.asking.arguments import SentArguments
 from api.mcp.asking.asker import ToolAnswer, ToolAsker
 from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
-from domain.refused import not_found
+from domain.refusals import not_found
 from domain.text import one_line
 
 _MOST_SHOWN = 10

@@ -10,7 +10,7 @@ from api.mcp.calling import confirming
 from api.mcp.messages import INVALID_PARAMS, RpcError, a_text, an_object
 from api.mcp.requests import McpRequest
 from api.mcp.tools.binding import BoundTool
-from domain.refused import Refused
+from domain.refusals import Refused
 
 
 def run(request: McpRequest) -> Mapping[str, Any]:

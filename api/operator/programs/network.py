@@ -20,9 +20,9 @@ from models.programs.programs import Program
 from pipelines.programs import networking, supervision
 from schemas.operator.network import (
     ApprovalBody,
+    ListingRejectionBody,
     NetworkReviewsQuery,
     ReviewedProgramRecord,
-    TurningDownBody,
     listing_records,
 )
 from schemas.operator.queues import WhyBody
@@ -64,7 +64,7 @@ def approve_network_program(program_id: str) -> Response:
 
 
 @blueprint.post(f"{_REVIEW}/reject")
-@operation(WRITE, object_of(ReviewedProgramRecord()), takes=TurningDownBody(), refuses=_DECIDED)
+@operation(WRITE, object_of(ReviewedProgramRecord()), takes=ListingRejectionBody(), refuses=_DECIDED)
 def reject_network_program(program_id: str) -> Response:
     """Turn down a program that waits for its review, which makes it Private. 200 with it; its Owners get a letter."""
     return _decided(program_id, "program.network_rejected", networking.reject)

@@ -9,7 +9,7 @@ from adapters import clock
 from api.edge import audit, body, idempotency, paging, path
 from api.edge.operations import object_of, operation, page
 from api.operator.guarding import READ, WRITE
-from domain.refused import not_found
+from domain.refusals import not_found
 from models import db
 from models.programs import admin_queries
 from models.programs.programs import Program

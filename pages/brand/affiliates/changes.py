@@ -7,7 +7,7 @@ from api.affiliates.decisions import approve_affiliate, reject_affiliate
 from api.affiliates.links import create_affiliate_link, delete_affiliate_link
 from api.conversions.manual import create_conversion
 from domain.money import currencies
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import calls, forms, typed
 from pages.calls import View
 from pages.form_pages import Body, CustomForm, Form, send_form

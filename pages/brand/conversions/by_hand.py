@@ -11,7 +11,7 @@ from api.conversions.uncredited_sales import dismiss_uncredited_conversion, list
 from api.organization.organization import get_organization
 from api.programs.programs import list_programs
 from domain.money import currencies
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import calls, forms, screens, typed
 from pages.brand import choices
 from pages.form_pages import CustomForm, form_page, send

@@ -13,7 +13,7 @@ from api.imports.affiliates import import_affiliates, preview_affiliate_import
 from api.imports.conversions import import_conversions, preview_conversion_import
 from api.programs.programs import list_programs
 from domain.imports import files
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import calls, forms, screens
 from pages.brand import choices
 from pages.brand.imports import upload

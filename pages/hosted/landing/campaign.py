@@ -17,7 +17,7 @@ from api.edge.operations import operation
 from api.storefront import landing_page
 from api.storefront.application import apply_to_program
 from api.storefront.landing_page import FoundPage, LandingPage
-from domain.refused import Refused
+from domain.refusals import Refused
 from pages import calls, documents, forms
 from pages.calls import CallAnswer
 from pages.forms import FormState

@@ -17,7 +17,7 @@ from api.description import openapi
 from api.edge import body, errors
 from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
-from domain.refused import Refused
+from domain.refusals import Refused
 from tests.api.edge.hostile_bodies import hostile_bodies
 from tests.support.api.embedding import issued
 from tests.support.outside.console import Console

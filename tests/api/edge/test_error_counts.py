@@ -5,7 +5,7 @@ import json
 import pytest
 
 from api.edge import body, errors
-from domain.refused import Refused
+from domain.refusals import Refused
 from tests.support.running.costs import least_cost, yardstick_s
 
 _MAX_BYTES = 64 * 1024

@@ -8,7 +8,7 @@ from string import ascii_letters, digits
 
 import pytest
 
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from tests.support.api.racing import at_once
 from tests.support.rows.images import png

@@ -7,7 +7,7 @@ import pytest
 
 from adapters import clock
 from api.access import callers
-from domain.refused import Refused
+from domain.refusals import Refused
 from models import db
 from pipelines.organization import key_creation
 from tests.support.api.racing import at_once

@@ -23,7 +23,7 @@ from api.mcp.prompts import McpPrompt
 from api.mcp.requests import McpRequest
 from api.mcp.tools import catalogue
 from api.mcp.tools.row import Tool, ToolKind
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.mcp import McpAnswer
 
 _blueprint = Blueprint("suite", __name__)

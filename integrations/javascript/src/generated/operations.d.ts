@@ -315,7 +315,7 @@ export declare class Affiliates {
     status?: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned" | null | undefined;
     /** Only affiliates with this text somewhere in their name or email address. Case does not matter. */
     q?: string | null | undefined;
-    /** In which order; a cursor is good for the order it was given out in. */
+    /** The order; a cursor is valid only for the order in which it was returned. */
     sort?: "newest" | "oldest" | "name" | null | undefined;
     /** `true` brings each affiliate's balance as well. */
     balances?: boolean | null | undefined;
@@ -333,7 +333,7 @@ export declare class Affiliates {
     status?: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned" | null | undefined;
     /** Only affiliates with this text somewhere in their name or email address. Case does not matter. */
     q?: string | null | undefined;
-    /** In which order; a cursor is good for the order it was given out in. */
+    /** The order; a cursor is valid only for the order in which it was returned. */
     sort?: "newest" | "oldest" | "name" | null | undefined;
     /** `true` brings each affiliate's balance as well. */
     balances?: boolean | null | undefined;
@@ -492,7 +492,7 @@ export declare class Coupons {
     take?: number | null | undefined;
     /** The `nextCursor` of the page before; left out, the first page. */
     cursor?: string | null | undefined;
-    /** The coupon of which `isGranted` and `mintedCodeCount` are told. */
+    /** The coupon of `isGranted` and `mintedCodeCount`. */
     couponId?: string | null | undefined;
   }): Promise<records.PickableAffiliatePage>;
 
@@ -500,7 +500,7 @@ export declare class Coupons {
   iterateCouponAffiliates(programId: string, options?: CallOptions & {
     /** How many per page; more than there may be are as many as there may be. */
     take?: number | null | undefined;
-    /** The coupon of which `isGranted` and `mintedCodeCount` are told. */
+    /** The coupon of `isGranted` and `mintedCodeCount`. */
     couponId?: string | null | undefined;
   }): AsyncGenerator<records.PickableAffiliate, void, undefined>;
 
@@ -1381,7 +1381,7 @@ export declare class Automation {
   searchCampaigns(options?: CallOptions & {
     /** The campaign's slug. */
     slug?: string | null | undefined;
-    /** The campaign's whole name, letter by letter. */
+    /** The campaign's exact name. */
     name?: string | null | undefined;
   }): Promise<records.Program[]>;
 

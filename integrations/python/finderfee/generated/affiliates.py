@@ -57,7 +57,7 @@ class Affiliates:
         status: Only affiliates who stand there.
         q: Only affiliates with this text somewhere in their name or email address. Case does not
         matter.
-        sort: In which order; a cursor is good for the order it was given out in.
+        sort: The order; a cursor is valid only for the order in which it was returned.
         balances: `true` brings each affiliate's balance as well.
         """
         return self._transport.call(

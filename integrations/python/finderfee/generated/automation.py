@@ -104,7 +104,7 @@ class Automation:
         Scope read. Plan Starter or higher. Refused with search_term_required.
 
         slug: The campaign's slug.
-        name: The campaign's whole name, letter by letter.
+        name: The campaign's exact name.
         """
         return self._transport.call(
             "GET",

@@ -168,7 +168,7 @@ class Coupons:
         program_id: The program's id.
         take: How many per page; more than there may be are as many as there may be.
         cursor: The `nextCursor` of the page before; left out, the first page.
-        coupon_id: The coupon of which `isGranted` and `mintedCodeCount` are told.
+        coupon_id: The coupon of `isGranted` and `mintedCodeCount`.
         """
         return self._transport.call(
             "GET",

@@ -1,4 +1,4 @@
-"""What imports of affiliates and of conversions have alike on the wire: rows or a file, and the look at them."""
+"""The common parts of imports of affiliates and of conversions in the API: rows or a file, and the preview."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,36 +8,36 @@ from marshmallow import ValidationError, fields
 from domain.imports import files
 from domain.imports.files import ImportFile
 from domain.imports.warnings import CODES
-from domain.refused import Refused
+from domain.refusals import Refused
 from schemas.base import Wire, one_of, text
-from schemas.bounded import Items
+from schemas.collection_fields import Items
 
-# The guards say how large a body may be; this only keeps it a text.
-_LONGEST_FILE = 4 * 1024 * 1024
+# The guards limit the size of a body; this only limits the text.
+_MAX_FILE_CHARS = 4 * 1024 * 1024
 
 
 def import_file() -> fields.String:
-    """Return the field of a file: the text of comma or semicolon separated values, with our field names on top."""
-    return text(longest=_LONGEST_FILE, load_default=None, allow_none=True)
+    """Return the field of a file: comma or semicolon separated values, with our field names in the header."""
+    return text(longest=_MAX_FILE_CHARS, load_default=None, allow_none=True)
 
 
 def too_many_rows(field: str) -> Refused:
-    """Return the refusal of more rows than one import takes."""
-    message = f"One import takes at most {files.MAX_ROWS} rows; this one has more. Divide it."
+    """Return the refusal of an import with too many rows."""
+    message = f"One import can have at most {files.MAX_ROWS} rows; this one has more. Split it."
     return Refused(400, "row_cap_exceeded", message, field=field)
 
 
 def import_rows(item: Any, field: str) -> Items:
-    """Return the field of the rows of an import; more than it takes are refused before they are read."""
+    """Return the field of the rows of an import; too many are refused before they are loaded."""
     return Items(item, most=files.MAX_ROWS, least=1, load_default=None, refusal=lambda: too_many_rows(field))
 
 
-def rows_of(sent: Mapping[str, Any], name: str, read: Callable[[str], ImportFile]) -> dict[str, Any]:
-    """Return the rows that were sent as `name`, with the `lines` and the `form` of a file; both None without one.
+def parse_rows(body: Mapping[str, Any], name: str, read: Callable[[str], ImportFile]) -> dict[str, Any]:
+    """Return the rows of the field `name`, or of the file with its `lines` and `form` (both None without a file).
 
-    Raises ValidationError for neither or both, and for a file that cannot be read; Refused 400 row_cap_exceeded.
+    Raises ValidationError for neither or both, and for an unreadable file; Refused 400 row_cap_exceeded.
     """
-    rows, file = sent[name], sent["file"]
+    rows, file = body[name], body["file"]
     if file is None:
         if rows is None:
             raise ValidationError("Missing data for required field.", name)
@@ -45,18 +45,18 @@ def rows_of(sent: Mapping[str, Any], name: str, read: Callable[[str], ImportFile
     if rows is not None:
         raise ValidationError(f"Send either {name} or a file.", "file")
     try:
-        found = read(file)
+        parsed = read(file)
     except files.UnreadableFile as unreadable:
         raise ValidationError(str(unreadable), "file") from unreadable
-    if not found.rows:
+    if not parsed.rows:
         raise ValidationError("The file has a header and no rows.", "file")
-    if len(found.rows) > files.MAX_ROWS:
+    if len(parsed.rows) > files.MAX_ROWS:
         raise too_many_rows("file")
-    return {name: [row.values for row in found.rows], "lines": [row.line for row in found.rows], "form": found.form}
+    return {name: [row.values for row in parsed.rows], "lines": [row.line for row in parsed.rows], "form": parsed.form}
 
 
 class UnderstoodFile(Wire):
-    """How a file was read: what stands between cells, and whether amounts are in major or in minor units."""
+    """The detected format of a file: its separator, and whether amounts are in major or in minor units."""
 
     separator = one_of(files.SEPARATORS)
     amounts = one_of(("amount", "amountCents"), allow_none=True)
@@ -66,7 +66,7 @@ class UnderstoodFile(Wire):
 
 
 class RowWarningRecord(Wire):
-    """What a row gets otherwise than it says: `value` is what it says, `replacement` what it gets."""
+    """A changed value of a row: `value` is the one in the row, `replacement` the imported one."""
 
     wire_name = "ImportRowWarning"
 
@@ -77,7 +77,7 @@ class RowWarningRecord(Wire):
 
 
 class PreviewedRow(Wire):
-    """What would become of a row: `line` is its line in a file. One that is new may have warnings."""
+    """The preview of a row: `line` is its line in a file. Only a new one can have warnings."""
 
     wire_name = "ImportPreviewRow"
 
@@ -90,7 +90,7 @@ class PreviewedRow(Wire):
 
 
 class ImportWarning(RowWarningRecord):
-    """A warning of an import, with its row: its place from 0, and its line in a file."""
+    """A warning of an import, with the index of its row from 0 and its line in a file."""
 
     wire_name = "ImportJobWarning"
 
@@ -99,7 +99,7 @@ class ImportWarning(RowWarningRecord):
 
 
 class CommissionBalance(Wire):
-    """Commission of one currency, in its minor units, and of how many rows."""
+    """Commission of one currency, in its minor units, and the number of rows."""
 
     currency = fields.String()
     commission_cents = fields.Integer()
@@ -107,7 +107,7 @@ class CommissionBalance(Wire):
 
 
 class ImportPreview(Wire):
-    """What an import of these rows would come to, and what would become of each; `skip_reasons` counts why not."""
+    """The preview of an import and of each row; `skip_reasons` counts why rows would be skipped."""
 
     rows_total = fields.Integer()
     would_import = fields.Integer()

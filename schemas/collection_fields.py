@@ -1,6 +1,6 @@
-"""Lists, and objects with keys of the caller's choice: counted before anything in them is loaded.
+"""Lists, and objects with keys of the caller's choice, whose size is checked before their items are loaded.
 
-A caller chooses how long they are, and each item that is loaded, or refused with a message of its own, costs time.
+A caller chooses their size, and each item that is loaded, or refused with a message of its own, costs time.
 """
 
 from collections.abc import Callable, Mapping, Sized
@@ -9,16 +9,16 @@ from uuid import UUID
 
 from marshmallow import ValidationError, fields, validate
 
-from domain.refused import Refused
+from domain.refusals import Refused
 
-# With and without hyphens, in braces, and as a URN, as `uuid.UUID` takes them.
+# With and without hyphens, in braces, and as a URN, as `uuid.UUID` accepts them.
 _ID_CHARACTERS = range(32, 48)
 _NO_ID: list[Any] = [fields.UUID.default_error_messages["invalid_uuid"]]
 _NULL: list[Any] = [fields.Field.default_error_messages["null"]]
 
 
 class Items(fields.List[Any]):
-    """A list of at most `most` items, and at least `least`; `refusal` returns what a longer list is refused with."""
+    """A list of at most `most` and at least `least` items; `refusal` returns the refusal of a longer list."""
 
     def __init__(
         self,
@@ -34,10 +34,10 @@ class Items(fields.List[Any]):
         self.refusal = refusal
 
     def deserialize_until_error(self, value: Any, attr: str, data: Mapping[str, Any]) -> Any:
-        """Return what `deserialize` returns, but end at the first wrong item.
+        """Return the result of `deserialize`, but stop at the first invalid item.
 
-        Of a list of wrong items `deserialize` makes an error for each, which costs more than all else of a request. A
-        reader that will call `deserialize` for the errors anyway needs only to know that there is one.
+        `deserialize` creates an error for each invalid item, which costs more than the rest of a request. A caller that
+        calls `deserialize` for the errors afterwards only needs to know that there is one.
         """
         if type(value) is not list or len(value) > self.most or self.pre_load or self.post_load:
             return self.deserialize(value, attr, data)
@@ -58,10 +58,10 @@ class Items(fields.List[Any]):
         return super()._deserialize(value, attr, data, **options)
 
 
-def _load_ids(sent: list[Any], *, max_errors: int | None = None) -> list[UUID]:
-    """Return ids as `fields.UUID` loads them, at a third of its cost. Raises ValidationError by position."""
+def _load_ids(values: list[Any], *, max_errors: int | None = None) -> list[UUID]:
+    """Return ids as `fields.UUID` loads them, in a third of its time. Raises ValidationError by position."""
     loaded, errors = list[UUID](), dict[str | int, list[Any]]()
-    for place, item in enumerate(sent):
+    for place, item in enumerate(values):
         if type(item) is str and len(item) in _ID_CHARACTERS:
             try:
                 loaded.append(UUID(item))
@@ -77,7 +77,7 @@ def _load_ids(sent: list[Any], *, max_errors: int | None = None) -> list[UUID]:
 
 
 class Entries(fields.Dict):
-    """An object of at most `most` keys that its sender chooses, and at least `least`."""
+    """An object of at most `most` and at least `least` keys, which its sender chooses."""
 
     def __init__(self, *, most: int, least: int | None = None, **options: Any) -> None:
         super().__init__(validate=validate.Length(min=least, max=most), **options)
@@ -89,6 +89,6 @@ class Entries(fields.Dict):
         return super()._deserialize(value, attr, data, **options)
 
 
-def _check_count(value: Sized, most: int, of_what: str) -> None:
+def _check_count(value: Sized, most: int, unit: str) -> None:
     if len(value) > most:
-        raise ValidationError(f"It has {len(value)} {of_what}, and takes at most {most}.")
+        raise ValidationError(f"It has {len(value)} {unit}; at most {most} are allowed.")

@@ -1,6 +1,6 @@
-"""What an affiliate sees of themselves in the frame of their brand's site, on the wire.
+"""The data of an affiliate for the embedded page on their brand's site, in the API.
 
-Nothing of a buyer is in it: neither who bought nor which order it was.
+It contains nothing about buyers: neither who bought nor which order it was.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,24 +21,24 @@ from schemas.me.person import terms_of
 from schemas.paging import QueryInteger
 from schemas.payouts.payout import day
 
-_USUAL_DAYS = 30
-_MOST_DAYS = 90
+_DEFAULT_DAYS = 30
+_MAX_DAYS = 90
 
 
 class EmbedDaysQuery(Wire):
-    """Over how many days, today (UTC) included."""
+    """The number of days, including today (UTC)."""
 
-    days = QueryInteger(load_default=_USUAL_DAYS, validate=validate.Range(min=1, max=_MOST_DAYS))
+    days = QueryInteger(load_default=_DEFAULT_DAYS, validate=validate.Range(min=1, max=_MAX_DAYS))
 
 
 class EmbedLinkBody(Wire):
-    """One more link. Loads to `alias`, None for a random slug."""
+    """A further link. Loads to `alias`, None for a random slug."""
 
     alias = alias()
 
 
 class EmbedAffiliateRecord(Wire):
-    """Who is looking."""
+    """The affiliate."""
 
     wire_name = "EmbedAffiliate"
 
@@ -47,7 +47,7 @@ class EmbedAffiliateRecord(Wire):
 
 
 class EmbedProgramRecord(Wire):
-    """The program that they are in; `commission` says in a sentence what they earn."""
+    """Their program; `commission` is a sentence on what they earn."""
 
     wire_name = "EmbedProgram"
 
@@ -56,7 +56,7 @@ class EmbedProgramRecord(Wire):
 
 
 class EmbedBrandRecord(Wire):
-    """The brand, as it shows itself."""
+    """The brand's name, colour and logo."""
 
     wire_name = "EmbedBrand"
 
@@ -66,7 +66,7 @@ class EmbedBrandRecord(Wire):
 
 
 class EmbedLinkRecord(Wire):
-    """A link of theirs."""
+    """A link of the affiliate."""
 
     wire_name = "EmbedLink"
 
@@ -77,7 +77,7 @@ class EmbedLinkRecord(Wire):
 
 
 class EmbedDayRecord(Wire):
-    """What one day (UTC) brought; what conversions still earn is by currency, overrides with it."""
+    """The numbers of one day (UTC); what conversions still earn is by currency, including overrides."""
 
     wire_name = "EmbedDay"
 
@@ -89,7 +89,7 @@ class EmbedDayRecord(Wire):
 
 
 class EmbedMeRecord(Wire):
-    """Everything that the page begins with."""
+    """All data for the start of the page."""
 
     wire_name = "EmbedMe"
 
@@ -107,7 +107,7 @@ class EmbedMeRecord(Wire):
 
 
 class EmbedConversionRecord(Wire):
-    """What credits them; `state` is where its money stands, `why` says it in sentences."""
+    """A conversion of the affiliate; `state` is the state of its money, `why` explains it in sentences."""
 
     wire_name = "EmbedConversion"
 
@@ -124,7 +124,7 @@ class EmbedConversionRecord(Wire):
 
 
 class EmbedPayoutRecord(Wire):
-    """A payout to them, in US cents; where it goes is not in it."""
+    """A payout to the affiliate, in US cents, without its destination."""
 
     wire_name = "EmbedPayout"
 
@@ -148,7 +148,7 @@ _BRAND = EmbedBrandRecord(exclude=("logo_url",))
 
 @dataclass(frozen=True, slots=True)
 class FramedRows:
-    """What the page begins with, as rows: an Affiliate, a JoinedProgram, an Organization, ShownLinks and
+    """The rows for the start of the page: an Affiliate, a JoinedProgram, an Organization, ShownLinks and
     CurrencyBalances of models, KeyedNumbers of domain.
     """
 
@@ -162,30 +162,30 @@ class FramedRows:
     has_payout_account: bool
 
 
-def me_record(found: FramedRows, *, base_url: str) -> dict[str, Any]:
-    """Return what the page begins with. `base_url` is where this service is reached."""
-    brand, logo = found.brand, found.brand.logo_file_id
-    most = 0 if found.joined.archived_at else links.max_links(found.joined.model)
+def me_record(rows: FramedRows, *, base_url: str) -> dict[str, Any]:
+    """Return the data for the start of the page. `base_url` is the public URL of this service."""
+    brand, logo = rows.brand, rows.brand.logo_file_id
+    limit = 0 if rows.joined.archived_at else links.max_links(rows.joined.model)
     return {
-        "affiliate": _AFFILIATE.dump(found.affiliate),
-        "program": {"name": found.joined.name, "commission": terms_of(found.joined)},
+        "affiliate": _AFFILIATE.dump(rows.affiliate),
+        "program": {"name": rows.joined.name, "commission": terms_of(rows.joined)},
         "brand": _BRAND.dump(brand) | {"logoUrl": f"{base_url}/api/brand-files/{logo}" if logo else None},
-        "links": embed_link_records(found.links, base_url=base_url),
-        "linksLeft": max(0, most - len(found.links)),
-        "recruitingUrl": found.recruiting_url,
-        "balances": _BALANCE.dump(found.balances, many=True),
+        "links": embed_link_records(rows.links, base_url=base_url),
+        "linksLeft": max(0, limit - len(rows.links)),
+        "recruitingUrl": rows.recruiting_url,
+        "balances": _BALANCE.dump(rows.balances, many=True),
         "minPayoutCents": brand.min_payout_cents,
         "minPayoutCurrency": brand.min_payout_currency,
-        "hasPayoutAccount": found.has_payout_account,
-        "series": _DAY.dump(found.days, many=True),
+        "hasPayoutAccount": rows.has_payout_account,
+        "series": _DAY.dump(rows.days, many=True),
     }
 
 
-def embed_link_records(held: Sequence[Any], *, base_url: str) -> list[dict[str, Any]]:
-    """Return links as the frame shows them."""
-    return [{name: one[name] for name in _LINK_KEYS} for one in link_records(held, base_url=base_url)]
+def embed_link_records(rows: Sequence[Any], *, base_url: str) -> list[dict[str, Any]]:
+    """Return links for the embedded page."""
+    return [{name: record[name] for name in _LINK_KEYS} for record in link_records(rows, base_url=base_url)]
 
 
 def embed_conversion_records(rows: Iterable[Any], *, now: datetime) -> list[dict[str, Any]]:
-    """Return conversions as the frame shows them. Rows are `models.conversions.earnings.Earning`."""
-    return [{name: one[name] for name in _CONVERSION_KEYS} for one in own_conversion_records(rows, now=now)]
+    """Return conversions for the embedded page. Rows are `models.conversions.earnings.Earning`."""
+    return [{name: record[name] for name in _CONVERSION_KEYS} for record in own_conversion_records(rows, now=now)]

@@ -1,4 +1,4 @@
-"""Codes of all affiliates of a brand on the wire."""
+"""Codes of all affiliates of a brand in the API."""
 
 from marshmallow import fields
 
@@ -9,7 +9,7 @@ from schemas.paging import PageQuery
 
 
 class CodesQuery(PageQuery):
-    """The list of codes: of one program, coupon, affiliate or state when asked."""
+    """The list of codes, optionally filtered by program, coupon, affiliate or state."""
 
     program_id = fields.UUID(load_default=None)
     coupon_id = fields.UUID(load_default=None)
@@ -18,7 +18,7 @@ class CodesQuery(PageQuery):
 
 
 class CreditedCodeRecord(AffiliateCouponRecord):
-    """A code, with whom it credits and what the sales that it credited have earned."""
+    """A code, with its affiliate and the earnings of the sales that it credited."""
 
     wire_name = "CouponCode"
 
