@@ -49,7 +49,7 @@ def any_org_write(*, sealed: str, now: datetime) -> None:
         raise work.NotReadable(str(error)) from error
     except tokens.NotLocal:
         return
-    email, organization_id = asked["email"], accounts.any_org_newest_brand(asked["email"])
+    email, organization_id = asked["email"], accounts.any_org_find_newest_brand(asked["email"])
     if organization_id is None:
         return
     counted_as = sessions.secret_hash(f"letter to {email}")

@@ -75,7 +75,7 @@ def any_org_account(*, subject: str, email: str, is_email_verified: bool, now: d
     if not is_email_verified or not email:
         return SignedIn(known.id if known else None, subject, email, False, known.slug if known else None)
     if known is None:
-        slug = accounts.any_org_promised_slug(email)
+        slug = accounts.any_org_find_promised_slug(email)
         known = accounts.insert_once(account_id=ids.new_id(), subject=subject, email=email, slug=slug, at=now)
     elif known.email != email:
         accounts.stage_email(account_id=known.id, email=email)
