@@ -47,7 +47,7 @@ def list_uncredited_conversions() -> list[Any]:
 def summarize_uncredited_conversions() -> Mapping[str, object]:
     """Sum up the open ones, by currency."""
     with db.unit_of_work(guards.organization_id()):
-        totals = uncredited_sales.open_totals(guards.organization_id())
+        totals = uncredited_sales.sum_open(guards.organization_id())
     record: Mapping[str, object] = _SUMMARY.dump(
         {"open_count": sum(total.count for total in totals), "by_currency": totals}
     )
@@ -69,7 +69,7 @@ def _dismiss(wanted_id: UUID) -> idempotency.Answer:
         raise not_found("uncredited conversion", wanted_id)
     if sale.status == "dismissed":
         return 200, _RECORD.dump(sale)
-    uncredited_sales.stage_dismissed(organization_id=organization_id, uncredited_id=wanted_id)
+    uncredited_sales.stage_dismissal(organization_id=organization_id, uncredited_id=wanted_id)
     before, after = _RECORD.dump(sale), _RECORD.dump(dataclasses.replace(sale, status="dismissed"))
     audit.record("uncredited_conversion.dismissed", wanted_id, before=before, after=after, now=clock.now())
     return 200, after

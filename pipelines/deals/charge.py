@@ -79,7 +79,7 @@ def record_success(request: FundingRequest, *, reference: str, now: datetime) ->
     where = {"organization_id": request.organization_id, "deal_id": request.deal_id}
     deal = deals.lock(**where)
     assert deal is not None  # the request refers to it
-    escrow.stage_funded(deal, cause_id=request.id, at=now)
+    escrow.stage_funding(deal, cause_id=request.id, at=now)
     funded = deals.lock(**where)
     assert funded is not None
     emit.events_of_type(

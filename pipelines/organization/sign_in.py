@@ -79,7 +79,7 @@ def any_org_sign_affiliate_in(*, subject: str, email: str, is_email_verified: bo
             account.id if account else None, subject, email, False, account.slug if account else None
         )
     if account is None:
-        slug = accounts.any_org_promised_slug(email)
+        slug = accounts.any_org_find_promised_slug(email)
         account = accounts.insert_once(account_id=ids.new_id(), subject=subject, email=email, slug=slug, at=now)
     elif account.email != email:
         accounts.stage_email(account_id=account.id, email=email)

@@ -51,7 +51,7 @@ def any_org_send(*, sealed: str, now: datetime) -> None:
         raise work.NotReadable(str(error)) from error
     except tokens.NotLocal:
         return
-    email, organization_id = request["email"], accounts.any_org_newest_brand(request["email"])
+    email, organization_id = request["email"], accounts.any_org_find_newest_brand(request["email"])
     if organization_id is None:
         return
     counted_as = sessions.secret_hash(f"letter to {email}")

@@ -38,7 +38,7 @@ def _insert(brand, affiliate_id=None, *, is_dismissed=False, **columns):
     with db.unit_of_work(brand.id):
         uncredited_sales.stage_insert(DroppedSale(**values))
         if is_dismissed:
-            uncredited_sales.stage_dismissed(organization_id=brand.id, uncredited_id=values["id"])
+            uncredited_sales.stage_dismissal(organization_id=brand.id, uncredited_id=values["id"])
     return str(values["id"])
 
 
