@@ -123,7 +123,7 @@ def test_no_more_is_split_than_there_is(dealing, flask, cents):
 
     _, said = flask("deal", "settle", _milestone(dealing, deal_id), f"--to-affiliate={cents}")
 
-    assert "the affiliate gets 0 to that" in said
+    assert "affiliate can get from 0 to" in said
     assert dealing.statuses(deal_id) == ["Disputed"]
 
 
