@@ -49,8 +49,8 @@ def prepare(due: DueHost) -> HostStatus | None:
 
 def read_dns(status: HostStatus) -> DnsReading:
     """Query DNS. Takes at most nine seconds, never inside a transaction."""
-    assert status.wanted is not None  # a holder without a name is not prepared
-    return name_servers.read(status.wanted, longest_s=name_servers.FOR_JOBS_S)
+    assert status.required is not None  # a holder without a name is not prepared
+    return name_servers.read(status.required, longest_s=name_servers.FOR_JOBS_S)
 
 
 def record(prepared: HostStatus, reading: DnsReading, *, now: datetime) -> None:

@@ -21,8 +21,8 @@ class UndoResult:
 
     before: ListedImport
     after: ListedImport
-    removed: int
-    kept: int
+    removed_count: int
+    kept_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,12 @@ def run(*, organization_id: UUID, import_id: UUID, now: datetime) -> UndoResult:
         raise Refused(409, "import_already_undone", "This import has been undone already.")
     if before.kind == "Conversions":
         _remove_conversions(organization_id, import_id, now)
-        removed, kept = before.imported, 0
+        removed_count, kept_count = before.imported, 0
     else:
-        removed, kept = _remove_affiliates(organization_id, import_id, now)
+        removed_count, kept_count = _remove_affiliates(organization_id, import_id, now)
     imports.stage_undone(organization_id=organization_id, job_id=import_id, at=now)
     after = before._replace(status=imports.UNDONE, undone_at=now)
-    return UndoResult(before, after, removed=removed, kept=kept)
+    return UndoResult(before, after, removed_count=removed_count, kept_count=kept_count)
 
 
 def _remove_conversions(organization_id: UUID, import_id: UUID, now: datetime) -> None:

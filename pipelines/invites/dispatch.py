@@ -111,10 +111,10 @@ def _mail(
 ) -> list[SentInvite]:
     organization = organizations.find(program.organization_id)
     assert organization is not None  # the program belongs to it
-    sent = []
+    sent_invites = []
     for invite, token in invites_with_tokens:
         accept_url = f"{settings.current().web.url}/invites/{token}"
         context = invite_email.InviteContext(organization=organization, program=program, invite=invite)
         invite_email.send(context, accept_url=accept_url, now=now)
-        sent.append(SentInvite(invite=invite, accept_url=accept_url))
-    return sent
+        sent_invites.append(SentInvite(invite=invite, accept_url=accept_url))
+    return sent_invites

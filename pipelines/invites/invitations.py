@@ -29,7 +29,7 @@ from pipelines.programs import home_rate
 class InviteBatch:
     """The invites that were sent, and the pending invites of the same people that they replace."""
 
-    sent: list[SentInvite]
+    invites: list[SentInvite]
     replaced: list[NamedInvite]
     skipped: int = 0
     conflicts: list[Conflict] = field(default_factory=list)
@@ -54,8 +54,8 @@ def create(*, organization_id: UUID, body: Mapping[str, Any], inviter: Inviter, 
     replaced = _close_invites(pending, now)
     if slug and invites.slugs_of_others(organization_id=organization_id, wanted=[(slug, email)], now=now):
         raise Refused(409, "slug_already_taken", "This slug is taken.", field="slug")
-    sent = dispatch.create_and_send(program=program, bodies=[invitation], inviter=inviter, now=now)
-    return InviteBatch(sent=sent, replaced=replaced)
+    sent_invites = dispatch.create_and_send(program=program, bodies=[invitation], inviter=inviter, now=now)
+    return InviteBatch(invites=sent_invites, replaced=replaced)
 
 
 def create_many(*, organization_id: UUID, body: Mapping[str, Any], inviter: Inviter, now: datetime) -> InviteBatch:
@@ -79,7 +79,7 @@ def create_many(*, organization_id: UUID, body: Mapping[str, Any], inviter: Invi
     shared = {name: body[name] for name in ("program_id", "personal_note_html", "auto_approve")}
     rows = [{**shared, **person, "slug": granted[person["email"]]} for person in people]
     return InviteBatch(
-        sent=dispatch.create_and_send(program=program, bodies=rows, inviter=inviter, now=now),
+        invites=dispatch.create_and_send(program=program, bodies=rows, inviter=inviter, now=now),
         replaced=replaced,
         skipped=len(body["recipients"]) - len(people),
         conflicts=conflicts,
@@ -103,7 +103,7 @@ def resend(*, organization_id: UUID, invite_id: UUID, now: datetime) -> InviteBa
     replaced = _close_invites([other for other in pending if other.id != invite.id], now)
     if _state(invite, now) == InviteState.Expired:
         dispatch.check_limit(organization_id=organization_id, adding=1, now=now)
-    return InviteBatch(sent=dispatch.renew_and_send(program=program, invite=invite, now=now), replaced=replaced)
+    return InviteBatch(invites=dispatch.renew_and_send(program=program, invite=invite, now=now), replaced=replaced)
 
 
 def revoke(*, organization_id: UUID, invite_id: UUID, now: datetime) -> NamedInvite:
