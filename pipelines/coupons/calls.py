@@ -30,14 +30,14 @@ class GatewayResult:
 
 
 def make(
-    place: MintingPlace, create: Callable[[], str], find: Callable[[], str | None], *, is_asked_again: bool = False
+    place: MintingPlace, create: Callable[[], str], find: Callable[[], str | None], *, is_retry: bool = False
 ) -> GatewayResult:
     """Create something at a gateway; if the answer is lost, look once whether it exists. Calls the gateway.
 
     A repeated call looks first: an object that may exist is never abandoned.
     """
     label = place.connection.gateway
-    if is_asked_again:
+    if is_retry:
         result = look_up(place, find)
         if result.made_id is not None or not result.is_known:
             return result
@@ -52,7 +52,7 @@ def make(
     except (DiscountNotHeld, GatewayRejected) as error:
         return GatewayResult(refusal=_create_failed(label, error))
     except GatewayBusy as error:
-        return GatewayResult(is_known=False) if is_asked_again else GatewayResult(refusal=_create_failed(label, error))
+        return GatewayResult(is_known=False) if is_retry else GatewayResult(refusal=_create_failed(label, error))
     except (GatewayUnreachable, UnreadableEvent):
         result = look_up(place, find)
         # An object that does not exist yet may still be created by the lost call.

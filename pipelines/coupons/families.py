@@ -35,7 +35,7 @@ class StartedFamily:
 
     coupon: CampaignCoupon
     place: MintingPlace
-    is_asked_again: bool = False
+    is_retry: bool = False
 
 
 def start(
@@ -64,7 +64,7 @@ def start(
         place = places.find_by_connection(organization_id, started.connection_id, now=now)
         if place is None:
             raise places.not_connected_refusal()
-        return StartedFamily(started, place, is_asked_again=True)
+        return StartedFamily(started, place, is_retry=True)
     if started is not None:
         coupon_id = ids.new_id()  # the hour has passed: this is another request
     if body["expires_at"] is not None and body["expires_at"] <= now:
@@ -111,7 +111,7 @@ def resume(*, organization_id: UUID, coupon_id: UUID, now: datetime) -> StartedF
     if place is None:  # its connection has ended: it can no longer be created
         campaign_coupons.stage_remove(coupon)
         return None
-    return StartedFamily(coupon, place, is_asked_again=True)
+    return StartedFamily(coupon, place, is_retry=True)
 
 
 def create_at_processor(started: StartedFamily) -> GatewayResult:
@@ -123,7 +123,7 @@ def create_at_processor(started: StartedFamily) -> GatewayResult:
         started.place,
         lambda: rail.create(account, order),
         lambda: rail.find_coupon(account, order),
-        is_asked_again=started.is_asked_again,
+        is_retry=started.is_retry,
     )
 
 

@@ -18,7 +18,7 @@ from models import advisory_locks
 from models.host_proofs import holders, looks
 from models.host_proofs.holders import HostHolder
 from pipelines import mail
-from pipelines.host_proofs.host_status import CheckResult, HostStatus
+from pipelines.host_proofs.host_status import HostCheck, HostStatus
 
 
 def find(*, organization_id: UUID, program_id: UUID | None) -> HostStatus:
@@ -60,7 +60,7 @@ def read_dns(status: HostStatus) -> DnsReading:
         raise Refused(503, "domain_check_busy", message) from error
 
 
-def record(prepared: HostStatus, reading: DnsReading, *, now: datetime, is_requested: bool) -> CheckResult:
+def record(prepared: HostStatus, reading: DnsReading, *, now: datetime, is_requested: bool) -> HostCheck:
     """Record what DNS answered for a name, and return its status; `is_requested` if a user requested the check.
 
     Owners get an email when a proof is lost.
@@ -95,7 +95,7 @@ def taken_refusal(holder: HostHolder) -> Refused:
     return Refused(409, code, message)
 
 
-def _store(holder: HostHolder, sighting: Sighting, *, now: datetime, is_requested: bool) -> CheckResult:
+def _store(holder: HostHolder, sighting: Sighting, *, now: datetime, is_requested: bool) -> HostCheck:
     before = looks.find(holder) or ProofRecord(waiting_since=now)
     if is_requested and not holder.is_verified:
         before = replace(before, waiting_since=now)  # the user is setting it up, so it is checked often from now on
@@ -105,7 +105,7 @@ def _store(holder: HostHolder, sighting: Sighting, *, now: datetime, is_requeste
     is_verified = is_vouched_for or after.proved_by is not None
     if is_verified != holder.is_verified:
         holders.stage_verified(holder, is_verified=is_verified, at=now)
-    result = CheckResult(
+    result = HostCheck(
         HostStatus(replace(holder, is_verified=is_verified), _required_proof(holder), after),
         was_verified=holder.is_verified,
     )

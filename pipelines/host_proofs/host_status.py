@@ -71,7 +71,7 @@ class HostStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class HostCheck:
     """The status after a check, and whether the name was verified before it."""
 
     status: HostStatus

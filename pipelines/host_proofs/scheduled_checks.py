@@ -12,7 +12,7 @@ from models.host_proofs import looks
 from models.organization import audit
 from pipelines import work
 from pipelines.host_proofs import checks
-from pipelines.host_proofs.host_status import CheckResult, HostStatus
+from pipelines.host_proofs.host_status import HostCheck, HostStatus
 
 _BATCH = 200
 # A check that got lost is repeated after this time.
@@ -63,7 +63,7 @@ def record(prepared: HostStatus, reading: DnsReading, *, now: datetime) -> None:
         _stage_audit(result, result.action, now)
 
 
-def _stage_audit(result: CheckResult, action: str, now: datetime) -> None:
+def _stage_audit(result: HostCheck, action: str, now: datetime) -> None:
     holder = result.status.holder
     audit.stage(
         organization_id=holder.organization_id,

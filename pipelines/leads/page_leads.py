@@ -71,7 +71,7 @@ def any_org_owner(sealed: str) -> UUID | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CapturedLead:
+class PageLead:
     """A sealed lead of a page, sent at time `at`, and its affiliate. `window_days` is how long a click counts.
 
     A job of an earlier release has no `window_days`.
@@ -84,7 +84,7 @@ class CapturedLead:
     window_days: int | None
 
 
-def record(captured: CapturedLead, *, organization_id: UUID, now: datetime) -> None:
+def record(captured: PageLead, *, organization_id: UUID, now: datetime) -> None:
     """Record a lead that a page sent, unless it is known or its affiliate can no longer be credited.
 
     A lead that the fraud rules hold is recorded as Invalidated, with its fraud event.

@@ -84,7 +84,7 @@ def prepare(*, link: Link, lead: Mapping[str, Any], visit: Visit, now: datetime)
         visitor_hash=bytes.fromhex(visit.visitor),
         since=now - timedelta(days=link.cookie_window_days),
     )
-    facts = _facts(organization_id, referral, lead["email"], now)
+    facts = _read_facts(organization_id, referral, lead["email"], now)
     return LeadCase(
         organization_id=organization_id,
         referral=referral,
@@ -133,7 +133,7 @@ def record(*, case: LeadCase, verdict: Verdict | None, now: datetime) -> None:
     """
     purse = rewards.purse(organization_id=case.organization_id, program_id=case.referral.program_id)
     _find_creditable(case.organization_id, case.referral.program_id, case.referral.affiliate_id)
-    current = _facts(case.organization_id, case.referral, case.email, now)
+    current = _read_facts(case.organization_id, case.referral, case.email, now)
     obstacle = _find_obstacle(case.organization_id, case.referral, current, purse)
     if verdict is None or obstacle == "budget":
         raise Refused(409, "campaign_budget_reached", "The campaign takes no more leads: its budget is spent.")
@@ -159,7 +159,7 @@ class _Facts:
     reward: Reward | None
 
 
-def _facts(organization_id: UUID, referral: LeadReferral, email: str, now: datetime) -> _Facts:
+def _read_facts(organization_id: UUID, referral: LeadReferral, email: str, now: datetime) -> _Facts:
     inbox = emails.normalize(email)
     count = paid.count(
         organization_id=organization_id,

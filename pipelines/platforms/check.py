@@ -19,28 +19,28 @@ from pipelines.platforms import connect
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class CredentialCheck:
     """A platform's answer about credentials: its refusal, or a warning about the account that they open."""
 
     refusal: str | None = None
     warning: str | None = None
 
 
-def check_credentials(connection: PlatformConnection) -> CheckResult:
+def check_credentials(connection: PlatformConnection) -> CredentialCheck:
     """Check whether the platform accepts the credentials of a connection. Calls the platform.
 
     Raises Refused 503 platform_unreachable.
     """
     adapter = registry.named(connection.platform)
     try:
-        return CheckResult(warning=adapter.check(connect.account_from_row(connection)))
+        return CredentialCheck(warning=adapter.check(connect.account_from_row(connection)))
     except CredentialsRefused as error:
-        return CheckResult(refusal=str(error))
+        return CredentialCheck(refusal=str(error))
     except PlatformUnreachable as error:
         raise connect.unreachable_refusal(adapter, error) from error
 
 
-def record(checked: PlatformConnection, result: CheckResult, *, now: datetime) -> PlatformConnection | None:
+def record(checked: PlatformConnection, result: CredentialCheck, *, now: datetime) -> PlatformConnection | None:
     """Record the result for a connection, and return the connection after it; None if it has ended.
 
     A result for credentials that were replaced in the meantime is dropped.

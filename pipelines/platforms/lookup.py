@@ -28,7 +28,7 @@ from models.platforms.lookups import PendingLookup
 from pipelines.gateways.booking import book, looked_up
 from pipelines.gateways.booking.desk import BookingDesk
 from pipelines.platforms import check, connect
-from pipelines.platforms.check import CheckResult
+from pipelines.platforms.check import CredentialCheck
 
 _MAX_CLAIMS = 20
 
@@ -82,7 +82,7 @@ def record(prepared: PreparedLookup, answers: Sequence[PlatformAnswer], *, now: 
     book.stage_locks(desk.connection, [prepared.payment])
     for answer in answers:
         if answer.refusal is not None:
-            check.record(answer.connection, CheckResult(refusal=answer.refusal), now=now)
+            check.record(answer.connection, CredentialCheck(refusal=answer.refusal), now=now)
     crediting = connections.crediting(organization_id=pending.organization_id, at=pending.started_at)
     crediting_ids = {connection.id for connection in crediting}
     counted = [answer for answer in answers if answer.connection.id in crediting_ids]

@@ -10,7 +10,7 @@ from domain.fraud import Verdict
 from models.jobs.rows import Claimed
 from pipelines.clicks import letters, scores
 from pipelines.leads import page_leads
-from pipelines.leads.page_leads import CapturedLead
+from pipelines.leads.page_leads import PageLead
 from workers.actor import database_job, register_calling_job
 
 _SCORER_AGAIN_AFTER = timedelta(seconds=60)
@@ -27,7 +27,7 @@ def capture_lead(job: Claimed) -> None:
 def record_lead(job: Claimed) -> None:
     """Record a lead that a page sent."""
     window_days = job.args.get("window_days")  # jobs of an earlier release have none
-    lead = CapturedLead(
+    lead = PageLead(
         program_id=UUID(job.args["program_id"]),
         affiliate_id=UUID(job.args["affiliate_id"]),
         sealed=job.args["sealed"],

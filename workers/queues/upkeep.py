@@ -75,7 +75,7 @@ def expire_leads(job: Claimed) -> None:
 @database_job(jobs.CLICKS_FORGET)
 def forget_click_hashes(job: Claimed) -> None:
     """Delete the visitor hashes of old clicks of every organization."""
-    upkeep.forget_click_hashes(now=clock.now())
+    upkeep.delete_click_hashes(now=clock.now())
 
 
 @database_job(jobs.RETENTION)

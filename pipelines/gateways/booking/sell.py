@@ -155,7 +155,7 @@ def booked(
 ) -> GatewayPayment:
     """Stage what a payment means for the affiliate whom the decision is about; return its row with the conversion.
 
-    Budget: none; 3 round trips in a campaign with performance tiers, as `price.of`.
+    Budget: none; 3 round trips in a campaign with performance tiers, as `price.price_sale`.
     """
     if not found.is_attributed:
         of_nobody = credit.Payment(
