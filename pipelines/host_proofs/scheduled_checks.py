@@ -20,7 +20,7 @@ _RETRY_AFTER = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
-class DueHost:
+class HostToCheck:
     """The host that a job checks: its holder, and the name that it had when the job was staged."""
 
     organization_id: UUID
@@ -37,7 +37,7 @@ def any_org_start(*, now: datetime) -> None:
         work.enqueue(jobs.DOMAINS_CHECK, organization_id=None)
 
 
-def prepare(due: DueHost) -> HostStatus | None:
+def prepare(due: HostToCheck) -> HostStatus | None:
     """Return the host to check; None if its holder has another name now."""
     program_id = None if due.holder_id == due.organization_id else due.holder_id
     try:

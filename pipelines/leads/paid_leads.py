@@ -36,7 +36,7 @@ Obstacle = Literal["self_lead", "known", "daily_cap", "budget"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
+class FormVisit:
     """The request that sends a lead. `visitor` is the keyed hash (hex) that its clicks have."""
 
     ip: str
@@ -71,7 +71,7 @@ def check_open(link: Link) -> None:
         raise not_open_refusal()
 
 
-def prepare(*, link: Link, lead: Mapping[str, Any], visit: Visit, now: datetime) -> LeadCase:
+def prepare(*, link: Link, lead: Mapping[str, Any], visit: FormVisit, now: datetime) -> LeadCase:
     """Return a lead with everything it is judged by; `lead` is `schemas.leads.paid_lead.PaidLeadBody` loaded.
 
     Raises Refused 404 not_found for a link whose affiliate or program cannot earn now.
@@ -201,7 +201,7 @@ def _verdict_from_click(click: paid.LastClick | None) -> Verdict | None:
     return Verdict(click.score, tuple(click.reasons)) if click and click.reasons is not None else None
 
 
-def _score_visit(visit: Visit) -> Verdict:
+def _score_visit(visit: FormVisit) -> Verdict:
     return fraud.score(
         ClickFacts(
             agent=visit.agent,

@@ -38,7 +38,9 @@ def check_domains(job: Claimed) -> None:
 
 
 def _prepare_domain(job: Claimed) -> HostStatus | None:
-    return scheduled_checks.prepare(scheduled_checks.DueHost(job.tenant, UUID(job.args["holder_id"]), job.args["name"]))
+    return scheduled_checks.prepare(
+        scheduled_checks.HostToCheck(job.tenant, UUID(job.args["holder_id"]), job.args["name"])
+    )
 
 
 def _record_domain(host: HostStatus, reading: DnsReading) -> None:
