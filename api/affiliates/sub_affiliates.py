@@ -97,6 +97,6 @@ def _caller() -> tuple[UUID | None, str | None]:
 def _dumped(
     schema: RecruitRecord | SubAffiliateRecord,
     rows: Sequence[Recruit],
-    sums: Mapping[UUID, recruitment.RecruitEarnings],
+    sums: Mapping[UUID, recruitment.RecruitTotals],
 ) -> list[Any]:
     return [schema.dump(row) | schema.dump(sums[row.id]) for row in rows]

@@ -101,7 +101,7 @@ class UnvaluedEarnings:
 
 
 @dataclass(slots=True)
-class RecruitEarnings:
+class RecruitTotals:
     """Net earnings of a recruit, and of the recruiter from them, in the organization's home currency.
 
     `held` maps a currency to the amounts that are missing from both.
@@ -112,9 +112,9 @@ class RecruitEarnings:
     unvalued: dict[str, UnvaluedEarnings] = field(default_factory=dict)
 
 
-def sum_earnings(recruited: Sequence[Recruit]) -> dict[UUID, RecruitEarnings]:
+def sum_earnings(recruited: Sequence[Recruit]) -> dict[UUID, RecruitTotals]:
     """Return the earnings of each recruit; other currencies are converted at the rate of the day of the sale."""
-    totals = {recruit.id: RecruitEarnings() for recruit in recruited}
+    totals = {recruit.id: RecruitTotals() for recruit in recruited}
     for row in recruits.earned(recruited) if recruited else ():
         total = totals[row.recruit_id]
         total.commission_cents += row.commission_cents
