@@ -67,16 +67,7 @@ def start(
         return StartedFamily(started, place, is_retry=True)
     if started is not None:
         coupon_id = ids.new_id()  # the hour has passed: this is another request
-    if body["expires_at"] is not None and body["expires_at"] <= now:
-        raise Refused(400, "invalid_request", "expiresAt must be in the future.", field="expiresAt")
-    if body["commission_type"] is not None:
-        terms.check_rate(
-            model=program.default_commission_model,
-            type=body["commission_type"],
-            value=body["commission_value"],
-            home=home_rate.of(organization_id),
-            prefix="",
-        )
+    _check_terms(organization_id, program.default_commission_model, body, now)
     granted = _check_affiliates(organization_id, program_id, body["granted_affiliate_ids"])
     place = places.find_for_family(organization_id, now=now)
     columns = {name: value for name, value in body.items() if name != "granted_affiliate_ids"}
@@ -100,6 +91,19 @@ def start(
     coupon = campaign_coupons.find(organization_id=organization_id, coupon_id=coupon_id)
     assert coupon is not None  # it was just inserted
     return StartedFamily(coupon, place)
+
+
+def _check_terms(organization_id: UUID, model: str, body: Mapping[str, Any], now: datetime) -> None:
+    if body["expires_at"] is not None and body["expires_at"] <= now:
+        raise Refused(400, "invalid_request", "expiresAt must be in the future.", field="expiresAt")
+    if body["commission_type"] is not None:
+        terms.check_rate(
+            model=model,
+            type=body["commission_type"],
+            value=body["commission_value"],
+            home=home_rate.of(organization_id),
+            prefix="",
+        )
 
 
 def resume(*, organization_id: UUID, coupon_id: UUID, now: datetime) -> StartedFamily | None:
