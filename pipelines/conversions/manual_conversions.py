@@ -46,10 +46,10 @@ def create(*, organization_id: UUID, body: Mapping[str, Any], is_test: bool, now
     terms = _find_terms(organization_id, body)
     facts = _build_facts(organization_id, body, terms, occurred_at, is_test)
     kind = statuses.ConversionType.Bonus if body["kind"] == "bonus" else statuses.ConversionType.OneTime
-    sold = settlement.build_conversion(facts, _find_price(body, facts), type=kind.value, source=SOURCE)
+    settled = settlement.build_conversion(facts, _find_price(body, facts), type=kind.value, source=SOURCE)
     email = body["customer_email"]
     conversion = dataclasses.replace(
-        sold,
+        settled,
         attribution_method=METHOD,
         created_at=now,
         email_normalized=emails.normalize(email) if email else None,

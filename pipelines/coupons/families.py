@@ -144,7 +144,10 @@ def settle(
         return coupon
     if result.is_refused:
         connections.stage_doubt(
-            organization_id=coupon.organization_id, connection_id=started.place.connection.id, why=result.words, at=now
+            organization_id=coupon.organization_id,
+            connection_id=started.place.connection.id,
+            why=result.message,
+            at=now,
         )
     if result.refusal is not None:
         campaign_coupons.stage_remove(coupon)

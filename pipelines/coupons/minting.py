@@ -167,7 +167,7 @@ def settle(
         return code
     if result.is_refused:
         connections.stage_doubt(
-            organization_id=code.organization_id, connection_id=started.place.connection.id, why=result.words, at=now
+            organization_id=code.organization_id, connection_id=started.place.connection.id, why=result.message, at=now
         )
     if code.status == CodeStatus.Revoked:
         if result.made_id is not None and code.processor_promotion_code_id is None:

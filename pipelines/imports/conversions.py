@@ -63,14 +63,14 @@ def preview(importer: ConversionImporter, body: Mapping[str, Any], *, now: datet
     Writes nothing. Raises Refused: 404 program_not_found. Budget: 3 round trips for any number of rows.
     """
     program = _find_program(importer, body)
-    readable, wrong = _read_rows(body["conversions"], now)
+    readable, invalid = _read_rows(body["conversions"], now)
     accepted, skipped = _choose_rows(program, readable, exclude_paid=body["exclude_paid"])
     warnings = _list_warnings(accepted, body)
     return {
         "rows_total": len(body["conversions"]),
         "would_import": len(accepted),
         "would_skip": len(skipped),
-        "would_error": len(wrong),
+        "would_error": len(invalid),
         "skip_reasons": dict(Counter(skipped.values())),
         "paid_balance": sum_commissions(accepted_row.row for accepted_row in accepted if accepted_row.row.is_paid),
         "unpaid_balance": sum_commissions(
@@ -80,7 +80,7 @@ def preview(importer: ConversionImporter, body: Mapping[str, Any], *, now: datet
         ),
         "form": body["form"],
         "rows": words.verdicts(
-            len(body["conversions"]), lines=body["lines"], reasons=skipped | wrong, warnings=warnings
+            len(body["conversions"]), lines=body["lines"], reasons=skipped | invalid, warnings=warnings
         ),
     }
 
@@ -94,9 +94,9 @@ def run(importer: ConversionImporter, body: Mapping[str, Any], *, now: datetime)
     Budget: 5 round trips for any number of rows (program; lock; affiliates; known rows; writes and commit).
     """
     program = _find_program(importer, body)
-    readable, wrong = _read_rows(body["conversions"], now)
-    if wrong and not body["skip_invalid"]:
-        raise _invalid_rows(body, wrong)
+    readable, invalid = _read_rows(body["conversions"], now)
+    if invalid and not body["skip_invalid"]:
+        raise _invalid_rows(body, invalid)
     if not advisory_locks.try_import_lock(importer.organization_id):
         raise Refused(409, "migration_already_in_progress", "Another import of this organization is still running.")
     accepted, skipped = _choose_rows(program, readable, exclude_paid=body["exclude_paid"])
@@ -107,8 +107,8 @@ def run(importer: ConversionImporter, body: Mapping[str, Any], *, now: datetime)
         total=len(body["conversions"]),
         imported=len(accepted),
         skipped=len(skipped),
-        errored=len(wrong),
-        reasons=dict(Counter((skipped | wrong).values())),
+        errored=len(invalid),
+        reasons=dict(Counter((skipped | invalid).values())),
         created_by=importer.member_id,
         created_at=now,
         warnings=words.stored_warnings(_list_warnings(accepted, body), lines=body["lines"]),
@@ -130,15 +130,15 @@ def _payer_from_row(row: ImportedConversion) -> payments.Payer:
     return payments.Payer(row.processor_customer_id, row.processor_subscription_id, row.email_normalized)
 
 
-def _invalid_rows(body: Mapping[str, Any], wrong: Mapping[int, str]) -> Refused:
+def _invalid_rows(body: Mapping[str, Any], invalid: Mapping[int, str]) -> Refused:
     total = len(body["conversions"])
-    verdicts = words.verdicts(total, lines=body["lines"], reasons=wrong)
+    verdicts = words.verdicts(total, lines=body["lines"], reasons=invalid)
     listed = [
         {"index": verdict.index, "error": verdict.reason} | ({} if verdict.line is None else {"line": verdict.line})
         for verdict in verdicts
         if verdict.reason
     ]
-    message = f"{len(wrong)} of {total} rows cannot be imported; nothing was written."
+    message = f"{len(invalid)} of {total} rows cannot be imported; nothing was written."
     return Refused(400, "invalid_rows", message, rows=listed)
 
 
@@ -164,13 +164,13 @@ def _find_program(importer: ConversionImporter, body: Mapping[str, Any]) -> prog
 
 def _read_rows(sent_rows: Sequence[object], now: datetime) -> tuple[dict[int, ConversionRow], dict[int, str]]:
     """Return the valid rows by their place, and why the others are invalid."""
-    readable, wrong = {}, {}
+    readable, invalid = {}, {}
     for index, sent_row in enumerate(sent_rows):
         try:
             readable[index] = rows.read(sent_row, now=now)
         except rows.BadRow as bad:
-            wrong[index] = bad.code
-    return readable, wrong
+            invalid[index] = bad.code
+    return readable, invalid
 
 
 def _choose_rows(
@@ -242,10 +242,10 @@ def _list_warnings(accepted: Sequence[_AcceptedRow], body: Mapping[str, Any]) ->
     return by_place
 
 
-def _self_referral_code(standing: InitialStanding) -> str:
-    if standing.needs_approval:
+def _self_referral_code(initial: InitialStanding) -> str:
+    if initial.needs_approval:
         return "self_referral_held"
-    return "self_referral_denied" if standing.status == ConversionStatus.Denied else "self_referral"
+    return "self_referral_denied" if initial.status == ConversionStatus.Denied else "self_referral"
 
 
 def _conversion_from_row(accepted_row: _AcceptedRow, body: Mapping[str, Any], *, is_test: bool) -> ImportedConversion:

@@ -53,14 +53,14 @@ def create_and_send(
     if not bodies:
         return []
     check_limit(organization_id=program.organization_id, adding=len(bodies), now=now)
-    rows, written = [], []
+    rows, with_tokens = [], []
     for body in bodies:
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         row = _row(program, body, inviter, token, now)
         rows.append(row)
-        written.append((NamedInvite(**row, program_name=program.name), token))
+        with_tokens.append((NamedInvite(**row, program_name=program.name), token))
     invites.stage(rows)
-    return _mail(program, written, now)
+    return _mail(program, with_tokens, now)
 
 
 def renew_and_send(*, program: programs.Program, invite: NamedInvite, now: datetime) -> list[SentInvite]:

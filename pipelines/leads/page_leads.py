@@ -84,14 +84,14 @@ class PageLead:
     window_days: int | None
 
 
-def record(captured: PageLead, *, organization_id: UUID, now: datetime) -> None:
+def record(page_lead: PageLead, *, organization_id: UUID, now: datetime) -> None:
     """Record a lead that a page sent, unless it is known or its affiliate can no longer be credited.
 
     A lead that the fraud rules hold is recorded as Invalidated, with its fraud event.
     """
-    lead = _unseal(captured.sealed)
+    lead = _unseal(page_lead.sealed)
     referral = lifecycle.find_referral(
-        organization_id=organization_id, program_id=captured.program_id, affiliate_id=captured.affiliate_id
+        organization_id=organization_id, program_id=page_lead.program_id, affiliate_id=page_lead.affiliate_id
     )
     is_approved = referral is not None and referral.affiliate_status == statuses.AffiliateStatus.Approved
     if referral is None or not is_approved or not referral.is_program_open:
@@ -99,14 +99,14 @@ def record(captured: PageLead, *, organization_id: UUID, now: datetime) -> None:
     signup = NewLead(
         email=lead["email"],
         name=lead["name"],
-        occurred_at=captured.at,
+        occurred_at=page_lead.at,
         is_test=referral.is_test_affiliate,
         sub_id=lead["sub_id"],
     )
-    if captured.window_days is None or "visitor" not in lead:
+    if page_lead.window_days is None or "visitor" not in lead:
         lifecycle.record(organization_id=organization_id, referral=referral, signup=signup, now=now)
         return
-    visit = PageVisit(lead["visitor"], lead["network"], captured.window_days)
+    visit = PageVisit(lead["visitor"], lead["network"], page_lead.window_days)
     result = screening.screen(organization_id=organization_id, referral=referral, signup=signup, visit=visit)
     if result is None:
         return
@@ -120,7 +120,7 @@ def record(captured: PageLead, *, organization_id: UUID, now: datetime) -> None:
             organization_id=organization_id,
             referral=referral,
             visit=visit,
-            at=captured.at,
+            at=page_lead.at,
         )
 
 

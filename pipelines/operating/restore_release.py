@@ -57,7 +57,7 @@ class ReleaseResult:
     """How many payouts are looked up at their rail before they are sent, and how many were voided to be netted."""
 
     looked_up: int
-    let_go: int
+    voided: int
 
 
 def any_org_release(*, restored_to: datetime, is_compared: bool, by: str, now: datetime) -> ReleaseResult:

@@ -128,10 +128,10 @@ def _payout_hold(value: str, now: datetime) -> Columns:
     return {"payout_hold_days": int(days)}
 
 
-def _integer_setter(column: str, what: str, least: int, most: int) -> Setter:
+def _integer_setter(column: str, noun: str, minimum: int, maximum: int) -> Setter:
     def read(value: str, now: datetime) -> Columns:
-        if not _is_integer(value, least, most):
-            raise _bad_value(value, f"is not a {what} from {least} to {most}")
+        if not _is_integer(value, minimum, maximum):
+            raise _bad_value(value, f"is not a {noun} from {minimum} to {maximum}")
         return {column: int(value)}
 
     return read
@@ -243,8 +243,8 @@ def _text_from_value(name: str, value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def _is_integer(value: str, least: int, most: int) -> bool:
-    return value.isascii() and value.isdigit() and least <= int(value) <= most
+def _is_integer(value: str, minimum: int, maximum: int) -> bool:
+    return value.isascii() and value.isdigit() and minimum <= int(value) <= maximum
 
 
 def _none_if_empty(value: str) -> str | None:

@@ -50,7 +50,7 @@ class PlatformAnswer:
     connection: PlatformConnection
     record: SignupRecord | None = None
     refusal: str | None = None
-    away: str | None = None
+    unreachable_reason: str | None = None
     wait_s: int | None = None
 
 
@@ -103,7 +103,7 @@ def _ask_one(connection: PlatformConnection, email: str) -> PlatformAnswer:
     except CredentialsRefused as error:
         return PlatformAnswer(connection, refusal=str(error))
     except PlatformUnreachable as error:
-        return PlatformAnswer(connection, away=str(error), wait_s=error.wait_s)
+        return PlatformAnswer(connection, unreachable_reason=str(error), wait_s=error.wait_s)
     return PlatformAnswer(connection, signup)
 
 
@@ -147,7 +147,11 @@ def _booking_desk(pending: PendingLookup, now: datetime) -> BookingDesk:
 
 def _end(pending: PendingLookup, answers: Sequence[PlatformAnswer]) -> None:
     """Stage the end of a look-up without a credit; if a platform never answered, it waits as a dead letter."""
-    away = [f"{answer.connection.platform}: {answer.away}" for answer in answers if answer.away is not None]
+    away = [
+        f"{answer.connection.platform}: {answer.unreachable_reason}"
+        for answer in answers
+        if answer.unreachable_reason is not None
+    ]
     if not away:
         lookups.stage_end(pending)
         return
