@@ -99,6 +99,6 @@ def _caller() -> tuple[UUID | None, str | None]:
 def _serialize(
     schema: RecruitRecord | SubAffiliateRecord,
     rows: Sequence[Recruit],
-    sums: Mapping[UUID, recruitment.RecruitEarnings],
+    sums: Mapping[UUID, recruitment.RecruitTotals],
 ) -> list[Any]:
     return [schema.dump(row) | schema.dump(sums[row.id]) for row in rows]

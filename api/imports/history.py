@@ -104,6 +104,6 @@ def undo_import(import_id: str) -> Response:
 def _undo(import_id: UUID) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     undone = undo.run(organization_id=guards.organization_id(), import_id=import_id, now=now)
-    shown = _UNDONE.dump(undone.after) | {"removed": undone.removed, "kept": undone.kept}
+    shown = _UNDONE.dump(undone.after) | {"removed": undone.removed_count, "kept": undone.kept_count}
     audit.record("import_job.undone", import_id, before=_RECORD.dump(undone.before), after=shown, now=now)
     return 200, shown

@@ -103,7 +103,7 @@ def _create(wanted: Mapping[str, Any]) -> idempotency.Answer:
     now, caller = clock.now(), guards.caller()
     outcome = invitations.create(organization_id=caller.organization_id, body=wanted, inviter=_inviter(caller), now=now)
     _record_replaced(outcome, now)
-    (sent,) = outcome.sent
+    (sent,) = outcome.invites
     shown = invite_record(sent.invite, now=now)
     audit.record("affiliate_invite.created", sent.invite.id, after=shown, now=now)
     return 201, {"invite": shown, "acceptUrl": sent.accept_url}
@@ -126,8 +126,8 @@ def _create_many(wanted: Mapping[str, Any]) -> idempotency.Answer:
         organization_id=caller.organization_id, body=wanted, inviter=_inviter(caller), now=now
     )
     _record_replaced(outcome, now)
-    shown = [invite_record(sent.invite, now=now) for sent in outcome.sent]
-    for sent, invite in zip(outcome.sent, shown, strict=True):
+    shown = [invite_record(sent.invite, now=now) for sent in outcome.invites]
+    for sent, invite in zip(outcome.invites, shown, strict=True):
         audit.record("affiliate_invite.created", sent.invite.id, after=invite, now=now)
     return 201, {
         "created": len(shown),
@@ -179,7 +179,7 @@ def _resend(invite_id: str) -> idempotency.Answer:
     now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
     outcome = invitations.resend(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
     _record_replaced(outcome, now)
-    (sent,) = outcome.sent
+    (sent,) = outcome.invites
     shown = invite_record(sent.invite, now=now)
     audit.record("affiliate_invite.resent", wanted_id, after=shown, now=now)
     return 200, {"invite": shown, "acceptUrl": sent.accept_url}

@@ -25,7 +25,7 @@ from models.clicks.public_links import Link
 from pipelines.clicks import public_links
 from pipelines.clicks.public_links import SlugAddress
 from pipelines.leads import paid_leads
-from pipelines.leads.paid_leads import LeadCase, Visit
+from pipelines.leads.paid_leads import FormVisit, LeadCase
 from schemas.leads.paid_lead import PaidLeadAnswer, PaidLeadBody
 
 blueprint = Blueprint("paid_lead", __name__)
@@ -114,9 +114,9 @@ def _check_human(link: Link, posted: Mapping[str, Any]) -> None:
         raise Refused(400, "human_verification_failed", message, field="token")
 
 
-def _visit() -> Visit:
+def _visit() -> FormVisit:
     ip, agent = request.remote_addr or "", raw_click.agent_from_header(request.headers.get("User-Agent", ""))
-    return Visit(
+    return FormVisit(
         ip=ip,
         agent=agent,
         languages=tuple(raw_click.languages_from_header(request.headers.get("Accept-Language", ""))),

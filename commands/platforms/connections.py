@@ -92,7 +92,7 @@ def _absent(connection_id: UUID) -> Refused:
     return Refused(404, "not_found", f"There is no connection {connection_id}. Next: flask platform list")
 
 
-def _checked(connection: PlatformConnection, word: check.CredentialsCheck) -> str:
+def _checked(connection: PlatformConnection, word: check.CredentialCheck) -> str:
     if word.refusal is not None:
         return f"{connection.platform} refuses them: {word.refusal}\nIt is Broken. Next: its Owner gives new ones."
     but = f", but {word.warning}" if word.warning else ""

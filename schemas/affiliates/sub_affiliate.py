@@ -78,7 +78,9 @@ class RecruitRecord(Wire):
     override_earned_cents = fields.Integer(attribute="override_cents")
     currency = fields.String()
     joined_at = Instant(attribute="created_at")
-    unconvertible_by_currency = fields.Dict(keys=fields.String(), values=fields.Nested(Unconvertible), attribute="held")
+    unconvertible_by_currency = fields.Dict(
+        keys=fields.String(), values=fields.Nested(Unconvertible), attribute="unvalued"
+    )
 
 
 class SubAffiliateRecord(Wire):
@@ -91,4 +93,6 @@ class SubAffiliateRecord(Wire):
     total_commission_cents = fields.Integer(attribute="commission_cents")
     override_earned_cents = fields.Integer(attribute="override_cents")
     currency = fields.String()
-    unconvertible_by_currency = fields.Dict(keys=fields.String(), values=fields.Nested(Unconvertible), attribute="held")
+    unconvertible_by_currency = fields.Dict(
+        keys=fields.String(), values=fields.Nested(Unconvertible), attribute="unvalued"
+    )

@@ -69,7 +69,7 @@ class NothingToShow(Exception):
 
 #: What an operation calls an id in its body that leads nowhere, where that is not `not_found`.
 _NO_PROGRAM = ("program_not_found", "There is no such program in this organization.")
-_NO_PROGRAM_TO_INVITE_TO = ("validation_failed", "programId names no program of this organization.")
+_NO_PROGRAM_TO_INVITE_TO = ("validation_failed", "There is no program with this id in the organization.")
 _UNKNOWN_IDS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("import_affiliates", "programId"): _NO_PROGRAM,
     ("import_conversions", "programId"): _NO_PROGRAM,
