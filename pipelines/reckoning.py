@@ -10,7 +10,7 @@ from domain import jobs
 from models.programs import numbers
 from models.programs.owed import reckoned
 from pipelines import work
-from pipelines.programs.home_rate import factors
+from pipelines.programs.home_rate import read_factors
 
 #: Before the first organization.
 FIRST = UUID(int=0)
@@ -39,6 +39,6 @@ def reckon(organization_id: UUID) -> None:
     home = reckoned.home(organization_id)
     if home.first_at is None:
         return
-    known = factors(home=home.currency, currencies=numbers.currencies(organization_id), first=home.first_at.date())
+    known = read_factors(home=home.currency, currencies=numbers.currencies(organization_id), first=home.first_at.date())
     if reckoned.reckon(organization_id, factors=known, limit=_DAYS_AT_ONCE) == _DAYS_AT_ONCE:
         work.enqueue(jobs.DAYS_RECKON_ONE, organization_id=organization_id)

@@ -19,7 +19,7 @@ from api.edge.operations import one, operation, page
 from api.edge.wake import wake_relay
 from models import db
 from models.programs import programs
-from pipelines.programs import networking
+from pipelines.programs import network_listing
 from pipelines.storefront import matching
 from schemas.me.network import (
     NetworkApplicationBody,
@@ -51,7 +51,7 @@ def list_network_programs() -> Mapping[str, Any]:
     asked = paging.wanted(query)
     filters = {"category": query["category"], "model": query["commission_model"], "currency": query["currency"]}
     with db.any_org_work():
-        rows = networking.any_org_page(
+        rows = network_listing.any_org_list(
             account_id=account.id, email=account.email, filters=filters, after=asked.after, limit=asked.limit
         )
     base_url = settings.current().web.url
@@ -64,7 +64,7 @@ def get_network_program(program_id: str) -> Mapping[str, Any]:
     """Show one program of the network with its whole description. Budget: 1 statement."""
     wanted_id, account = path.uuid(program_id, "program"), guards.account()
     with db.any_org_work():
-        found = networking.any_org_find(wanted_id, account_id=account.id, email=account.email)
+        found = network_listing.any_org_find(wanted_id, account_id=account.id, email=account.email)
     return network_records([found], base_url=settings.current().web.url)[0]
 
 
@@ -91,7 +91,7 @@ def apply_to_network_program(program_id: str) -> Response:
     with db.any_org_work():
         organization_id = programs.any_org_owner(wanted_id)
     if organization_id is None:
-        raise networking.not_listed()
+        raise network_listing.not_listed_refusal()
     answer = answers.once(lambda: _apply(organization_id, wanted_id, sent), organization_id=organization_id)
     wake_relay()
     return answer

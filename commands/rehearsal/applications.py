@@ -34,7 +34,7 @@ def _completed(scene: Scene) -> UUID:
     with db.unit_of_work(scene.id):
         program_id = rehearsals.asking(scene.id, key=_ASKED)
         if program_id is None:
-            made = lifecycle.create(organization_id=scene.id, wanted=ProgramBody().load(_TERMS), now=clock.now())
+            made = lifecycle.create(organization_id=scene.id, body=ProgramBody().load(_TERMS), now=clock.now())
             program_id = made.id
     sent = {"email": f"{rehearsals.OWN}{secrets.token_hex(6)}@example.com", "fullName": "Made by flask trigger"}
     with db.unit_of_work(scene.id):

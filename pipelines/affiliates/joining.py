@@ -122,7 +122,7 @@ def checked_rate(program: programs.Program, wanted: Mapping[str, Any]) -> str | 
     """
     if wanted["custom_commission_type"] is None:
         return None
-    standard = home_rate.of(program.organization_id)
+    standard = home_rate.find(program.organization_id)
     terms.check_rate(
         model=program.default_commission_model,
         type=wanted["custom_commission_type"],

@@ -158,7 +158,7 @@ def terms_of(organization_id: UUID, affiliate_ids: Iterable[str]) -> dict[tuple[
     for partner in batches.partners(organization_id=organization_id, affiliate_ids=sorted(affiliate_ids)):
         if not partner.is_earning:
             continue
-        reward = rewards.fee_by(
+        reward = rewards.compute_fee(
             partner.terms,
             organization_id=organization_id,
             program_id=UUID(partner.program_id),

@@ -65,7 +65,7 @@ def _harvest(organization_id: UUID, earning: Sequence[JudgedClick]) -> Harvest:
     """Lock the budgets and the rows of clicks that would earn, and decide what they do earn."""
     hours = fates.by_hour(earning)
     purses = {
-        program_id: rewards.purse(organization_id=organization_id, program_id=UUID(program_id))
+        program_id: rewards.lock_purse(organization_id=organization_id, program_id=UUID(program_id))
         for program_id in sorted({click.program_id for click in earning})
     }
     return fates.gather(hours, rows=_rows(organization_id, hours), purses=purses)

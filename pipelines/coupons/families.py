@@ -53,7 +53,7 @@ def begin(
     Raises Refused: 404 not_found; 409 invalid_status_transition for an archived program; 400 invalid_request; what
     `terms.check_rate` raises; 422 processor_not_connected.
     """
-    program = lifecycle.lock_living(organization_id=organization_id, program_id=program_id)
+    program = lifecycle.lock_unarchived(organization_id=organization_id, program_id=program_id)
     begun = campaign_coupons.find(organization_id=organization_id, coupon_id=coupon_id)
     if begun is not None and begun.program_id == program_id and now - begun.created_at < places.REPEATED_WITHIN:
         place = places.acting(organization_id, begun.connection_id, now=now)
@@ -69,7 +69,7 @@ def begin(
             model=program.default_commission_model,
             type=wanted["commission_type"],
             value=wanted["commission_value"],
-            home=home_rate.of(organization_id),
+            home=home_rate.find(organization_id),
             prefix="",
         )
     granted = _affiliates_of(organization_id, program_id, wanted["granted_affiliate_ids"])

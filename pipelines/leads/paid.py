@@ -130,7 +130,7 @@ def record(*, case: Case, verdict: Verdict | None, now: datetime) -> None:
     the lead is written as Invalidated; it takes nothing of the budget until it is validated.
     Raises Refused 409 campaign_budget_reached, 404 not_found when the affiliate cannot earn any more.
     """
-    purse = rewards.purse(organization_id=case.organization_id, program_id=case.referral.program_id)
+    purse = rewards.lock_purse(organization_id=case.organization_id, program_id=case.referral.program_id)
     _creditable(case.organization_id, case.referral.program_id, case.referral.affiliate_id)
     now_known = _facts(case.organization_id, case.referral, case.email, now)
     obstacle = _obstacle(case.organization_id, case.referral, now_known, purse)
@@ -167,7 +167,7 @@ def _facts(organization_id: UUID, referral: LeadReferral, email: str, now: datet
         is_test=referral.is_test_affiliate,
         since=now.replace(hour=0, minute=0, second=0, microsecond=0),
     )
-    reward = rewards.fee_for(
+    reward = rewards.find_fee(
         organization_id=organization_id, program_id=referral.program_id, affiliate_id=referral.affiliate_id, kind="lead"
     )
     lead = LeadFacts(
@@ -190,7 +190,7 @@ def _obstacle(
         return "daily_cap"
     if facts.reward is None or referral.is_test_affiliate:
         return None  # a rehearsal spends nothing
-    held = purse or rewards.purse(organization_id=organization_id, program_id=referral.program_id)
+    held = purse or rewards.lock_purse(organization_id=organization_id, program_id=referral.program_id)
     return None if held.affordable(facts.reward.fee, 1) else "budget"
 
 

@@ -14,7 +14,7 @@ from domain.refused import Refused
 from domain.statuses import AffiliateSource, AffiliateStatus
 from models.programs import network
 from models.programs.network import Seeker
-from pipelines.programs import networking
+from pipelines.programs import network_listing
 from pipelines.storefront import applying
 from pipelines.storefront.applying import Filed
 
@@ -46,7 +46,7 @@ def apply(
     email = application["email"]
     before = _seeker(organization_id, program_id, account_id, email)
     if before is None:
-        raise networking.not_listed()
+        raise network_listing.not_listed_refusal()
     if before.status is not None:
         return Applied(before.status, None)
     if before.is_banned:
