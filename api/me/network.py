@@ -20,7 +20,7 @@ from api.edge.wake import wake_relay
 from models import db
 from models.programs import programs
 from pipelines.programs import network_listing
-from pipelines.storefront import matching
+from pipelines.storefront import network_applications
 from schemas.me.network import (
     NetworkApplicationBody,
     NetworkApplicationRecord,
@@ -99,7 +99,7 @@ def apply_to_network_program(program_id: str) -> Response:
 
 def _apply(organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) -> answers.Answer:
     now, account = clock.now(), guards.account()
-    matched = matching.apply(
+    matched = network_applications.apply(
         organization_id=organization_id,
         program_id=program_id,
         account_id=account.id,

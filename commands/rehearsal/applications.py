@@ -11,7 +11,7 @@ from commands.rehearsal.scenes import Scene
 from models import db
 from models.organization import rehearsals
 from pipelines.programs import lifecycle
-from pipelines.storefront import applying, second_step
+from pipelines.storefront import applications, second_step
 from schemas.programs.program import ProgramBody
 from schemas.storefront.application import ApplicationBody
 
@@ -38,7 +38,7 @@ def _completed(scene: Scene) -> UUID:
             program_id = made.id
     sent = {"email": f"{rehearsals.OWN}{secrets.token_hex(6)}@example.com", "fullName": "Made by flask trigger"}
     with db.unit_of_work(scene.id):
-        filed = applying.apply(
+        filed = applications.apply(
             organization_id=scene.id,
             program_id=program_id,
             application=ApplicationBody().load(sent),
@@ -46,7 +46,7 @@ def _completed(scene: Scene) -> UUID:
         )
     with db.unit_of_work(scene.id):
         step = second_step.lock(organization_id=scene.id, affiliate_id=filed.affiliate_id)
-        second_step.hand_in(step, {_ASKED: 4_000}, now=clock.now())
+        second_step.submit(step, {_ASKED: 4_000}, now=clock.now())
     return filed.affiliate_id
 
 

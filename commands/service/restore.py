@@ -17,7 +17,7 @@ from commands.service import listed_transfers, reconcile
 from commands.service.backup import failing_in_a_line, folder_argument, progress, shown
 from models.upkeep import known_servers
 from pipelines.operating import restored
-from pipelines.restores import clean
+from pipelines.restores import completeness
 
 group = AppGroup("restore", help="Back to a moment, and what has to be settled afterwards.")
 
@@ -65,7 +65,7 @@ def status(as_json: bool) -> None:
     """Say whether payouts are held because the database was restored, and which wait, with the key that rails know."""
     with output.every_tenant():
         is_held, server, unsure = not known_servers.is_known(), known_servers.name(), restored.any_org_unsure()
-        cleanness = clean.any_org_cleanness(restored_to=None)
+        cleanness = completeness.any_org_check(restored_to=None)
 
     def person() -> None:
         click.echo(f"{server}: payouts and deals are {'HELD' if is_held else 'not held'}")

@@ -28,7 +28,7 @@ from models.payouts import candidates
 from pipelines import whole_books, work
 from pipelines.deals import money, submit
 from pipelines.payouts import funding, rails
-from pipelines.restores import paid_milestones
+from pipelines.restores import milestone_payments
 from pipelines.webhooks import emit
 
 #: Before the first milestone.
@@ -61,7 +61,7 @@ def pay(deal: Deal, milestone: Milestone, *, cents: int, confirmed_by: UUID | No
     What a forgotten payout has paid of it before a restore is that payout, and no new one is made.
     """
     whole_books.refuse_payouts()
-    if paid_milestones.pay_by_waiting(deal, milestone, cents=cents, now=now):
+    if milestone_payments.pay_with_waiting(deal, milestone, cents=cents, now=now):
         return
     organization = organizations.find(deal.organization_id)
     assert organization is not None
