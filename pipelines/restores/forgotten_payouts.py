@@ -131,7 +131,7 @@ def _void_pending(paid_payout: Payout, *, now: datetime) -> None:
 
 def _resume(transfer: RailTransfer, known_payout: KnownPayout, *, now: datetime) -> None:
     """Mark a known payout as paid as its rail lists it, or stage calling the rail again if it is still being sent."""
-    payout = decisions.lock(organization_id=known_payout.organization_id, payout_id=known.id)
+    payout = decisions.lock(organization_id=known_payout.organization_id, payout_id=known_payout.id)
     made_at = min(transfer.made_at, now)
     if transfer.method == BY_HAND:
         decisions.pay_by_hand(payout, external_transaction_id=transfer.reference, now=now)
