@@ -49,7 +49,7 @@ _AUDITED = EndpointRecord()
 def create_automation_hook() -> Response:
     """Have a URL told of a trigger event. 201 with its signing secret; 200 without it where the hook stands already."""
     wanted = body.load()
-    refusal = manage.refusal_of(wanted["target_url"], field="targetUrl")
+    refusal = manage.find_refusal(wanted["target_url"], field="targetUrl")
     return answers.once(lambda: _subscribe(wanted, refusal))
 
 

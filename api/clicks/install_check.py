@@ -33,7 +33,7 @@ def get_install_status(program_id: str) -> Mapping[str, object]:
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
         shown: Mapping[str, object] = _STATUS.dump(
-            install_check.show(organization_id=guards.organization_id(), program_id=wanted_id)
+            install_check.find(organization_id=guards.organization_id(), program_id=wanted_id)
         )
     return shown
 
@@ -60,17 +60,17 @@ def check_installation(program_id: str) -> Response:
     """
     wanted_id, organization_id = path.uuid(program_id, "program"), guards.organization_id()
     with db.unit_of_work(organization_id):  # a program that is not there comes before a body that is wrong
-        handed_out = install_check.prepare(
+        handed_out = install_check.find_tag(
             organization_id=organization_id, program_id=wanted_id, base_url=settings.current().web.url
         )
     url = body.load()["url"]
     repeated = answers.repeated()
     if repeated is not None:
         return repeated
-    found = install_check.look(url, handed_out, now=clock.now())
+    found = install_check.check_page(url, handed_out, now=clock.now())
     return answers.once(lambda: _keep(wanted_id, found))
 
 
 def _keep(program_id: UUID, found: InstallCheck) -> answers.Answer:
-    kept = install_check.keep(found, organization_id=guards.organization_id(), program_id=program_id)
+    kept = install_check.store(found, organization_id=guards.organization_id(), program_id=program_id)
     return 200, _STATUS.dump(kept)

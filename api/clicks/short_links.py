@@ -32,7 +32,7 @@ def follow(slug: str, program: str | None) -> str | None:
     address = _address(slug, program)
     if visits.is_over_limit():
         # Who follows what many follow arrives all the same; the database is not asked for strangers who try slugs.
-        site = _site(public_links.last_known(address), None)
+        site = _site(public_links.find_last_cached(address), None)
         if site is None:
             raise Refused(429)
         return site

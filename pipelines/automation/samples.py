@@ -19,7 +19,7 @@ def of_type(*, organization_id: UUID, type: str, limit: int, now: datetime) -> l
     sent = latest.of_type(organization_id=organization_id, event_type=type, limit=limit)
     if sent:
         return sent
-    sample = emit.frozen(
+    sample = emit.serialize(
         event_uuid=uuid5(organization_id, type),
         organization_id=organization_id,
         type=type,
