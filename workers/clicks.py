@@ -30,7 +30,7 @@ from domain.clicks import scoring
 from domain.clicks.raw_click import RawClick
 from domain.clicks.scoring import ScoredClick
 from models import db, ids
-from pipelines.clicks import clicks, letters
+from pipelines.clicks import clicks, unwritten_clicks
 from workers import metrics
 
 _log = structlog.get_logger(__name__)
@@ -239,7 +239,7 @@ class ClickConsumer:
         entry_id, why = entry.id.decode(), "".join(traceback.format_exception(error))
         _log.error("click.unreadable", entry=entry_id, error=type(error).__name__)
         with db.any_org_work():
-            letters.bury(entry.sent, entry_id=entry_id, organization_id=organization_id, why=why)
+            unwritten_clicks.stage_dead_letter(entry.sent, entry_id=entry_id, organization_id=organization_id, why=why)
         metrics.count_unreadable_click()
 
     def _leave(self) -> None:

@@ -62,7 +62,7 @@ def open_link(program: str, slug: str) -> Link | None:
     """
     if visits.is_over_limit():
         # A cached link is served even when its caller is over the limit; the database is not queried for guessed slugs.
-        link = public_links.last_known(SlugAddress(slug, program))
+        link = public_links.find_last_cached(SlugAddress(slug, program))
         if not _is_open(link):
             raise Refused(429)
         return link

@@ -19,8 +19,8 @@ from api.edge.operations import object_of, operation, page
 from api.edge.relay_waker import wake_relay
 from models import db
 from models.programs import programs
-from pipelines.programs import networking
-from pipelines.storefront import matching
+from pipelines.programs import network_listing
+from pipelines.storefront import network_applications
 from schemas.me.network import (
     NetworkApplicationBody,
     NetworkApplicationRecord,
@@ -51,7 +51,7 @@ def list_network_programs() -> Mapping[str, Any]:
     asked = paging.read_page_request(query)
     filters = {"category": query["category"], "model": query["commission_model"], "currency": query["currency"]}
     with db.any_org_work():
-        rows = networking.any_org_page(
+        rows = network_listing.any_org_list(
             account_id=account.id, email=account.email, filters=filters, after=asked.after, limit=asked.limit
         )
     base_url = settings.current().web.url
@@ -66,7 +66,7 @@ def get_network_program(program_id: str) -> Mapping[str, Any]:
     """Show one program of the network with its whole description. Budget: 1 statement."""
     wanted_id, account = path.uuid(program_id, "program"), guards.account()
     with db.any_org_work():
-        found = networking.any_org_find(wanted_id, account_id=account.id, email=account.email)
+        found = network_listing.any_org_find(wanted_id, account_id=account.id, email=account.email)
     return network_records([found], base_url=settings.current().web.url)[0]
 
 
@@ -93,7 +93,7 @@ def apply_to_network_program(program_id: str) -> Response:
     with db.any_org_work():
         organization_id = programs.any_org_find_organization(wanted_id)
     if organization_id is None:
-        raise networking.not_listed()
+        raise network_listing.not_listed_refusal()
     answer = idempotency.run_once(lambda: _apply(organization_id, wanted_id, sent), organization_id=organization_id)
     wake_relay()
     return answer
@@ -101,7 +101,7 @@ def apply_to_network_program(program_id: str) -> Response:
 
 def _apply(organization_id: UUID, program_id: UUID, sent: Mapping[str, Any]) -> idempotency.Answer:
     now, account = clock.now(), guards.account()
-    matched = matching.apply(
+    matched = network_applications.apply(
         organization_id=organization_id,
         program_id=program_id,
         account_id=account.id,

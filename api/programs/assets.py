@@ -19,7 +19,7 @@ from domain.refusals import not_found
 from models import db
 from models.programs import assets
 from models.programs.assets import ListedAsset
-from pipelines.programs import giving
+from pipelines.programs import brand_assets
 from schemas.programs.asset import AssetBody, AssetRecord, AssetsQuery
 
 blueprint = Blueprint("assets", __name__)
@@ -57,13 +57,13 @@ def list_assets() -> Mapping[str, object]:
 def create_asset() -> Response:
     """Give affiliates a text, or an image (PNG, JPEG, WebP or GIF), of one program or of all. 201 with it."""
     wanted = body.load()
-    image = giving.check(wanted)
+    image = brand_assets.check_image(wanted)
     return idempotency.run_once(lambda: _create(wanted, image))
 
 
 def _create(wanted: Mapping[str, Any], image: Image | None) -> idempotency.Answer:
     now, organization_id = clock.now(), guards.organization_id()
-    made_id = giving.add(organization_id=organization_id, wanted=wanted, image=image, now=now)
+    made_id = brand_assets.add(organization_id=organization_id, body=wanted, image=image, now=now)
     shown = _find(made_id)
     audit.record("asset.created", made_id, after=shown, now=now)
     return 201, shown
@@ -76,7 +76,7 @@ def delete_asset(asset_id: str) -> Response:
     wanted_id = path.uuid(asset_id, "asset")
     with db.unit_of_work(guards.organization_id()):
         before = _find(wanted_id)
-        giving.remove(organization_id=guards.organization_id(), asset_id=wanted_id)
+        brand_assets.remove(organization_id=guards.organization_id(), asset_id=wanted_id)
         audit.record("asset.deleted", wanted_id, before=before, now=clock.now())
     return Response(status=204)
 

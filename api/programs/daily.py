@@ -14,7 +14,7 @@ from domain.organization import plans
 from domain.programs import days
 from models import db
 from models.programs.daily import DayScope
-from pipelines.programs import daily
+from pipelines.programs import daily_numbers
 from schemas.programs.daily import DailyNumbers, DailyQuery
 
 blueprint = Blueprint("daily_numbers", __name__)
@@ -32,6 +32,6 @@ def get_daily_numbers() -> Mapping[str, object]:
     if wanted is None:
         raise ValidationError({"from": [f"It must be the last day, or at most {days.MAX_DAYS - 1} days before it."]})
     with db.unit_of_work(organization_id):
-        found = daily.numbers(DayScope(organization_id, query["program_id"], query["affiliate_id"]), wanted)
+        found = daily_numbers.list_days(DayScope(organization_id, query["program_id"], query["affiliate_id"]), wanted)
     shown: Mapping[str, object] = _NUMBERS.dump({"first": wanted.first, "last": wanted.last, "days": found})
     return shown

@@ -13,7 +13,7 @@ from api.organization import brand_files
 from domain.landing_limits import MAX_PICTURE_BYTES
 from domain.organization import plans
 from domain.organization.images import Image
-from pipelines.programs import landing
+from pipelines.programs import landing_pictures
 from schemas.programs.landing_page import HeroImageBody, HeroImageRecord
 
 blueprint = Blueprint("hero_images", __name__)
@@ -44,7 +44,7 @@ def create_hero_image() -> Response:
     that no program names end with later uploads; the newest 20 of them stay.
     """
     content, declared_type = _sent()
-    image = landing.read(content, declared_type=declared_type)
+    image = landing_pictures.check_image(content, declared_type=declared_type)
     return idempotency.run_once(lambda: _keep(content, image))
 
 
@@ -57,7 +57,7 @@ def _sent() -> tuple[bytes, str | None]:
 
 def _keep(content: bytes, image: Image) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    file_id = landing.keep(organization_id=guards.organization_id(), content=content, image=image, now=now)
+    file_id = landing_pictures.store(organization_id=guards.organization_id(), content=content, image=image, now=now)
     shown: Mapping[str, object] = {
         "id": str(file_id),
         "url": brand_files.url(file_id),

@@ -19,7 +19,7 @@ from domain.programs import days
 from domain.programs.metrics import MAX_DAYS, BoardMetric, MetricsGroup
 from models import db
 from models.programs.metrics import MetricsScope
-from pipelines.programs import measuring
+from pipelines.programs import performance
 from schemas.programs.metrics import BoardRecord, LeaderboardQuery, MetricsAnswer, MetricsQuery
 
 blueprint = Blueprint("metrics", __name__)
@@ -43,7 +43,7 @@ def get_performance_metrics() -> Mapping[str, object]:
         raise ValidationError({"from": [f"It must be the last day, or at most {MAX_DAYS - 1} days before it."]})
     whose = MetricsScope(organization_id, query["program_id"], query["affiliate_id"])
     with db.unit_of_work(organization_id):
-        found = measuring.measure(whose, wanted, MetricsGroup(query["group_by"]))
+        found = performance.measure(whose, wanted, MetricsGroup(query["group_by"]))
     shown: Mapping[str, object] = _METRICS.dump(found)
     return shown
 
@@ -58,7 +58,7 @@ def get_leaderboard() -> Response:
     query, organization_id = body.query(), guards.organization_id()
     today = clock.now().date()
     with db.unit_of_work(organization_id):
-        found = measuring.rank(
+        found = performance.rank(
             organization_id=organization_id,
             program_id=query["program_id"],
             metric=BoardMetric(query["metric"]),

@@ -41,7 +41,7 @@ _BUDGET = BudgetStatus()
 def list_program_stats() -> Response:
     """Show the numbers of every program that is not archived, newest first."""
     with db.unit_of_work(guards.organization_id()):
-        found = numbers.stats(organization_id=guards.organization_id(), now=clock.now())
+        found = numbers.list_stats(organization_id=guards.organization_id(), now=clock.now())
     return jsonify(_STATS.dump(found, many=True))
 
 
@@ -51,7 +51,9 @@ def get_tracking_status(program_id: str) -> dict[str, Any]:
     """Show whether a program's tracking was seen to work."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        found = numbers.tracking_status(organization_id=guards.organization_id(), program_id=wanted_id, now=clock.now())
+        found = numbers.find_tracking_status(
+            organization_id=guards.organization_id(), program_id=wanted_id, now=clock.now()
+        )
     shown: dict[str, Any] = _TRACKING.dump(found)
     return shown
 
@@ -63,7 +65,7 @@ def list_recent_events(program_id: str) -> Response:
     wanted_id = path.uuid(program_id, "program")
     limit = event_limit(body.query())
     with db.unit_of_work(guards.organization_id()):
-        found = numbers.recent_events(organization_id=guards.organization_id(), program_id=wanted_id, limit=limit)
+        found = numbers.list_recent_events(organization_id=guards.organization_id(), program_id=wanted_id, limit=limit)
     return jsonify(recent_events(found))
 
 
@@ -73,6 +75,6 @@ def get_budget_status(program_id: str) -> dict[str, Any]:
     """Show what a program spent on clicks and leads beside its budget."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        found = numbers.budget_status(organization_id=guards.organization_id(), program_id=wanted_id)
+        found = numbers.compute_budget(organization_id=guards.organization_id(), program_id=wanted_id)
     shown: dict[str, Any] = _BUDGET.dump(found)
     return shown

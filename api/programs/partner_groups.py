@@ -17,7 +17,7 @@ from api.edge.operations import array, object_of, operation
 from domain.organization import plans
 from models import db
 from models.programs import partner_groups
-from pipelines.programs import grouping, lifecycle
+from pipelines.programs import groups, lifecycle
 from schemas.programs.partner_group import PartnerGroupBody, PartnerGroupChanges, PartnerGroupRecord
 
 blueprint = Blueprint("partner_groups", __name__)
@@ -69,7 +69,7 @@ def create_partner_group(program_id: str) -> Response:
 
 def _create(of_program: Mapping[str, UUID], wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    group = grouping.create(**of_program, wanted=wanted, now=now)
+    group = groups.create(**of_program, body=wanted, now=now)
     shown = _RECORD.dump(group)
     audit.record("partner_group.created", group.id, after=shown, now=now)
     return 201, shown
@@ -81,7 +81,7 @@ def get_partner_group(program_id: str, group_id: str) -> Mapping[str, object]:
     """Show one group."""
     wanted = _group(program_id, group_id)
     with db.unit_of_work(guards.organization_id()):
-        shown: Mapping[str, object] = _RECORD.dump(grouping.find(**wanted))
+        shown: Mapping[str, object] = _RECORD.dump(groups.find(**wanted))
     return shown
 
 
@@ -91,15 +91,15 @@ def change_partner_group(program_id: str, group_id: str) -> Response:
     """Change a group's name or rate. 200 with it; what was sold before keeps its commission."""
     wanted = _group(program_id, group_id)
     with db.unit_of_work(guards.organization_id()):
-        grouping.find(**wanted)
+        groups.find(**wanted)
     changes = body.load()
     return idempotency.run_once(lambda: _change(wanted, changes))
 
 
 def _change(wanted: Mapping[str, UUID], changes: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
-    program, group = grouping.lock(**wanted)
+    program, group = groups.lock(**wanted)
     before: Mapping[str, object] = _RECORD.dump(group)
-    changed = grouping.change(program=program, group=group, changes=changes)
+    changed = groups.change(program=program, group=group, changes=changes)
     if changed == group:
         return 200, before
     after = _RECORD.dump(changed)
@@ -113,8 +113,8 @@ def delete_partner_group(program_id: str, group_id: str) -> Response:
     """Delete a group; its affiliates leave it. 204."""
     wanted = _group(program_id, group_id)
     with db.unit_of_work(guards.organization_id()):
-        _, group = grouping.lock(**wanted)
-        grouping.remove(group)
+        _, group = groups.lock(**wanted)
+        groups.remove(group)
         audit.record("partner_group.deleted", group.id, before=_RECORD.dump(group), now=clock.now())
     return Response(status=204)
 

@@ -17,7 +17,7 @@ from api.edge.operations import array, operation
 from domain.organization import plans
 from models import db
 from models.programs import performance_tiers
-from pipelines.programs import lifecycle, tiering
+from pipelines.programs import lifecycle, tiers
 from schemas.programs.performance_tier import PerformanceTierRecord, PerformanceTiers
 
 blueprint = Blueprint("performance_tiers", __name__)
@@ -64,9 +64,9 @@ def put_performance_tiers(program_id: str) -> Response:
 
 def _set(program_id: UUID, wanted: Sequence[Mapping[str, Any]]) -> tuple[int, Sequence[object]]:
     now = clock.now()
-    program = lifecycle.lock_living(organization_id=guards.organization_id(), program_id=program_id)
+    program = lifecycle.lock_unarchived(organization_id=guards.organization_id(), program_id=program_id)
     before = _current(program_id)
-    after = [_RECORD.dump(tier) for tier in tiering.replace(program=program, wanted=wanted)]
+    after = [_RECORD.dump(tier) for tier in tiers.replace_all(program=program, bodies=wanted)]
     if after != before:
         action = "program.performance_tiers_changed"
         audit.record(action, program_id, before={"tiers": before}, after={"tiers": after}, now=now)

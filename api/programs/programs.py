@@ -21,7 +21,7 @@ from models import db
 from models.programs import programs
 from models.programs.programs import Program
 from pipelines.host_proofs import host_rules
-from pipelines.programs import changing, lifecycle, rewards
+from pipelines.programs import lifecycle, rewards, update
 from schemas.programs.program import (
     ProgramBody,
     ProgramChanges,
@@ -67,7 +67,7 @@ def create_program() -> Response:
 
 def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    created = lifecycle.create(organization_id=guards.organization_id(), wanted=wanted, now=now)
+    created = lifecycle.create(organization_id=guards.organization_id(), body=wanted, now=now)
     shown = _RECORD.dump(created)
     audit.record("program.created", created.id, after=shown, now=now)
     return 201, shown | _warnings(created, wanted)
@@ -126,8 +126,8 @@ def change_program(program_id: str) -> Response:
 
 def _change(program_id: UUID, sent: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = changing.lock(organization_id=guards.organization_id(), program_id=program_id, sent=sent)
-    after = changing.change(program=before, sent=sent, now=now)
+    before = update.lock(organization_id=guards.organization_id(), program_id=program_id, fields=sent)
+    after = update.change(program=before, fields=sent, now=now)
     shown: dict[str, object] = _RECORD.dump(after)
     if after != before:
         audit.record("program.updated", program_id, before=_RECORD.dump(before), after=shown, now=now)
@@ -135,7 +135,7 @@ def _change(program_id: UUID, sent: Mapping[str, Any]) -> tuple[int, Mapping[str
 
 
 def _warnings(program: Program, sent: Mapping[str, Any]) -> dict[str, object]:
-    warnings = rewards.warnings(program, sent)
+    warnings = rewards.list_warnings(program, sent)
     return {"warnings": _WARNING.dump(warnings, many=True)} if warnings else {}
 
 

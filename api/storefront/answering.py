@@ -81,7 +81,7 @@ def hand_in(organization_id: UUID, affiliate_id: UUID, sent: Mapping[str, object
     Raises Refused: 409 application_closed; 400 invalid_request.
     """
     step = second_step.lock(organization_id=organization_id, affiliate_id=affiliate_id)
-    after = second_step.hand_in(step, sent, now=now)
+    after = second_step.submit(step, sent, now=now)
     said = after.application_data or {}
     answers = {field.key: said[field.key] for field in step.fields if field.key in said}
     audit.record(
@@ -115,5 +115,5 @@ def _applicant(token: str) -> Applicant:
 
 
 def _gone() -> Refused:
-    closed = second_step.closed()
+    closed = second_step.closed_refusal()
     return Refused(410, closed.code, closed.message)

@@ -16,7 +16,7 @@ from api.edge import audit, body, idempotency, path
 from api.edge.operations import object_of, operation
 from api.edge.relay_waker import wake_relay
 from models import db
-from pipelines.storefront import applying
+from pipelines.storefront import applications
 from schemas.storefront.application import ApplicationAnswer, ApplicationBody
 
 blueprint = Blueprint("storefront", __name__)
@@ -44,9 +44,9 @@ def apply_to_program(program_id: str) -> Response:
     """Apply to a campaign. 200 with the same answer for every outcome."""
     campaign_id = path.uuid(program_id, "program")
     with db.any_org_work():
-        organization_id = applying.any_org_owner(campaign_id)
+        organization_id = applications.any_org_find_owner(campaign_id)
         application = body.load()
-        has_account = applying.any_org_has_account(email=application["email"], program_id=campaign_id)
+        has_account = applications.any_org_has_account(email=application["email"], program_id=campaign_id)
     answer = idempotency.run_once(
         lambda: _apply(organization_id, campaign_id, application, has_account), organization_id=organization_id
     )
@@ -58,7 +58,7 @@ def _apply(
     organization_id: UUID, program_id: UUID, application: Mapping[str, Any], has_account: bool
 ) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    filed = applying.apply(organization_id=organization_id, program_id=program_id, application=application, now=now)
+    filed = applications.apply(organization_id=organization_id, program_id=program_id, application=application, now=now)
     # A repeated application leaves a trace as well: the brand can see it, and its commit takes no less time.
     audit.record(
         "affiliate.applied" if filed.affiliate else "affiliate.applied_again",

@@ -69,7 +69,7 @@ def any_org_find(*, handle: str, campaign: str | None) -> FoundPage:
     Raises Refused 404 not_found. Budget: 1 statement.
     """
     with db.any_org_work():
-        found = lookup.any_org_landing(handle=handle, campaign=campaign)
+        found = lookup.any_org_find_landing(handle=handle, campaign=campaign)
     landing = found.landing
     shown = landing_record(landing, base_url=settings.current().web.url)
     page = of(
@@ -105,13 +105,13 @@ def any_org_place() -> tuple[str, BrandHost] | None:
     service's own host, for addresses without a name, and for what cannot be a host. Raises Refused 429.
     """
     chosen = settings.current().web
-    host = lookup.host_name(request.host)
+    host = lookup.parse_host(request.host)
     if host is None or not host_names.is_host_name(host):
         return None
     if host in (urlsplit(chosen.url).hostname, chosen.portal_domain) or unknown_senders.is_blocked():
         return None
     with db.any_org_work():
-        place = lookup.any_org_place(host, portal_domain=chosen.portal_domain)
+        place = lookup.any_org_find_by_host(host, portal_domain=chosen.portal_domain)
     if place is None:
         unknown_senders.count_unknown()
         return None

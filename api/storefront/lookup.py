@@ -41,14 +41,14 @@ def get_storefront_address() -> Mapping[str, object]:
     """Say which subdomain and campaign a verified custom domain stands for."""
     host = body.query()["host"]
     with db.any_org_work():
-        address = lookup.any_org_domain(host)
+        address = lookup.any_org_find_by_domain(host)
     shown: Mapping[str, object] = _ADDRESS.dump(address)
     return shown
 
 
 def _shown(handle: str, campaign: str | None) -> Mapping[str, object]:
     with db.any_org_work():
-        found = lookup.any_org_landing(handle=handle, campaign=campaign)
+        found = lookup.any_org_find_landing(handle=handle, campaign=campaign)
     if found.is_renamed:
         return {"redirect": True, "campaign": found.landing.slug}
     return landing_record(found.landing, base_url=settings.current().web.url)

@@ -90,7 +90,7 @@ def get_webhook_delivery(endpoint_id: str, delivery_id: str) -> Mapping[str, obj
         **_DELIVERY.dump(found),
         "url": endpoint.url,
         "event": _EVENT.dump(event),
-        "headers": deliver.headers(event_type=found.event_type, delivery_id=found.id),
+        "headers": deliver.build_headers(event_type=found.event_type, delivery_id=found.id),
         "attempts": _ATTEMPT.dump(made, many=True),
     }
 

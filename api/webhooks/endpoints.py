@@ -57,7 +57,7 @@ _Answer = tuple[int, Mapping[str, object]]
 def create_webhook_endpoint() -> Response:
     """Create an endpoint. 201 with it and its signing secret, which is never shown again."""
     wanted = body.load()
-    refusal = manage.refusal_of(wanted["url"])
+    refusal = manage.find_refusal(wanted["url"])
     return idempotency.run_once(lambda: _create(wanted, refusal))
 
 
@@ -65,7 +65,7 @@ def _create(wanted: Mapping[str, Any], refusal: Refused | None) -> _Answer:
     if refusal is not None:
         raise refusal
     now = clock.now()
-    made = manage.create(organization_id=guards.organization_id(), wanted=wanted, now=now)
+    made = manage.create(organization_id=guards.organization_id(), body=wanted, now=now)
     shown = _RECORD.dump(made.endpoint)
     audit.record("webhook_endpoint.created", made.endpoint.id, after=shown, now=now)
     return 201, {**shown, "secret": made.secret}
@@ -114,7 +114,7 @@ def change_webhook_endpoint(endpoint_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):
         named.endpoint(endpoint_id)  # an endpoint that is not there comes before a body that is wrong
     changes = body.load()
-    refusal = manage.refusal_of(changes["url"]) if "url" in changes else None
+    refusal = manage.find_refusal(changes["url"]) if "url" in changes else None
     return idempotency.run_once(lambda: _change(endpoint_id, changes, refusal))
 
 

@@ -54,7 +54,7 @@ def start(
     Raises Refused: 404 not_found; 409 invalid_status_transition for an archived program; 400 invalid_request; what
     `terms.check_rate` raises; 422 processor_not_connected.
     """
-    program = lifecycle.lock_living(organization_id=organization_id, program_id=program_id)
+    program = lifecycle.lock_unarchived(organization_id=organization_id, program_id=program_id)
     started = campaign_coupons.find(organization_id=organization_id, coupon_id=coupon_id)
     if (
         started is not None

@@ -205,7 +205,7 @@ def _lock_family(affiliate: Affiliate, requested: RequestedCode) -> CampaignCoup
     Either lock lets a repeated request wait for the first one. Raises Refused.
     """
     if requested.coupon_id is None:
-        lifecycle.lock_living(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
+        lifecycle.lock_unarchived(organization_id=affiliate.organization_id, program_id=affiliate.program_id)
         return None
     family = campaign_coupons.lock(organization_id=affiliate.organization_id, coupon_id=requested.coupon_id)
     if family is None or family.program_id != affiliate.program_id:

@@ -147,7 +147,7 @@ def _check_stored_rate(program: programs.Program, invite: InviteWithProgram) -> 
         model=program.default_commission_model,
         type=type,
         value=value,
-        home=home_rate.in_currency(currency) if currency else home_rate.of(program.organization_id),
+        home=home_rate.find_for_currency(currency) if currency else home_rate.find(program.organization_id),
         prefix="custom",
     )
 

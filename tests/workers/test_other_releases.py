@@ -110,7 +110,7 @@ def test_click_that_nobody_reads_for_an_hour_is_a_failed_job(paying, valkey):
 def test_late_click_that_only_a_newer_release_reads_waits_for_it(paying, drain, monkeypatch):
     click = raw(paying, _affiliate(paying))
     with db.unit_of_work(paying.id):
-        clicks.letters.enqueue_late(click)
+        clicks.unwritten_clicks.enqueue_late(click)
     _change_args("click.late", {"entry": _newer(click).decode()})
 
     drain()
@@ -187,8 +187,8 @@ def test_click_facts_of_a_newer_release_are_read():
     facts = {"agent": "Firefox", "languages": ["de"], "query_names": ["via"]}
 
     assert (
-        scores._facts(facts | _NEWER)
-        == scores._facts(facts)
+        scores._parse_facts(facts | _NEWER)
+        == scores._parse_facts(facts)
         == ClickFacts(agent="Firefox", languages=("de",), query_names=frozenset({"via"}))
     )
 

@@ -17,7 +17,7 @@ from api.edge.relay_waker import wake_relay
 from api.operator.guarding import READ, WRITE
 from models import db
 from models.programs.programs import Program
-from pipelines.programs import networking, supervision
+from pipelines.programs import network_listing, supervision
 from schemas.operator.network import (
     ApprovalBody,
     ListingRejectionBody,
@@ -43,7 +43,7 @@ def list_network_reviews() -> Mapping[str, Any]:
     query = body.query()
     asked = paging.read_page_request(query, order=query["status"])
     with db.any_org_work():
-        rows = networking.any_org_queue(status=query["status"], after=asked.after, limit=asked.limit)
+        rows = network_listing.any_org_list_reviews(status=query["status"], after=asked.after, limit=asked.limit)
     return paging.serialize_page(asked, rows, listing_records, time_field="asked_at")
 
 
@@ -60,14 +60,14 @@ def get_network_review(program_id: str) -> Mapping[str, Any]:
 @operation(WRITE, object_of(ReviewedProgramRecord()), takes=ApprovalBody(), refuses=_DECIDED)
 def approve_network_program(program_id: str) -> Response:
     """Let affiliates find a program that waits for its review. 200 with it; its Owners get a letter."""
-    return _decided(program_id, "program.network_approved", networking.approve)
+    return _decided(program_id, "program.network_approved", network_listing.approve)
 
 
 @blueprint.post(f"{_REVIEW}/reject")
 @operation(WRITE, object_of(ReviewedProgramRecord()), takes=ListingRejectionBody(), refuses=_DECIDED)
 def reject_network_program(program_id: str) -> Response:
     """Turn down a program that waits for its review, which makes it Private. 200 with it; its Owners get a letter."""
-    return _decided(program_id, "program.network_rejected", networking.reject)
+    return _decided(program_id, "program.network_rejected", network_listing.reject)
 
 
 @blueprint.post(f"{_REVIEW}/revoke")
@@ -82,7 +82,7 @@ def revoke_network_program(program_id: str) -> Response:
 
     200 with it; its Owners get a letter.
     """
-    return _decided(program_id, "program.network_revoked", networking.revoke)
+    return _decided(program_id, "program.network_revoked", network_listing.revoke)
 
 
 def _decided(program_id: str, action: str, act: Callable[..., Program]) -> Response:
@@ -106,4 +106,4 @@ def _decided(program_id: str, action: str, act: Callable[..., Program]) -> Respo
 
 
 def _shown(program_id: UUID) -> Mapping[str, Any]:
-    return listing_records([networking.any_org_reviewed(program_id)])[0]
+    return listing_records([network_listing.any_org_find_review(program_id)])[0]

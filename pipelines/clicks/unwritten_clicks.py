@@ -1,4 +1,4 @@
-"""Clicks beside their stream: entries that cannot be written, which become dead letters, and clicks that came late."""
+"""Clicks that the stream's consumer does not write: unreadable entries become dead letters, late clicks become jobs."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,19 +12,19 @@ from pipelines import work
 from pipelines.clicks import clicks
 from pipelines.work import GiveUp, NotReadable
 
-# Longer than any click (raw_click bounds what is in one); of what is longer the beginning tells what it was.
-_KEPT_BYTES = 32_768
-_ERROR_CHARACTERS = 2_000
+# Longer than any click (raw_click bounds its fields); of a longer entry the start is stored, which shows what it was.
+_MAX_BYTES = 32_768
+_MAX_ERROR_CHARACTERS = 2_000
 
 
-def bury(sent: bytes, *, entry_id: str, organization_id: UUID | None, why: str) -> None:
-    """Stage the dead letter of one entry, once. `organization_id` None: nobody knows whose it is."""
+def stage_dead_letter(content: bytes, *, entry_id: str, organization_id: UUID | None, why: str) -> None:
+    """Stage the dead letter of one entry, once. `organization_id` None: its organization is unknown."""
     rows.stage_dead_letter(
         jobs.CLICK_UNREADABLE,
         organization_id=organization_id,
-        args={"entry_id": entry_id, "entry": _storable(sent[:_KEPT_BYTES].decode("utf-8", "replace"))},
+        args={"entry_id": entry_id, "entry": _to_storable(content[:_MAX_BYTES].decode("utf-8", "replace"))},
         fair_key=str(organization_id or ""),
-        error=_storable(why[-_ERROR_CHARACTERS:]),
+        error=_to_storable(why[-_MAX_ERROR_CHARACTERS:]),
     )
 
 
@@ -35,7 +35,7 @@ def enqueue_late(click: RawClick) -> None:
 
 
 def write_late(args: Mapping[str, str], *, now: datetime) -> None:
-    """Write a click that was left for later. Raises NotReadable, GiveUp when it cannot be written."""
+    """Write the click of a late job. Raises NotReadable, GiveUp when it cannot be written."""
     try:
         click = wire.from_bytes(args["entry"].encode())
     except ValueError as error:
@@ -43,10 +43,10 @@ def write_late(args: Mapping[str, str], *, now: datetime) -> None:
     _write(click, now)
 
 
-def write_again(args: Mapping[str, str], *, now: datetime) -> None:
+def replay(args: Mapping[str, str], *, now: datetime) -> None:
     """Write the click of a dead letter that is replayed.
 
-    Raises GiveUp when it still cannot be read: it waited for another release before.
+    Raises GiveUp when it still cannot be read: it has waited for another release already.
     """
     try:
         click = wire.from_bytes(args["entry"].encode())
@@ -62,5 +62,5 @@ def _write(click: RawClick, now: datetime) -> None:
         raise GiveUp(f"this click cannot be written: {error}") from error
 
 
-def _storable(text: str) -> str:
+def _to_storable(text: str) -> str:
     return text.replace("\x00", "").encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""What a brand gives its affiliates to advertise with: texts, and images that were looked at byte by byte."""
+"""The advertising material of a brand for its affiliates: texts, and images whose content is checked."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,35 +13,35 @@ from models.programs import assets
 from pipelines.programs import lifecycle
 
 
-def check(wanted: Mapping[str, Any]) -> images.Image | None:
-    """Return what the image of a new asset is, None for a text. `wanted` is `schemas.programs.asset.AssetBody` loaded.
+def check_image(body: Mapping[str, Any]) -> images.Image | None:
+    """Return type and size of a new asset's image, None for a text.
 
-    Raises Refused: 413 payload_too_large; 400 invalid_image.
+    `body` is `schemas.programs.asset.AssetBody` loaded. Raises Refused: 413 payload_too_large; 400 invalid_image.
     """
-    if wanted["content"] is None:
+    if body["content"] is None:
         return None
-    return images.check(wanted["content"], declared_type=wanted["content_type"], max_bytes=MAX_IMAGE_BYTES)
+    return images.check(body["content"], declared_type=body["content_type"], max_bytes=MAX_IMAGE_BYTES)
 
 
-def add(*, organization_id: UUID, wanted: Mapping[str, Any], image: images.Image | None, now: datetime) -> UUID:
+def add(*, organization_id: UUID, body: Mapping[str, Any], image: images.Image | None, now: datetime) -> UUID:
     """Add an asset whose image was checked, and return its id.
 
     Raises Refused: 404 not_found for a program; 409 asset_limit_reached.
     """
-    if wanted["program_id"] is not None:
-        lifecycle.find(organization_id=organization_id, program_id=wanted["program_id"])
-    content: bytes = wanted["text"].encode() if image is None else wanted["content"]
+    if body["program_id"] is not None:
+        lifecycle.find(organization_id=organization_id, program_id=body["program_id"])
+    content: bytes = body["text"].encode() if image is None else body["content"]
     _check_room(organization_id, len(content))
     asset_id = ids.new_id()
     assets.insert(
         {
             "id": asset_id,
             "organization_id": organization_id,
-            "program_id": wanted["program_id"],
+            "program_id": body["program_id"],
             "kind": AssetKind.Text if image is None else AssetKind.Image,
-            "name": wanted["name"],
-            "text": wanted["text"],
-            "file_id": None if image is None else _keep(organization_id, image, content, now),
+            "name": body["name"],
+            "text": body["text"],
+            "file_id": None if image is None else _store_file(organization_id, image, content, now),
             "width": image and image.width,
             "height": image and image.height,
             "size_bytes": len(content),
@@ -53,25 +53,25 @@ def add(*, organization_id: UUID, wanted: Mapping[str, Any], image: images.Image
 
 def remove(*, organization_id: UUID, asset_id: UUID) -> None:
     """Delete an asset with its file. Raises Refused 404 not_found."""
-    gone = assets.remove(organization_id=organization_id, asset_id=asset_id)
-    if gone is None:
+    asset = assets.remove(organization_id=organization_id, asset_id=asset_id)
+    if asset is None:
         raise not_found("asset", asset_id)
-    if gone.file_id is not None:
-        stored_files.stage_delete(organization_id=organization_id, file_id=gone.file_id)
+    if asset.file_id is not None:
+        stored_files.stage_delete(organization_id=organization_id, file_id=asset.file_id)
 
 
 def _check_room(organization_id: UUID, size_bytes: int) -> None:
     advisory_locks.stage_assets_lock(organization_id)
-    number, held_bytes = assets.measure_usage(organization_id)
-    if number >= MAX_ASSETS or held_bytes + size_bytes > MAX_BYTES:
+    number, stored_bytes = assets.measure_usage(organization_id)
+    if number >= MAX_ASSETS or stored_bytes + size_bytes > MAX_BYTES:
         message = (
-            f"An organization has at most {MAX_ASSETS} assets and {MAX_BYTES // 1024**2} MiB of them;"
-            " delete some first."
+            f"An organization has at most {MAX_ASSETS} assets of {MAX_BYTES // 1024**2} MiB in total."
+            " Delete some first."
         )
         raise Refused(409, "asset_limit_reached", message)
 
 
-def _keep(organization_id: UUID, image: images.Image, content: bytes, now: datetime) -> UUID:
+def _store_file(organization_id: UUID, image: images.Image, content: bytes, now: datetime) -> UUID:
     file_id = ids.new_id()
     stored_files.insert(
         {

@@ -1,4 +1,4 @@
-"""How far an affiliate has come: a program's performance tiers beside the revenue that the affiliate brought."""
+"""An affiliate's progress towards performance tiers: a program's tiers and the affiliate's lifetime revenue."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,8 +16,8 @@ from models.programs import performance_tiers
 
 
 @dataclass(frozen=True, slots=True)
-class TierStanding:
-    """A program's tiers, what they are measured with, and how much the affiliate has brought (home minor units)."""
+class TierProgress:
+    """A program's tiers, the affiliate's lifetime revenue (home minor units), and the rates to compare them."""
 
     tiers: tuple[commission.RevenueTier, ...] = ()
     revenue_cents: Fraction = Fraction(0)
@@ -25,13 +25,13 @@ class TierStanding:
     per_usd: Mapping[str, Decimal] = field(default_factory=dict)
 
 
-def of(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> TierStanding:
-    """Return where an affiliate stands among a program's tiers. Budget: 3 round trips, a fourth for foreign tiers."""
+def find(*, organization_id: UUID, program_id: UUID, affiliate_id: UUID) -> TierProgress:
+    """Return an affiliate's progress in a program's tiers. Budget: 3 round trips, a fourth for foreign tiers."""
     home_currency = organizations.read_home_currency(organization_id)
     days = revenue.list_by_day(organization_id=organization_id, affiliate_id=affiliate_id, home_currency=home_currency)
     tiers = performance_tiers.list_of_program(organization_id=organization_id, program_id=program_id)
     foreign = {tier.currency for tier in tiers} - {home_currency}
-    return TierStanding(
+    return TierProgress(
         tiers=tuple(_tier(tier) for tier in tiers),
         revenue_cents=sum((_in_home_currency(day, home_currency) for day in days), Fraction(0)),
         home_currency=home_currency,

@@ -1,4 +1,4 @@
-"""Strangers apply to a campaign. Every outcome gives the same answer and costs the same.
+"""Records public applications to a campaign. Every outcome gives the same answer and costs the same.
 
 Source: tracking spec, "Public storefront" (apply) and "Apply-form recruiter binding".
 """
@@ -28,26 +28,26 @@ _SLUG_TRIES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
-    """What became of an application: the affiliate's id, and the new rows unless they were there already."""
+class FiledApplication:
+    """A recorded application: the affiliate's id, and the new rows unless the affiliate existed already."""
 
     affiliate_id: UUID
     affiliate: Affiliate | None
     links: list[LinkView]
 
 
-def any_org_owner(program_id: UUID) -> UUID:
-    """Return the organization of a campaign; raises Refused 404 not_found."""
+def any_org_find_owner(program_id: UUID) -> UUID:
+    """Return the organization of a campaign. Raises Refused 404 not_found."""
     organization_id = programs.any_org_find_organization(program_id)
     if organization_id is None:
-        raise _not_open()
+        raise _not_open_refusal()
     return organization_id
 
 
 def any_org_has_account(*, email: str, program_id: UUID) -> bool:
-    """Say whether the applicant has an account with this email already; applying to this campaign gives them none."""
+    """Return whether the applicant has an account with this email already; this campaign then creates none for them."""
     has_signed_in = bool(accounts.find_by_email(email))
-    # Both are asked in any case, so the time that it takes says no more than the answer.
+    # Both queries always run, so that the time taken reveals no more than the answer.
     return affiliates.any_org_has_account(email=email, program_id=program_id) or has_signed_in
 
 
@@ -58,13 +58,13 @@ def apply(
     application: Mapping[str, Any],
     source: statuses.AffiliateSource = statuses.AffiliateSource.Public,
     now: datetime,
-) -> Filed:
-    """Record an application; an application that is there already stays as it is.
+) -> FiledApplication:
+    """Record an application; an existing application stays as it is.
 
-    `application` is `ApplicationBody` loaded. A campaign that approves by itself emails the new affiliate. An
-    invite-only campaign takes applications too, and never approves them by itself. Room in the plan and the alias are
-    looked at before the applicant is, everything is read before anything is decided, and what is written goes with the
-    commit, so that the database is asked the same questions about every applicant.
+    `application` is `ApplicationBody` loaded. A campaign with automatic approval emails the new affiliate. An
+    invite-only campaign takes applications too, and never approves them automatically. The plan's capacity and the
+    alias are checked before the applicant, everything is read before anything is decided, and writes travel with the
+    commit, so that the database gets the same queries for every applicant.
     Raises Refused: 404 not_found for a campaign that is not open; 400 invalid_request for the answers to its form; 409
     program_at_capacity, alias_already_taken.
     Budget: 4 round trips (campaign; organization; applicant and slugs; writes and commit), 1 more each for the number
@@ -72,23 +72,23 @@ def apply(
     """
     program = programs.find_open(organization_id=organization_id, program_id=program_id)
     if program is None:
-        raise _not_open()
+        raise _not_open_refusal()
     form = ApplicationForm.from_stored(program.application_form)
     answers = application_answers.validate(form.list_step(1), application["form_answers"])
     advisory_locks.stage_affiliate_capacity_lock(organization_id)
     organization = organizations.find(organization_id)
     assert organization is not None  # the program is one of its own
     if capacity.count_affiliates_left(organization, now=now) == 0:
-        raise Refused(409, "program_at_capacity", "This program takes no more affiliates at the moment.")
+        raise Refused(409, "program_at_capacity", "This program accepts no more affiliates at the moment.")
     recruiter_id = recruitment.find_recruiter(program, reference=application["recruiter"], email=application["email"])
-    desk, slug = _desk(program, email=application["email"], alias=application["alias"])
-    if desk.is_alias_taken:
+    facts, slug = _lock_and_read(program, email=application["email"], alias=application["alias"])
+    if facts.is_alias_taken:
         raise enrollment.alias_refusal()
-    affiliate_id = desk.affiliate_id or ids.new_id()
-    if form.has_second_step:  # for whoever it is: a job finds out whether they are asked
-        second_step.stage_letter(organization_id=organization_id, affiliate_id=affiliate_id)
-    if desk.affiliate_id is not None:
-        return Filed(desk.affiliate_id, None, [])
+    affiliate_id = facts.affiliate_id or ids.new_id()
+    if form.has_second_step:  # for every applicant: the job decides whether to send the email
+        second_step.stage_email_job(organization_id=organization_id, affiliate_id=affiliate_id)
+    if facts.affiliate_id is not None:
+        return FiledApplication(facts.affiliate_id, None, [])
     values = _columns(program, application, recruiter_id, source, now) | {
         "id": affiliate_id,
         "application_data": {**application["answers"], **answers} or None,
@@ -100,34 +100,34 @@ def apply(
     enrollment.emit_events(affiliate, slug=slug, now=now)
     if affiliate.status == statuses.AffiliateStatus.Approved:
         status_emails.stage_approved(organization, [affiliate.email], now=now)
-    return Filed(
+    return FiledApplication(
         affiliate.id,
         affiliate,
-        [_shown(link, program, desk.is_shared(link["slug"], alias=application["alias"])) for link in links],
+        [_build_link(link, program, facts.is_shared(link["slug"], alias=application["alias"])) for link in links],
     )
 
 
-def _shown(link: Mapping[str, Any], program: programs.Program, needs_program: bool) -> LinkView:
+def _build_link(link: Mapping[str, Any], program: programs.Program, needs_program: bool) -> LinkView:
     return LinkView.from_values(link, destination_url=program.referral_destination_url, needs_program=needs_program)
 
 
-def _not_open() -> Refused:
-    return Refused(404, "not_found", "There is no such program, or it takes no applications.")
+def _not_open_refusal() -> Refused:
+    return Refused(404, "not_found", "There is no such program, or it accepts no applications.")
 
 
-def _desk(program: programs.Program, *, email: str, alias: str | None) -> tuple[ApplicationFacts, str]:
-    """Take this person's turn and the alias's; return the facts and the slug that an affiliate of theirs would get."""
+def _lock_and_read(program: programs.Program, *, email: str, alias: str | None) -> tuple[ApplicationFacts, str]:
+    """Lock the person and the alias; return the facts about them and the slug that a new affiliate would get."""
     organization_id = program.organization_id
     advisory_locks.stage_person_lock(organization_id=organization_id, email=email)
     if alias is not None:
         advisory_locks.take_slug_lock(organization_id=organization_id, slug=alias)
     for _ in range(_SLUG_TRIES):
         spare = enrollment.random_slug()
-        found = storefront.read_application_facts(
+        facts = storefront.read_application_facts(
             organization_id=organization_id, program_id=program.id, email=email, alias=alias, spare=spare
         )
-        if not found.is_spare_taken:
-            return found, found.slug or alias or spare
+        if not facts.is_spare_taken:
+            return facts, facts.slug or alias or spare
     raise RuntimeError(f"{_SLUG_TRIES} random slugs in a row were taken")
 
 
