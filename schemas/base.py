@@ -131,7 +131,7 @@ class CleanedLine(fields.String):
 def bearer_secret(*, found_at: str, **options: Any) -> fields.String:
     """Return a field of an answer whose value opens something for any holder: a signed link, a token, a secret.
 
-    Agents and models never receive it (`api.mcp.tools.withheld`); `found_at` is a sentence that tells them where
+    Agents and models never receive it (`api.mcp.tools.withheld_fields`); `found_at` is a sentence that tells them where
     a person finds it. An operation whose answer has one `shows_secret`.
     """
     return fields.String(metadata={**options.pop("metadata", {}), "found_at": found_at}, **options)

@@ -11,8 +11,8 @@ from api.access import guards
 from api.copilot import shown, toolbox
 from api.edge import path
 from api.edge.operations import one, operation
-from api.mcp.asking import arguments, asker, results
-from api.mcp.asking.asker import ToolAnswer
+from api.mcp.operation_calls import arguments, client, results
+from api.mcp.operation_calls.client import ToolAnswer
 from domain.refused import Refused
 from models import db
 from models.copilot.acts import CopilotAct
@@ -70,22 +70,22 @@ def _do(who: Asker, act: CopilotAct) -> None:
     if answer.is_refusal and answer.data.get("error") == "idempotency_conflict":
         return  # the request that took it first is still at it, and writes down what comes of it
     with db.unit_of_work(who.organization_id):
-        result = results.without_nulls(answer.data)
+        result = results.remove_nulls(answer.data)
         asking.settle(who, act, result, is_done=not answer.is_refusal, now=clock.now())
 
 
 def _asked(act: CopilotAct) -> ToolAnswer:
     bound = toolbox.every().get(act.tool)
     if bound is None:  # it went with a release
-        return asker.refused(Refused(404, "unknown_tool", f"There is no tool {act.tool} any more."))
+        return client.answer_from_refusal(Refused(404, "unknown_tool", f"There is no tool {act.tool} any more."))
     guard = bound.operation.guard
     if guard.fresh_s is not None:
         guards.check_fresh_login(guards.caller().signed_in_at, within_s=guard.fresh_s)
     try:
-        placed = arguments.placed(bound, act.arguments)
+        placed = arguments.place_arguments(bound, act.arguments)
     except Refused as refusal:
-        return asker.refused(refusal)
-    answer = toolbox.door().ask(bound, placed, idempotency_key=_key(act.id))
+        return client.answer_from_refusal(refusal)
+    answer = toolbox.door().call(bound, placed, idempotency_key=_key(act.id))
     code = answer.data.get("error") if answer.is_refusal else None
     if code in _NOT_NOW:
         raise Refused(_NOT_NOW[code], code if code != "rate_limited" else "", str(answer.data.get("message", "")))

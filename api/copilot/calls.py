@@ -10,11 +10,11 @@ import orjson
 
 from api.access import guards
 from api.copilot import toolbox
-from api.mcp.asking import arguments, asker, results
-from api.mcp.asking.asker import ToolAnswer, ToolAsker
-from api.mcp.calling import previews
+from api.mcp.operation_calls import arguments, client, results
+from api.mcp.operation_calls.client import OperationClient, ToolAnswer
+from api.mcp.tool_calls import previews
 from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
-from api.mcp.tools.row import ToolKind
+from api.mcp.tools.definition import ToolKind
 from domain.refused import Refused
 from pipelines.copilot.looking import Outcome
 
@@ -25,37 +25,37 @@ def outcomes(calls: list[Mapping[str, Any]]) -> list[Outcome]:
     return [_outcome(call, tools, door) for call in calls]
 
 
-def _outcome(call: Mapping[str, Any], tools: Mapping[str, BoundTool], door: ToolAsker) -> Outcome:
+def _outcome(call: Mapping[str, Any], tools: Mapping[str, BoundTool], door: OperationClient) -> Outcome:
     try:
         return _made(call, tools, door)
-    except previews.NothingToShow as nothing:
+    except previews.PreviewUnavailable as nothing:
         return Outcome(call, result=_told(call, nothing.answer))
     except Refused as refusal:
         if refusal.status == 401:
             raise
         said = refusal if refusal.code else Refused(refusal.status, "forbidden", "This person may not do it.")
-        return Outcome(call, result=_told(call, asker.refused(said)))
+        return Outcome(call, result=_told(call, client.answer_from_refusal(said)))
 
 
-def _made(call: Mapping[str, Any], tools: Mapping[str, BoundTool], door: ToolAsker) -> Outcome:
+def _made(call: Mapping[str, Any], tools: Mapping[str, BoundTool], door: OperationClient) -> Outcome:
     bound = tools.get(call["tool"])
     if bound is None:
         raise Refused(404, "unknown_tool", f"There is no tool {call['tool']}.")
-    if bound.tool.signed:
+    if bound.tool.needs_signature:
         raise Refused(403, "forbidden", f"The tool {bound.tool.name} is not open to people.")
     if call["arguments"] is None:
         raise Refused(400, "invalid_request", "The arguments are not one JSON object of bounded length.")
     sent = without_token(call["arguments"])
-    placed = arguments.placed(bound, sent)
+    placed = arguments.place_arguments(bound, sent)
     if bound.tool.kind is ToolKind.Read:
-        answer = door.ask(bound, placed)
-        fitting = results.fitting(bound, placed, answer, lambda fewer: door.ask(bound, fewer))
+        answer = door.call(bound, placed)
+        fitting = results.fit_to_limit(bound, placed, answer, lambda fewer: door.call(bound, fewer))
         return Outcome(call, result=_told(call, fitting))
     guards.check_standing(bound.operation.guard)
     reader = previews.PreviewReader(tools, door)
-    about = previews.named(bound.path, sent, reader)
+    about = previews.read_by_ids(bound.path, sent, reader)
     previews.check_body(bound, placed)
-    return Outcome({**call, "arguments": sent}, preview=previews.of(bound, sent, about, reader))
+    return Outcome({**call, "arguments": sent}, preview=previews.build_preview(bound, sent, about, reader))
 
 
 def without_token(sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def without_token(sent: Mapping[str, Any]) -> dict[str, Any]:
 
 def _told(call: Mapping[str, Any], answer: ToolAnswer) -> str:
     """Return a result as the model reads it: data of a tool that it named, as JSON."""
-    told = {"tool": call["tool"], "isError": answer.is_refusal, "data": results.without_nulls(answer.data)}
+    told = {"tool": call["tool"], "isError": answer.is_refusal, "data": results.remove_nulls(answer.data)}
     if call.get("left_out"):
         told["note"] = f"{call['left_out']} more calls of this reply were left out; make fewer at once."
     return orjson.dumps(told).decode().replace("\\u0000", "")

@@ -9,7 +9,7 @@ import settings
 from adapters import copilot
 from api.access import guards
 from api.access.guards import Guard
-from api.mcp.asking.asker import ToolAsker
+from api.mcp.operation_calls.client import OperationClient
 from api.mcp.tools import catalogue, listing
 from api.mcp.tools.binding import CONFIRM_TOKEN, BoundTool
 from domain.copilot import prompts
@@ -43,7 +43,7 @@ def check_is_on() -> None:
 
 def every() -> Mapping[str, BoundTool]:
     """Return all tools there are, by name."""
-    return catalogue.of(current_app._get_current_object())  # type: ignore[attr-defined]  # it is kept by it
+    return catalogue.bound_tools(current_app._get_current_object())  # type: ignore[attr-defined]  # it is kept by it
 
 
 def of_caller() -> Mapping[str, BoundTool]:
@@ -56,7 +56,7 @@ def asker() -> Asker:
     caller = guards.caller()
     told = [
         prompts.tool(one["name"], one["description"], _without_token(one["inputSchema"]))
-        for one in listing.shown(of_caller().values())
+        for one in listing.list_tools(of_caller().values())
     ]
     return Asker(caller.organization_id, caller.member_id, caller.role, orjson.dumps(told).decode())
 
@@ -67,13 +67,13 @@ def of_person() -> Asker:
     return Asker(caller.organization_id, caller.member_id, caller.role, "[]")
 
 
-def door() -> ToolAsker:
+def door() -> OperationClient:
     """Return what asks the operations behind the tools, as the caller; the audit log says so, and names the model."""
-    return ToolAsker("copilot", (settings.current().copilot.model or "")[:_LONGEST_CLIENT] or None)
+    return OperationClient("copilot", (settings.current().copilot.model or "")[:_LONGEST_CLIENT] or None)
 
 
 def _is_open(bound: BoundTool) -> bool:
-    if bound.tool.signed:  # with a key's secret, which a person has not
+    if bound.tool.needs_signature:  # with a key's secret, which a person has not
         return False
     try:
         guards.check_standing(bound.operation.guard)

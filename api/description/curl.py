@@ -26,24 +26,24 @@ _SIGN = (
 _NEXT = " \\\n  "
 
 
-def command(operation: Mapping[str, Any], method: str, path: str, *, base_url: str) -> str:
+def curl_command(operation: Mapping[str, Any], method: str, path: str, *, base_url: str) -> str:
     """Return the lines to paste for one operation of the document; `method` in capitals."""
     callers = operation["x-callers"]
     example = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
-    parts = [f'{_start(method, example is not None)} "{base_url}{_filled(path)}{_query(operation)}"']
+    parts = [f'{_start(method, example is not None)} "{base_url}{_fill_path(path)}{_query(operation)}"']
     if callers in _BEARERS:
         parts.append(f'-H "Authorization: Bearer {_BEARERS[callers]}"')
     lines: list[str] = []
     if callers == "signed":
-        lines += [f"body={_quoted(example)}", *_SIGN]
+        lines += [f"body={_quote(example)}", *_SIGN]
         parts.append('-H "X-Service-Signature: t=$t,sig=$sig"')
     if example is not None:
         parts.append("-H 'Content-Type: application/json'")
-        parts.append('-d "$body"' if callers == "signed" else f"-d {_quoted(example)}")
+        parts.append('-d "$body"' if callers == "signed" else f"-d {_quote(example)}")
     return "\n".join([*lines, _NEXT.join(parts)])
 
 
-def placeholder(name: str) -> str:
+def shell_variable(name: str) -> str:
     """Return how a parameter of a path stands in a command: programId is $PROGRAM_ID."""
     return "$" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
 
@@ -54,20 +54,20 @@ def _start(method: str, has_body: bool) -> str:
     return "curl -s" if is_said else f"curl -s -X {method}"
 
 
-def _filled(path: str) -> str:
-    return re.sub(r"\{([^}]*)\}", lambda found: placeholder(found[1]), path)
+def _fill_path(path: str) -> str:
+    return re.sub(r"\{([^}]*)\}", lambda found: shell_variable(found[1]), path)
 
 
 def _query(operation: Mapping[str, Any]) -> str:
-    found = dict(_needed(operation))
+    found = dict(_required_query(operation))
     return f"?{urlencode(found)}" if found else ""
 
 
-def _needed(operation: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _required_query(operation: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for parameter in operation["parameters"]:
         if parameter["in"] == "query" and parameter["required"]:
             yield parameter["name"], parameter["schema"]["examples"][0]
 
 
-def _quoted(example: Any) -> str:
+def _quote(example: Any) -> str:
     return shlex.quote(json.dumps(example, ensure_ascii=False, separators=(",", ":")))

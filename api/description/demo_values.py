@@ -17,7 +17,7 @@ _BY_SCRIPT = "Origin"
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-IP")
 
 
-def shown_to(request: Request) -> Mapping[str, str] | None:
+def read_demo_values(request: Request) -> Mapping[str, str] | None:
     """Return what the demo brand is made of (`commands.demo`), or None for everybody but the demo's own developer.
 
     That is: the servers are the embedded ones, the request comes from this machine and from nowhere before it, and it

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from api.description.answers import EDGE_CODES
 from api.description.page import OperationEntry
+from api.description.responses import EDGE_CODES
 from schemas import refusals
 
 
@@ -18,7 +18,7 @@ class Code:
     operations: tuple[OperationEntry, ...]
 
 
-def table(entries: Iterable[OperationEntry]) -> list[Code]:
+def list_codes(entries: Iterable[OperationEntry]) -> list[Code]:
     """Return the codes that these operations declare and those of the edge, by name."""
     statuses: dict[str, set[str]] = {code: {str(status)} for status, codes in EDGE_CODES.items() for code in codes}
     declared: dict[str, list[OperationEntry]] = {}

@@ -33,7 +33,7 @@ def webhooks(describer: Describer) -> Described:
     return {type: {"post": _webhook(type, describer)} for type in events.TYPES}
 
 
-def sample(type: str) -> dict[str, Any]:
+def sample_event(type: str) -> dict[str, Any]:
     """Return a whole event of a type, as it might be posted."""
     data = samples.SAMPLES.get(type) or samples.OTHERS[type]
     return {
@@ -47,7 +47,7 @@ def sample(type: str) -> dict[str, Any]:
 
 def _webhook(type: str, describer: Describer) -> Described:
     data = describer.answer(BY_TYPE[type]())
-    about = describer.resolved(data)["description"]
+    about = describer.resolve(data)["description"]
     return {
         "operationId": f"on{_camel(type)}",
         "summary": type,
@@ -57,7 +57,9 @@ def _webhook(type: str, describer: Describer) -> Described:
         "parameters": [_header(name, *told) for name, told in HEADERS.items()],
         "requestBody": {
             "required": True,
-            "content": {"application/json": {"schema": _envelope(type, data, describer), "example": sample(type)}},
+            "content": {
+                "application/json": {"schema": _envelope(type, data, describer), "example": sample_event(type)}
+            },
         },
         "responses": {
             "2XX": {"description": "Taken. The body does not matter."},
@@ -68,7 +70,7 @@ def _webhook(type: str, describer: Describer) -> Described:
 
 
 def _envelope(type: str, data: Described, describer: Describer) -> Described:
-    said = sample(type)
+    said = sample_event(type)
     described: dict[str, tuple[Described, str]] = {
         "id": ({"type": "string"}, "The event: the same for every endpoint that is told."),
         "type": ({"type": "string", "enum": [type]}, "What happened."),

@@ -25,7 +25,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 _REF = "#/components/schemas/"
 
 
-def fitting(described: Mapping[str, Any], known: Any) -> Any:
+def field_example(described: Mapping[str, Any], known: Any) -> Any:
     """Return an example of one field: the known value if it fits, else one made of type, format and enum.
 
     Objects and arrays of objects have none of their own: theirs are composed of their fields'.
@@ -42,43 +42,43 @@ def fitting(described: Mapping[str, Any], known: Any) -> Any:
     if "integer" in kinds or "number" in kinds:
         return described.get("default", described.get("minimum", 1))
     if "array" in kinds and "$ref" not in described["items"]:
-        inner = fitting(described["items"], ...)
+        inner = field_example(described["items"], ...)
         return ... if inner is ... else [inner]
     return ...
 
 
-def composed(described: Mapping[str, Any], components: Mapping[str, Any], *, only_needed: bool = False) -> Any:
+def compose(described: Mapping[str, Any], components: Mapping[str, Any], *, only_needed: bool = False) -> Any:
     """Return an example of a whole body: of every field, or of those that a request has to send.
 
     A request that need not send anything shows its first field.
     """
     if "$ref" in described:
-        return composed(components[described["$ref"].removeprefix(_REF)], components, only_needed=only_needed)
+        return compose(components[described["$ref"].removeprefix(_REF)], components, only_needed=only_needed)
     if "examples" in described:
         return described["examples"][0]
     if "anyOf" in described:
-        return composed(described["anyOf"][0], components, only_needed=only_needed)
+        return compose(described["anyOf"][0], components, only_needed=only_needed)
     if "array" in _kinds(described):
-        return [composed(described["items"], components, only_needed=only_needed)]
+        return [compose(described["items"], components, only_needed=only_needed)]
     if "properties" in described:
-        shown = _shown(described, only_needed)
+        shown = _example_fields(described, only_needed)
         return {
-            name: composed(found, components, only_needed=only_needed)
+            name: compose(found, components, only_needed=only_needed)
             for name, found in described["properties"].items()
             if name in shown
         }
     if isinstance(described.get("additionalProperties"), dict) and described["additionalProperties"]:
-        return {"EUR": composed(described["additionalProperties"], components, only_needed=only_needed)}
-    made = fitting(described, ...)
-    return _anything(described) if made is ... else made
+        return {"EUR": compose(described["additionalProperties"], components, only_needed=only_needed)}
+    made = field_example(described, ...)
+    return _default_example(described) if made is ... else made
 
 
-def _anything(described: Mapping[str, Any]) -> Any:
+def _default_example(described: Mapping[str, Any]) -> Any:
     kinds = _kinds(described)
     return None if "null" in kinds else "text" if "string" in kinds else {}
 
 
-def _shown(described: Mapping[str, Any], only_needed: bool) -> list[str]:
+def _example_fields(described: Mapping[str, Any], only_needed: bool) -> list[str]:
     if not only_needed:
         return list(described["properties"])
     return described.get("required") or list(described["properties"])[:1]

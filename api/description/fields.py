@@ -21,7 +21,7 @@ Described = dict[str, Any]
 _REF = "#/components/schemas/"
 
 # Type and format of each field of our own.
-_OUR_FIELDS: tuple[tuple[type[Any], str, str | None], ...] = (
+_CUSTOM_FIELDS: tuple[tuple[type[Any], str, str | None], ...] = (
     (base.Amount, "number", None),
     (base.Email, "string", "email"),
     (base.Instant, "string", "date-time"),
@@ -34,7 +34,7 @@ _TYPES = {bool: "boolean", int: "integer", str: "string"}
 # characters.
 _NOISE = (("default", None), ("default", ""), ("minLength", 0))
 # apispec counts the keys of an object as if they were the characters of a text.
-_OF_OBJECTS = {"minLength": "minProperties", "maxLength": "maxProperties"}
+_OBJECT_KEYWORDS = {"minLength": "minProperties", "maxLength": "maxProperties"}
 _WORD = re.compile(r"[A-Za-z_]+")
 
 
@@ -58,21 +58,21 @@ class Describer:
         APISpec("Finderfee", "1", openapi_version="3.1.0", plugins=[plugin])
         assert isinstance(plugin.converter, _Converter)  # the specification has just bound it
         self._converter = plugin.converter
-        self._converter.nested = self._named
+        self._converter.nested = self._add_schema
         self._is_answer = False
-        for field, type, format in _OUR_FIELDS:
+        for field, type, format in _CUSTOM_FIELDS:
             self._converter.map_to_openapi_type(field, type, format)
-        self._converter.add_attribute_function(_constant)
+        self._converter.add_attribute_function(_describe_constant)
 
     def body(self, schema: Schema) -> Described:
         """Return what a request may send, as a reference to its component."""
         self._is_answer = False
-        return self._named(schema)
+        return self._add_schema(schema)
 
     def answer(self, schema: Schema) -> Described:
         """Return what an answer holds, as a reference to its component. It has every field that may not lack."""
         self._is_answer = True
-        return self._named(schema)
+        return self._add_schema(schema)
 
     def page(self, schema: Schema) -> Described:
         """Return `{items, nextCursor, hasMore}` of a record, as a reference to a component of its own."""
@@ -84,15 +84,15 @@ class Describer:
             "hasMore": {"type": "boolean"},
         }
         described = {"type": "object", "description": "One page, and where the next begins.", "required": [*properties]}
-        return self.add(name, described | {"properties": _explained(name, properties)})
+        return self.add(name, described | {"properties": _explain(name, properties)})
 
     def parameters(self, schema: Schema) -> list[Described]:
         """Return the parameters of a query string. None of them can be null."""
         self._is_answer = False
-        described = self._object(schema)
+        described = self._describe_object(schema)
         required = described.get("required", [])
         return [
-            parameter(name, "query", _not_null(found), owner=component_name(type(schema)), required=name in required)
+            parameter(name, "query", _remove_null(found), owner=component_name(type(schema)), required=name in required)
             for name, found in described["properties"].items()
         ]
 
@@ -102,19 +102,19 @@ class Describer:
             raise ValueError(f"two different records are called {name} in the description; give one a `wire_name`")
         return reference(name)
 
-    def resolved(self, described: Described) -> Described:
+    def resolve(self, described: Described) -> Described:
         """Return the component that a reference stands for."""
         return self.components[described["$ref"].removeprefix(_REF)]
 
-    def _named(self, schema: Schema) -> Described:
-        described = self._object(schema)
-        properties = _explained(component_name(type(schema)), described["properties"])
+    def _add_schema(self, schema: Schema) -> Described:
+        described = self._describe_object(schema)
+        properties = _explain(component_name(type(schema)), described["properties"])
         about = " ".join((inspect.getdoc(type(schema)) or "").split()).partition(". ")[0].removesuffix(".")
         described = {"type": "object", "description": f"{about}.", **described, "properties": properties}
         return self.add(component_name(type(schema)), described)
 
-    def _object(self, schema: Schema) -> Described:
-        described: Described = _tidied(self._converter.fields2jsonschema(schema.fields, partial=schema.partial))
+    def _describe_object(self, schema: Schema) -> Described:
+        described: Described = _remove_noise(self._converter.fields2jsonschema(schema.fields, partial=schema.partial))
         may_all_lack = self._is_answer and getattr(schema, "all_may_lack", False)
         fields = {} if may_all_lack else schema.fields
         needed = [field.data_key or name for name, field in fields.items() if self._is_needed(field)]
@@ -123,7 +123,7 @@ class Describer:
             for name, field in schema.fields.items():
                 key = field.data_key or name
                 if self._is_needed(field) and not field.required:
-                    described["properties"][key] = _not_null(described["properties"][key])
+                    described["properties"][key] = _remove_null(described["properties"][key])
         if needed:
             described["required"] = sorted({*described.get("required", []), *needed})
         return described
@@ -147,26 +147,26 @@ class _Converter(OpenAPIConverter):
 
 def parameter(name: str, place: str, schema: Described, *, owner: str, required: bool) -> Described:
     """Return one parameter of a path or a query, explained by the glossary."""
-    explained = _explained(owner, {name: schema})[name]
+    explained = _explain(owner, {name: schema})[name]
     sentence = explained.pop("description", None)
     described = {"name": name, "in": place, "required": required, "schema": explained}
     return described | ({"description": sentence} if sentence else {})
 
 
-def _explained(owner: str, properties: Described) -> Described:
-    return {name: _with_words(owner, name, described) for name, described in properties.items()}
+def _explain(owner: str, properties: Described) -> Described:
+    return {name: _explain_field(owner, name, described) for name, described in properties.items()}
 
 
-def _with_words(owner: str, name: str, described: Described) -> Described:
+def _explain_field(owner: str, name: str, described: Described) -> Described:
     known = glossary.entry(owner, name)
     found = described
     if known and "$ref" not in described and "description" not in described:
         found = {"description": known.sentence, **found}
-    example = examples.fitting(described, known.example if known else ...)
+    example = examples.field_example(described, known.example if known else ...)
     return found if example is ... else {**found, "examples": [example]}
 
 
-def _constant(self: OpenAPIConverter, field: fields.Field[Any], **_: Any) -> Described:
+def _describe_constant(self: OpenAPIConverter, field: fields.Field[Any], **_: Any) -> Described:
     if not isinstance(field, fields.Constant):
         return {}
     value = str(field.constant) if isinstance(field.constant, str) else field.constant  # a state is its word
@@ -177,20 +177,20 @@ def _constant(self: OpenAPIConverter, field: fields.Field[Any], **_: Any) -> Des
     return {"type": _TYPES[type(value)], "default": None} | ({"enum": [value]} if is_word else {})
 
 
-def _tidied(described: Any) -> Any:
+def _remove_noise(described: Any) -> Any:
     if isinstance(described, list):
-        return [_tidied(one) for one in described]
+        return [_remove_noise(one) for one in described]
     if not isinstance(described, dict):
         return described
-    names = _OF_OBJECTS if "object" in described.get("type", ()) else {}
+    names = _OBJECT_KEYWORDS if "object" in described.get("type", ()) else {}
     return {
-        names.get(key, key): _tidied(value)
+        names.get(key, key): _remove_noise(value)
         for key, value in described.items()
         if (key, value) not in _NOISE and key != "readOnly"
     }
 
 
-def _not_null(described: Described) -> Described:
+def _remove_null(described: Described) -> Described:
     kinds = described.get("type")
     if isinstance(kinds, list):
         described = described | {"type": next(kind for kind in kinds if kind != "null")}

@@ -63,18 +63,18 @@ class Vector:
     header: str
 
 
-def chapters(routes: Iterable[Route]) -> dict[str, str]:
+def render_chapters(routes: Iterable[Route]) -> dict[str, str]:
     """Return the chapters as CommonMark, by the name that the page knows them by."""
-    facts = _facts(list(routes))
+    facts = _template_values(list(routes))
     return {name: render_template(template, **facts) for name, template in CHAPTERS.items()}
 
 
-def html(text: str) -> Markup:
+def render_html(text: str) -> Markup:
     """Return CommonMark as HTML; HTML in it is shown and not read."""
     return Markup(_MARKDOWN.render(text))  # noqa: S704  # markdown-it escapes all there is
 
 
-def inline(text: str) -> Markup:
+def render_inline(text: str) -> Markup:
     """Return a sentence of CommonMark as HTML, without a paragraph around it."""
     return Markup(_MARKDOWN.renderInline(text))  # noqa: S704  # markdown-it escapes all there is
 
@@ -91,17 +91,19 @@ def outbound_vector() -> Vector:
     return Vector(OUTBOUND_SECRET, VECTOR_TIME_S, OUTBOUND_BODY.decode(), header)
 
 
-def _facts(routes: list[Route]) -> dict[str, Any]:
+def _template_values(routes: list[Route]) -> dict[str, Any]:
     chosen = settings.current()
     return {
         "inbound": inbound_vector(),
         "outbound": outbound_vector(),
         "tolerance_s": signing.TOLERANCE_S,
-        "sample": orjson.dumps(described_events.sample("conversion.created"), option=orjson.OPT_INDENT_2).decode(),
+        "sample": orjson.dumps(
+            described_events.sample_event("conversion.created"), option=orjson.OPT_INDENT_2
+        ).decode(),
         "headers": described_events.HEADERS,
         "timeout_s": chosen.webhooks.timeout_s,
         "attempts": len(chosen.webhooks.attempts_at_s),
-        "attempts_at": _listed([_duration(seconds) for seconds in chosen.webhooks.attempts_at_s]),
+        "attempts_at": _join([_duration(seconds) for seconds in chosen.webhooks.attempts_at_s]),
         "retry_after_min_s": delivery.RETRY_AFTER_MIN_S,
         "retry_after_max_s": delivery.RETRY_AFTER_MAX_S,
         "testable": events.TESTABLE,
@@ -143,6 +145,6 @@ def _duration(seconds: int) -> str:
     return f"{seconds // 60} min" if seconds % 60 == 0 else f"{seconds} s"
 
 
-def _listed(words: list[str]) -> str:
+def _join(words: list[str]) -> str:
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last

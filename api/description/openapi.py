@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.access.guards import Guard
-from api.description import answers, events, examples
+from api.description import events, examples, responses
 from api.description.fields import Described, Describer, parameter
 from api.edge import resources
 from api.edge.operations import Operation
@@ -102,7 +102,7 @@ class Route:
     @property
     def path(self) -> str:
         """The address as OpenAPI writes it."""
-        return _PARAMETER.sub(lambda found: f"{{{camel(found[1])}}}", self.rule)
+        return _PARAMETER.sub(lambda found: f"{{{camel_case(found[1])}}}", self.rule)
 
     @property
     def resource(self) -> resources.Resource:
@@ -118,10 +118,10 @@ class ServicePlace:
     limits_per_min: Mapping[str, int]
 
 
-def document(routes: Sequence[Route], place: ServicePlace) -> Described:
+def build_document(routes: Sequence[Route], place: ServicePlace) -> Described:
     """Return the whole document; addresses in the order of the routes."""
     describer = Describer()
-    for name, schema in answers.SCHEMAS.items():
+    for name, schema in responses.SCHEMAS.items():
         describer.add(name, schema)
     paths: dict[str, Described] = {}
     first_of: dict[str, str] = {}
@@ -145,7 +145,7 @@ def document(routes: Sequence[Route], place: ServicePlace) -> Described:
         "webhooks": webhooks,
         "components": {
             "securitySchemes": _SCHEMES,
-            "responses": answers.components(),
+            "responses": responses.shared_responses(),
             "schemas": dict(sorted(describer.components.items())),
         },
     }
@@ -157,7 +157,7 @@ def operation_id(name: str, rule: str, first: str) -> str:
     A view that stands at several addresses adds what the address has and the `first` one has not: refundSaleV1.
     """
     added = [word for word in re.findall(r"[a-z0-9]+", rule) if word not in re.findall(r"[a-z0-9]+", first)]
-    return camel("_".join([name, *added]))
+    return camel_case("_".join([name, *added]))
 
 
 def _info(place: ServicePlace) -> Described:
@@ -181,19 +181,20 @@ def _operation(route: Route, method: str, describer: Describer, place: ServicePl
         "tags": [route.resource.tag],
         "security": _security(guard),
         "parameters": _parameters(route, method, describer),
-        "responses": answers.responses(about, describer),
+        "responses": responses.describe_responses(about, describer),
         **_extensions(guard),
     }
     if about.takes is not None:
         schema = describer.body(about.takes)
-        example = examples.composed(schema, describer.components, only_needed=True)
+        example = examples.compose(schema, describer.components, only_needed=True)
         content: Described = {"application/json": {"schema": schema, "example": example}}
         # A page that must not ask first sends the same as plain text.
         as_text = {"example": json.dumps(example)}
         others = {
-            kind: {"schema": answers.raw(kind), **(as_text if kind == "text/plain" else {})} for kind in about.takes_as
+            kind: {"schema": responses.raw_content(kind), **(as_text if kind == "text/plain" else {})}
+            for kind in about.takes_as
         }
-        is_needed = bool(describer.resolved(schema).get("required"))
+        is_needed = bool(describer.resolve(schema).get("required"))
         described["requestBody"] = {"required": is_needed, "content": content | others}
     if about.deprecated_since is not None:
         described["deprecated"] = True
@@ -206,7 +207,7 @@ def _security(guard: Guard) -> _Security:
 
 
 def _parameters(route: Route, method: str, describer: Describer) -> list[Described]:
-    found = [_of_path(camel(name)) for name in _PARAMETER.findall(route.rule)]
+    found = [_path_parameter(camel_case(name)) for name in _PARAMETER.findall(route.rule)]
     if route.operation.asks is not None:
         found += describer.parameters(route.operation.asks)
     # An affiliate is of no one tenant, and answers are kept by tenant.
@@ -219,7 +220,7 @@ def _parameters(route: Route, method: str, describer: Describer) -> list[Describ
     return found
 
 
-def _of_path(name: str) -> Described:
+def _path_parameter(name: str) -> Described:
     schema = {"type": "string", "format": "uuid"} if name.endswith("Id") else {"type": "string"}
     return parameter(name, "path", schema, owner="path", required=True)
 
@@ -263,7 +264,7 @@ def _extensions(guard: Guard) -> Described:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def camel(name: str) -> str:
+def camel_case(name: str) -> str:
     """Return a snake_case name as the wire spells it."""
     head, *tail = name.split("_")
     return head + "".join(part.capitalize() for part in tail)

@@ -11,7 +11,7 @@ from typing import Any
 from api.description import curl
 
 _REF = "#/components/schemas/"
-_DEEPEST = 3
+_MAX_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Section:
     entries: tuple[OperationEntry, ...]
 
 
-def sections(document: Mapping[str, Any]) -> list[Section]:
+def list_sections(document: Mapping[str, Any]) -> list[Section]:
     """Return the operations of the document by group, in reading order."""
     found: dict[str, list[OperationEntry]] = {}
     for path, methods in document["paths"].items():
@@ -73,12 +73,12 @@ def sections(document: Mapping[str, Any]) -> list[Section]:
     ]
 
 
-def events(document: Mapping[str, Any]) -> list[tuple[str, Body]]:
+def list_events(document: Mapping[str, Any]) -> list[tuple[str, Body]]:
     """Return each webhook's type with the fields of its data and the whole event as an example."""
     found = []
     for type, methods in document["webhooks"].items():
         content = methods["post"]["requestBody"]["content"]["application/json"]
-        data = _resolved(_resolved(content["schema"], document)["properties"]["data"], document)
+        data = _resolve(_resolve(content["schema"], document)["properties"]["data"], document)
         found.append((type, Body(data["description"], tuple(_rows(data, document)), content["example"])))
     return found
 
@@ -102,7 +102,7 @@ def _entry(method: str, path: str, described: Mapping[str, Any], document: Mappi
             for status, answer in described["responses"].items()
             if "x-codes" in answer
         ),
-        command=curl.command(described, method, path, base_url=document["servers"][0]["url"]),
+        command=curl.curl_command(described, method, path, base_url=document["servers"][0]["url"]),
     )
 
 
@@ -139,14 +139,14 @@ def _body(described: Mapping[str, Any], document: Mapping[str, Any]) -> Body | N
     if "requestBody" not in described:
         return None
     content = described["requestBody"]["content"]["application/json"]
-    return Body("Body", tuple(_rows(_resolved(content["schema"], document), document)), content["example"])
+    return Body("Body", tuple(_rows(_resolve(content["schema"], document), document)), content["example"])
 
 
 def _answers(described: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[Body]:
     for status, answer in described["responses"].items():
         content = answer.get("content", {}).get("application/json", {}) if status < "300" else {}
         schema, is_array = _item(content.get("schema", {}))
-        found = _resolved(schema, document)
+        found = _resolve(schema, document)
         if "properties" in found:
             kind = "array" if is_array else "page" if "nextCursor" in found["properties"] else "object"
             rows = tuple(_rows(found, document))
@@ -171,7 +171,7 @@ def _rows(
         if inner is not None and not about:
             about = inner["description"]
         yield FieldRow(prefix + name, _type(field), name in required, about)
-        if inner is not None and depth < _DEEPEST:
+        if inner is not None and depth < _MAX_DEPTH:
             yield from _rows(inner, document, f"{prefix}{name}{mark}.", depth + 1)
 
 
@@ -184,7 +184,7 @@ def _inner(field: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[Mappi
         (next(iter(field.get("anyOf", [])), {}), ""),
     ):
         if isinstance(found, Mapping) and "$ref" in found:
-            return _resolved(found, document), mark
+            return _resolve(found, document), mark
     return None, ""
 
 
@@ -219,7 +219,7 @@ def _limits(field: Mapping[str, Any]) -> Iterator[str]:
         yield f"At most {field['maximum']:,}."
 
 
-def _resolved(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolve(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
     if "$ref" not in schema:
         return schema
     found: Mapping[str, Any] = document["components"]["schemas"][schema["$ref"].removeprefix(_REF)]

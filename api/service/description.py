@@ -70,7 +70,7 @@ def get_openapi() -> Response:
 @operation(_PAGE, text("text/html"))
 def read_docs() -> Response:
     """The description as a page for people."""
-    demo = demo_values.shown_to(request)
+    demo = demo_values.read_demo_values(request)
     answer = _page(_reference(_application(), tuple((demo or {}).items())))
     if demo:
         answer.headers["Cache-Control"] = "no-store"
@@ -117,11 +117,11 @@ def _rendered(template: str, whole: _Whole, demo: Mapping[str, str] | None = Non
         about=whole.document["info"],
         base_url=whole.document["servers"][0]["url"],
         sections=whole.sections,
-        events=page.events(whole.document),
+        events=page.list_events(whole.document),
         codes=whole.codes,
         chapters=whole.chapters,
-        html=guide.html,
-        inline=guide.inline,
+        html=guide.render_html,
+        inline=guide.render_inline,
         pretty=_pretty,
         demo=demo,
         command=functools.partial(_filled, demo=demo or {}),
@@ -134,10 +134,10 @@ def _whole(app: Flask) -> _Whole:
     all_routes = (_route(app, rule) for rule in app.url_map.iter_rules())
     routes = sorted((route for route in all_routes if route.operation.is_described), key=_reading_order)
     chosen = settings.current()
-    made = openapi.document(routes, openapi.ServicePlace(chosen.web.url, chosen.web.limits_per_min))
-    sections = page.sections(made)
-    codes = error_codes.table([entry for section in sections for entry in section.entries])
-    return _Whole(made, orjson.dumps(made), sections, codes, guide.chapters(routes))
+    made = openapi.build_document(routes, openapi.ServicePlace(chosen.web.url, chosen.web.limits_per_min))
+    sections = page.list_sections(made)
+    codes = error_codes.list_codes([entry for section in sections for entry in section.entries])
+    return _Whole(made, orjson.dumps(made), sections, codes, guide.render_chapters(routes))
 
 
 def _reading_order(route: openapi.Route) -> tuple[int, str]:

@@ -22,7 +22,7 @@ from adapters.clicks.stream import FIELD, KEY
 from adapters.identity.oidc import OidcBegin
 from api import kept_forms, provider_sign_in
 from api.edge.reading import marks
-from api.mcp.calling import tokens
+from api.mcp.tool_calls import tokens
 from domain.fraud import ClickFacts
 from domain.gateways import payment_json
 from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCode
@@ -221,7 +221,7 @@ def test_tool_confirmation_in_another_releases_shape_is_none(brand, monkeypatch)
     monkeypatch.setattr(tokens, "_owner", lambda use: "mcp test")
     sealed = sealing.seal(orjson.dumps(_NEWER).decode(), belongs_to="mcp test")
 
-    assert tokens.proof("confirm", base64.urlsafe_b64encode(sealed).decode(), "tool", {}) is None
+    assert tokens.open_proof("confirm", base64.urlsafe_b64encode(sealed).decode(), "tool", {}) is None
 
 
 def test_cursor_of_a_newer_release_is_refused_as_unknown(brand):

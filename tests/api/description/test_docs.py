@@ -135,7 +135,7 @@ def test_numbers_are_those_of_the_settings(app, monkeypatch):
     turn(monkeypatch, webhooks=webhooks, web={"limits_per_min": limits})
 
     with app.test_request_context():
-        told = guide.chapters([])
+        told = guide.render_chapters([])
 
     assert "3 attempts in all, due at once, 45 s and 10 min after the event" in told["webhook-events"]
     assert "within 7 seconds" in told["webhook-events"]

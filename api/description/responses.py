@@ -89,42 +89,42 @@ SCHEMAS: Mapping[str, Described] = {
         },
     },
 }
-_PROBLEM = examples.composed(SCHEMAS["Problem"], {})
+_PROBLEM = examples.compose(SCHEMAS["Problem"], {})
 
 
-def responses(about: Operation, describer: Describer) -> Described:
+def describe_responses(about: Operation, describer: Describer) -> Described:
     """Return the responses of an operation by status."""
-    success = _success(about, describer)
+    success = _describe_success(about, describer)
     found = {str(about.status): success}
-    codes = _codes(about)
+    codes = _codes_by_status(about)
     is_page = about.gives.media_type == "text/html"
-    for status in sorted({*codes, *_expected(about)}):
+    for status in sorted({*codes, *_common_statuses(about)}):
         own = codes.get(status)
         if own or is_page:
-            found[str(status)] = _refusal(status, own or [], is_page=is_page)
+            found[str(status)] = _describe_refusal(status, own or [], is_page=is_page)
         else:
             found[str(status)] = {"$ref": f"#/components/responses/{NAMES[status]}"}
     for status in about.empty_at:
         found[str(status)] = {"description": "Taken. No body."}
     for status in about.gives_at:
-        of_it = _success(replace(about, status=status), describer)
+        of_it = _describe_success(replace(about, status=status), describer)
         found[str(status)] = of_it | {"description": REASONS[status]} if status in REASONS else of_it
     return found
 
 
-def components() -> Described:
+def shared_responses() -> Described:
     """Return the refusals that say no more than their status."""
-    return {name: _refusal(status, [], is_page=False) for status, name in NAMES.items()}
+    return {name: _describe_refusal(status, [], is_page=False) for status, name in NAMES.items()}
 
 
-def raw(media_type: str) -> Described:
+def raw_content(media_type: str) -> Described:
     """Return the schema of content that is not one of our records."""
     if media_type == "application/json":
         return {"type": "object"}
     return {"type": "string"} if media_type.startswith("text/") else {"type": "string", "format": "binary"}
 
 
-def _codes(about: Operation) -> dict[int, list[str]]:
+def _codes_by_status(about: Operation) -> dict[int, list[str]]:
     codes: dict[int, list[str]] = {}
     for refusal in about.refuses:
         number, _, code = refusal.partition(" ")
@@ -138,7 +138,7 @@ def _codes(about: Operation) -> dict[int, list[str]]:
     return codes
 
 
-def _expected(about: Operation) -> set[int]:
+def _common_statuses(about: Operation) -> set[int]:
     guard = about.guard
     found = {400, 404, 413, 503}
     if guard.bucket:
@@ -150,35 +150,41 @@ def _expected(about: Operation) -> set[int]:
     return found
 
 
-def _success(about: Operation, describer: Describer) -> Described:
+def _describe_success(about: Operation, describer: Describer) -> Described:
     gives = about.gives
     if 300 <= about.status < 400:
         return {"description": "On to where `Location` says. No body.", "headers": {"Location": _LOCATION}}
     if gives.shape == "empty":
         return {"description": "Done. No body."}
     if gives.schema is None:
-        return {"description": "The content.", "content": {kind: _sampled(about, kind) for kind in _kinds(about)}}
+        return {
+            "description": "The content.",
+            "content": {kind: _raw_with_sample(about, kind) for kind in _media_types(about)},
+        }
     if gives.shape == "page":
         described = describer.page(gives.schema)
     elif gives.shape == "array":
         described = {"type": "array", "items": describer.answer(gives.schema)}
     else:
         described = describer.answer(gives.schema)
-    example = examples.composed(described, describer.components)
+    example = examples.compose(described, describer.components)
     content: Described = {"application/json": {"schema": described, "example": example}}
-    return {"description": "Done.", "content": content | {kind: _sampled(about, kind) for kind in about.gives_as}}
+    return {
+        "description": "Done.",
+        "content": content | {kind: _raw_with_sample(about, kind) for kind in about.gives_as},
+    }
 
 
-def _kinds(about: Operation) -> tuple[str, ...]:
+def _media_types(about: Operation) -> tuple[str, ...]:
     return (about.gives.media_type, *about.gives_as)
 
 
-def _sampled(about: Operation, kind: str) -> Described:
+def _raw_with_sample(about: Operation, kind: str) -> Described:
     example = {"example": about.samples[kind]} if kind in about.samples else {}
-    return {"schema": raw(kind), **example}
+    return {"schema": raw_content(kind), **example}
 
 
-def _refusal(status: int, codes: list[str], *, is_page: bool) -> Described:
+def _describe_refusal(status: int, codes: list[str], *, is_page: bool) -> Described:
     described: Described = {"description": REASONS[status]}
     if status in (401, 429):
         return described
