@@ -32,7 +32,7 @@ _WRITE = Guard(audience="brand", scope="read_write", role=Role.Manager, plan=pla
 _RECORD = FraudEventRecord()
 _NUMBERS = FraudSummary()
 _AFFILIATE = AffiliateRecord()
-_MOST_EVENTS = 500
+_MAX_EVENTS = 500
 
 
 @blueprint.get("/api/v1/fraud-events")
@@ -46,7 +46,7 @@ def list_fraud_events() -> Response:
             organization_id=guards.organization_id(),
             program_id=query["program_id"],
             status=status,
-            limit=_MOST_EVENTS,
+            limit=_MAX_EVENTS,
         )
     return jsonify(_RECORD.dump(found, many=True))
 

@@ -62,7 +62,7 @@ def list_platform_connections() -> Mapping[str, object]:
     asked = paging.wanted(body.query())
     with db.unit_of_work(guards.organization_id()):
         rows = connections.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
-    return paging.envelope(asked, rows, lambda page: [_shown(row) for row in page])
+    return paging.envelope(asked, rows, lambda page: [_serialize(row) for row in page])
 
 
 @blueprint.get("/api/v1/platforms/<connection_id>")
@@ -75,7 +75,7 @@ def get_platform_connection(connection_id: str) -> Mapping[str, object]:
         )
     if found is None:
         raise not_found("platform", connection_id)
-    return _shown(found)
+    return _serialize(found)
 
 
 @blueprint.post("/api/v1/platforms")
@@ -102,7 +102,7 @@ def connect_platform() -> Response:
 def _store(proved: ProvedPlatform, slug_field: str | None) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     made = connect.store(proved, organization_id=guards.organization_id(), slug_field=slug_field, now=now)
-    record = _shown(made)
+    record = _serialize(made)
     audit.record("platform.created", made.id, after=record, now=now)
     return 201, record
 
@@ -124,7 +124,7 @@ def change_platform_connection(connection_id: str) -> Response:
     if repeated is not None:
         return repeated
     with db.unit_of_work(guards.organization_id()):
-        connection = _locked(connection_id)
+        connection = _lock(connection_id)
     if "slug_field" in wanted:
         wanted["slug_field"] = connect.slug_field(connection.platform, wanted["slug_field"])
     proved = connect.changed(connection, wanted["credentials"]) if "credentials" in wanted else None
@@ -135,10 +135,10 @@ def _change(
     connection_id: str, wanted: Mapping[str, Any], proved: ProvedPlatform | None
 ) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = _locked(connection_id)
+    before = _lock(connection_id)
     after = connect.change(before, wanted, proved=proved, now=now)
-    record = _shown(after)
-    audit.record("platform.changed", after.id, before=_shown(before), after=record, now=now)
+    record = _serialize(after)
+    audit.record("platform.changed", after.id, before=_serialize(before), after=record, now=now)
     return 200, record
 
 
@@ -147,13 +147,13 @@ def _change(
 def check_platform_connection(connection_id: str) -> Mapping[str, object]:
     """Ask the platform whether it still takes the credentials. 200 with the connection as it is now."""
     with db.unit_of_work(guards.organization_id()):
-        connection = _locked(connection_id)
+        connection = _lock(connection_id)
     word = check.look(connection)
     with db.unit_of_work(guards.organization_id()):
         after = check.note(connection, word, now=clock.now())
     if after is None:
         raise not_found("platform", connection_id)
-    return _shown(after)
+    return _serialize(after)
 
 
 @blueprint.delete("/api/v1/platforms/<connection_id>")
@@ -161,13 +161,13 @@ def check_platform_connection(connection_id: str) -> Mapping[str, object]:
 def disconnect_platform(connection_id: str) -> Response:
     """Remove a connection with its credentials; look-ups that are pending there stop. 204."""
     with db.unit_of_work(guards.organization_id()):
-        before = _locked(connection_id)
+        before = _lock(connection_id)
         connections.stage_delete(before)
-        audit.record("platform.removed", before.id, before=_shown(before), now=clock.now())
+        audit.record("platform.removed", before.id, before=_serialize(before), now=clock.now())
     return Response(status=204)
 
 
-def _locked(connection_id: str) -> PlatformConnection:
+def _lock(connection_id: str) -> PlatformConnection:
     """Return a connection of the caller's organization, locked. Raises Refused 404 not_found."""
     wanted = path.uuid(connection_id, "platform")
     found = connections.lock(organization_id=guards.organization_id(), connection_id=wanted)
@@ -176,10 +176,10 @@ def _locked(connection_id: str) -> PlatformConnection:
     return found
 
 
-def _shown(connection: PlatformConnection) -> Mapping[str, Any]:
-    shown = {name: getattr(connection, name) for name in _SHOWN} | {"slug_field": connect.fields(connection)[0]}
+def _serialize(connection: PlatformConnection) -> Mapping[str, Any]:
+    shown = {name: getattr(connection, name) for name in _COPIED_FIELDS} | {"slug_field": connect.fields(connection)[0]}
     record: Mapping[str, Any] = _RECORD.dump(shown)
     return record
 
 
-_SHOWN = ("id", "platform", "status", "credit_sales", "connected_at", "last_checked_at", "last_error")
+_COPIED_FIELDS = ("id", "platform", "status", "credit_sales", "connected_at", "last_checked_at", "last_error")

@@ -231,7 +231,7 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
     broker.client(os.environ["REDIS_URL"]).flushdb()
     callers.forget_cached()
     cors.forget_known()
-    health.findings.forget()
+    health.readiness.forget()
     public_links.forget()
     receive.forget_remembered()
     with db.any_org_work():

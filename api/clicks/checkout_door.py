@@ -98,7 +98,7 @@ def form(link: Link) -> DoorForm:
     return DoorForm(
         link=link,
         brand=brand.name,
-        logo_url=brand_files.url(brand.logo_file_id),
+        logo_url=brand_files.file_url(brand.logo_file_id),
         color=color,
         text_color=colors.text_on(color) if color else None,
         kept_days=link.cookie_window_days + kept_after if kept_after else None,

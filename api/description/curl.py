@@ -1,7 +1,7 @@
-"""A curl command for an operation, made from its description: what it has to send, and nothing else.
+"""The curl command of an operation, built from its description, with the required inputs only.
 
-`$KEY`, `$OWNER_TOKEN`, `$AFFILIATE_TOKEN`, `$OPERATOR_TOKEN`, `$SIGNING_SECRET` and the ids of the path are the shell's
-to fill in.
+`$KEY`, `$OWNER_TOKEN`, `$AFFILIATE_TOKEN`, `$OPERATOR_TOKEN`, `$SIGNING_SECRET` and the ids of the path are shell
+variables.
 """
 
 import json
@@ -27,7 +27,7 @@ _NEXT = " \\\n  "
 
 
 def curl_command(operation: Mapping[str, Any], method: str, path: str, *, base_url: str) -> str:
-    """Return the lines to paste for one operation of the document; `method` in capitals."""
+    """Return the command of one operation of the document; `method` in capitals."""
     callers = operation["x-callers"]
     example = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
     parts = [f'{_start(method, example is not None)} "{base_url}{_fill_path(path)}{_query(operation)}"']
@@ -44,23 +44,23 @@ def curl_command(operation: Mapping[str, Any], method: str, path: str, *, base_u
 
 
 def shell_variable(name: str) -> str:
-    """Return how a parameter of a path stands in a command: programId is $PROGRAM_ID."""
+    """Return the shell variable of a path parameter: programId is $PROGRAM_ID."""
     return "$" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
 
 
 def _start(method: str, has_body: bool) -> str:
-    # curl says GET by itself, and POST once there is a body.
-    is_said = method == "GET" or (method == "POST" and has_body)
-    return "curl -s" if is_said else f"curl -s -X {method}"
+    # curl sends GET by default, and POST if there is a body.
+    is_default = method == "GET" or (method == "POST" and has_body)
+    return "curl -s" if is_default else f"curl -s -X {method}"
 
 
 def _fill_path(path: str) -> str:
-    return re.sub(r"\{([^}]*)\}", lambda found: shell_variable(found[1]), path)
+    return re.sub(r"\{([^}]*)\}", lambda match: shell_variable(match[1]), path)
 
 
 def _query(operation: Mapping[str, Any]) -> str:
-    found = dict(_required_query(operation))
-    return f"?{urlencode(found)}" if found else ""
+    query = dict(_required_query(operation))
+    return f"?{urlencode(query)}" if query else ""
 
 
 def _required_query(operation: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -1,7 +1,7 @@
-"""How marshmallow schemas read as JSON Schema; the plain fields are apispec's, ours are named here.
+"""Converts marshmallow schemas to JSON Schema; apispec converts the standard fields, this module the custom ones.
 
-What a body may hold and what an answer holds are described from the very schemas that read and write them. Each schema
-becomes a component under its own name, its fields explained by the glossary.
+The schemas that load requests and dump responses also describe them. Each schema becomes a component under its own
+name, with descriptions of its fields from the glossary.
 """
 
 import inspect
@@ -20,7 +20,7 @@ Described = dict[str, Any]
 
 _REF = "#/components/schemas/"
 
-# Type and format of each field of our own.
+# Type and format of each custom field.
 _CUSTOM_FIELDS: tuple[tuple[type[Any], str, str | None], ...] = (
     (base.Amount, "number", None),
     (base.Email, "string", "email"),
@@ -30,26 +30,25 @@ _CUSTOM_FIELDS: tuple[tuple[type[Any], str, str | None], ...] = (
     (fields.Function, "string", None),
 )
 _TYPES = {bool: "boolean", int: "integer", str: "string"}
-# A default of null or of nothing says no more than that the field may be left out, and every text has at least no
-# characters.
+# A default of null or of an empty text means only that the field is optional, and every text has at least 0 characters.
 _NOISE = (("default", None), ("default", ""), ("minLength", 0))
-# apispec counts the keys of an object as if they were the characters of a text.
+# apispec gives the number of an object's keys as if they were the characters of a text.
 _OBJECT_KEYWORDS = {"minLength": "minProperties", "maxLength": "maxProperties"}
 _WORD = re.compile(r"[A-Za-z_]+")
 
 
 def reference(name: str) -> Described:
-    """Return the JSON Schema that stands for a component."""
+    """Return the reference to a component."""
     return {"$ref": _REF + name}
 
 
 def component_name(schema: type[Schema]) -> str:
-    """Return what a schema is called in the description: its `wire_name`, else its class without `Record`."""
+    """Return the component name of a schema: its `wire_name`, else its class name without `Record`."""
     return schema.__dict__.get("wire_name") or schema.__name__.removesuffix("Record")
 
 
 class Describer:
-    """Turns schemas into JSON Schema (2020-12, as OpenAPI 3.1 has it). `components` grows by what is described."""
+    """Converts schemas to JSON Schema (2020-12, for OpenAPI 3.1) and collects them in `components`."""
 
     def __init__(self) -> None:
         self.components: dict[str, Described] = {}
@@ -65,17 +64,17 @@ class Describer:
         self._converter.add_attribute_function(_describe_constant)
 
     def body(self, schema: Schema) -> Described:
-        """Return what a request may send, as a reference to its component."""
+        """Return the reference to the component of a request body."""
         self._is_answer = False
         return self._add_schema(schema)
 
     def answer(self, schema: Schema) -> Described:
-        """Return what an answer holds, as a reference to its component. It has every field that may not lack."""
+        """Return the reference to the component of a response. Every field that is always there is required."""
         self._is_answer = True
         return self._add_schema(schema)
 
     def page(self, schema: Schema) -> Described:
-        """Return `{items, nextCursor, hasMore}` of a record, as a reference to a component of its own."""
+        """Return the reference to the component of a page of records: `{items, nextCursor, hasMore}`."""
         items = self.answer(schema)
         name = f"{component_name(type(schema))}Page"
         properties = {
@@ -83,7 +82,11 @@ class Describer:
             "nextCursor": {"type": ["string", "null"]},
             "hasMore": {"type": "boolean"},
         }
-        described = {"type": "object", "description": "One page, and where the next begins.", "required": [*properties]}
+        described = {
+            "type": "object",
+            "description": "One page with the cursor of the next.",
+            "required": [*properties],
+        }
         return self.add(name, described | {"properties": _explain(name, properties)})
 
     def parameters(self, schema: Schema) -> list[Described]:
@@ -92,18 +95,18 @@ class Describer:
         described = self._describe_object(schema)
         required = described.get("required", [])
         return [
-            parameter(name, "query", _remove_null(found), owner=component_name(type(schema)), required=name in required)
-            for name, found in described["properties"].items()
+            parameter(name, "query", _remove_null(field), owner=component_name(type(schema)), required=name in required)
+            for name, field in described["properties"].items()
         ]
 
     def add(self, name: str, described: Described) -> Described:
-        """Keep a component and return the reference to it. Raises ValueError when another one has the name."""
+        """Add a component and return the reference to it. Raises ValueError when another one has the name."""
         if self.components.setdefault(name, described) != described:
             raise ValueError(f"two different records are called {name} in the description; give one a `wire_name`")
         return reference(name)
 
     def resolve(self, described: Described) -> Described:
-        """Return the component that a reference stands for."""
+        """Return the component of a reference."""
         return self.components[described["$ref"].removeprefix(_REF)]
 
     def _add_schema(self, schema: Schema) -> Described:
@@ -119,7 +122,8 @@ class Describer:
         fields = {} if may_all_lack else schema.fields
         needed = [field.data_key or name for name, field in fields.items() if self._is_needed(field)]
         if not self._is_answer:
-            # A missing field has a code of its own, and so has null, which such a field takes only to say so.
+            # A missing field has an error code of its own, and null has the same: the schema accepts null only to refuse
+            # it with that code.
             for name, field in schema.fields.items():
                 key = field.data_key or name
                 if self._is_needed(field) and not field.required:
@@ -135,18 +139,18 @@ class Describer:
 
 
 class _Converter(OpenAPIConverter):
-    """apispec's converter, which leaves the components to ours."""
+    """apispec's converter, with `Describer` adding the components."""
 
     nested: Any
 
     def resolve_nested_schema(self, schema: Any) -> Described:
-        found = schema if isinstance(schema, Schema) else schema()
-        described: Described = self.nested(found)
-        return {"type": "array", "items": described} if found.many else described
+        nested = schema if isinstance(schema, Schema) else schema()
+        described: Described = self.nested(nested)
+        return {"type": "array", "items": described} if nested.many else described
 
 
 def parameter(name: str, place: str, schema: Described, *, owner: str, required: bool) -> Described:
-    """Return one parameter of a path or a query, explained by the glossary."""
+    """Return one parameter of a path or a query, with its description from the glossary."""
     explained = _explain(owner, {name: schema})[name]
     sentence = explained.pop("description", None)
     described = {"name": name, "in": place, "required": required, "schema": explained}
@@ -158,19 +162,19 @@ def _explain(owner: str, properties: Described) -> Described:
 
 
 def _explain_field(owner: str, name: str, described: Described) -> Described:
-    known = glossary.entry(owner, name)
-    found = described
-    if known and "$ref" not in described and "description" not in described:
-        found = {"description": known.sentence, **found}
-    example = examples.field_example(described, known.example if known else ...)
-    return found if example is ... else {**found, "examples": [example]}
+    entry = glossary.entry(owner, name)
+    field = described
+    if entry and "$ref" not in described and "description" not in described:
+        field = {"description": entry.sentence, **field}
+    example = examples.field_example(described, entry.example if entry else ...)
+    return field if example is ... else {**field, "examples": [example]}
 
 
 def _describe_constant(self: OpenAPIConverter, field: fields.Field[Any], **_: Any) -> Described:
     if not isinstance(field, fields.Constant):
         return {}
-    value = str(field.constant) if isinstance(field.constant, str) else field.constant  # a state is its word
-    # What an answer always says is no default of something that may be left out.
+    value = str(field.constant) if isinstance(field.constant, str) else field.constant  # an enum value is a text
+    # A constant of a response is not the default of an optional field.
     if value is None:
         return {"type": ["string", "null"], "default": None}
     is_word = isinstance(value, str) and _WORD.fullmatch(value)
@@ -179,7 +183,7 @@ def _describe_constant(self: OpenAPIConverter, field: fields.Field[Any], **_: An
 
 def _remove_noise(described: Any) -> Any:
     if isinstance(described, list):
-        return [_remove_noise(one) for one in described]
+        return [_remove_noise(item) for item in described]
     if not isinstance(described, dict):
         return described
     names = _OBJECT_KEYWORDS if "object" in described.get("type", ()) else {}

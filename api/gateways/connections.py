@@ -60,8 +60,8 @@ def list_connections() -> Mapping[str, object]:
     asked = paging.wanted(body.query())
     with db.unit_of_work(guards.organization_id()):
         rows = connections.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
-        pixels = _pixels(rows)
-    return paging.envelope(asked, rows, lambda page: [_rendered(row, pixels.get(row.id)) for row in page])
+        pixels = _find_pixels(rows)
+    return paging.envelope(asked, rows, lambda page: [_serialize_with_pixel(row, pixels.get(row.id)) for row in page])
 
 
 @blueprint.get("/api/v1/connections/<connection_id>")
@@ -69,7 +69,7 @@ def list_connections() -> Mapping[str, object]:
 def get_connection(connection_id: str) -> Mapping[str, object]:
     """Show one connection."""
     with db.unit_of_work(guards.organization_id()):
-        return shown(find(connection_id))
+        return serialize(find(connection_id))
 
 
 @blueprint.post("/api/v1/connections")
@@ -111,8 +111,8 @@ def connect_gateway() -> Response:
 def _store(proved: connect.ProvedConnection) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     made = connect.store(proved, organization_id=guards.organization_id(), now=now)
-    record = shown(made)
-    audit.record("connection.created", made.id, after=_audited(record), now=now)
+    record = serialize(made)
+    audit.record("connection.created", made.id, after=_audit_values(record), now=now)
     return 201, {**record, "setup": _setup(proved.setup)}
 
 
@@ -131,7 +131,7 @@ def change_connection(connection_id: str) -> Response:
     if repeated is not None:
         return repeated
     with db.unit_of_work(guards.organization_id()):
-        connection = find_in_force(connection_id)
+        connection = lock_active(connection_id)
     former = accounts.of(connection, now=now)
     tried = connect.changed(connection, credentials, now=now)
     answer = answers.once(lambda: _rotate(connection_id, tried))
@@ -143,10 +143,12 @@ def change_connection(connection_id: str) -> Response:
 
 def _rotate(connection_id: str, tried: connect.TriedCredentials) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = find_in_force(connection_id)
+    before = lock_active(connection_id)
     after = connect.rotate(before, tried, now=now)
-    record = shown(after)
-    audit.record("connection.changed", after.id, before=_audited(shown(before)), after=_audited(record), now=now)
+    record = serialize(after)
+    audit.record(
+        "connection.changed", after.id, before=_audit_values(serialize(before)), after=_audit_values(record), now=now
+    )
     return 200, {**record, "setup": _setup(tried.setup)}
 
 
@@ -156,10 +158,10 @@ def check_connection(connection_id: str) -> Mapping[str, object]:
     """Ask the gateway whether it still takes the credentials. 200 with the connection as it is now."""
     now = clock.now()
     with db.unit_of_work(guards.organization_id()):
-        connection = find_in_force(connection_id)
+        connection = lock_active(connection_id)
     found = check.look(connection, now=now)
     with db.unit_of_work(guards.organization_id()):
-        return shown(check.note(connection, found, now=clock.now()))
+        return serialize(check.note(connection, found, now=clock.now()))
 
 
 @blueprint.delete("/api/v1/connections/<connection_id>")
@@ -168,10 +170,10 @@ def disconnect_gateway(connection_id: str) -> Response:
     """End a connection: its address leads nowhere, its credentials are forgotten, signed sales are taken again. 204."""
     now = clock.now()
     with db.unit_of_work(guards.organization_id()):
-        before = find_in_force(connection_id)
+        before = lock_active(connection_id)
         account = accounts.of(before, now=now)
         connect.disconnect(before, now=now)
-        audit.record("connection.removed", before.id, before=_audited(shown(before)), now=now)
+        audit.record("connection.removed", before.id, before=_audit_values(serialize(before)), now=now)
     callers.forget_cached()
     receive.forget_remembered()
     connect.unsubscribe(before, account)
@@ -187,7 +189,7 @@ def find(connection_id: str) -> GatewayConnection:
     return found
 
 
-def find_in_force(connection_id: str) -> GatewayConnection:
+def lock_active(connection_id: str) -> GatewayConnection:
     """Return a connection of the caller's organization that is not ended, locked. Raises Refused 404 not_found."""
     found = connections.lock(
         organization_id=guards.organization_id(), connection_id=path.uuid(connection_id, "connection")
@@ -197,18 +199,18 @@ def find_in_force(connection_id: str) -> GatewayConnection:
     return found
 
 
-def shown(connection: GatewayConnection) -> Mapping[str, Any]:
+def serialize(connection: GatewayConnection) -> Mapping[str, Any]:
     """Return a connection as it is shown. Budget: none; 1 statement for a store that has a web pixel."""
-    return _rendered(connection, _pixels([connection]).get(connection.id))
+    return _serialize_with_pixel(connection, _find_pixels([connection]).get(connection.id))
 
 
-def _pixels(rows: Sequence[GatewayConnection]) -> Mapping[UUID, WebPixel]:
+def _find_pixels(rows: Sequence[GatewayConnection]) -> Mapping[UUID, WebPixel]:
     with_pixel = [row for row in rows if web_pixel.has_pixel(row) and row.status != ConnectionStatus.Disconnected]
     ids = [row.id for row in with_pixel]
     return web_pixels.find_by_connections(organization_id=guards.organization_id(), connection_ids=ids)
 
 
-def _rendered(connection: GatewayConnection, pixel: WebPixel | None) -> Mapping[str, Any]:
+def _serialize_with_pixel(connection: GatewayConnection, pixel: WebPixel | None) -> Mapping[str, Any]:
     record: Mapping[str, Any] = _RECORD.dump(
         {
             **{name: getattr(connection, name) for name in GatewayConnection.__dataclass_fields__},
@@ -223,7 +225,7 @@ def _rendered(connection: GatewayConnection, pixel: WebPixel | None) -> Mapping[
     return record
 
 
-def _audited(record: Mapping[str, Any]) -> Mapping[str, Any]:
+def _audit_values(record: Mapping[str, Any]) -> Mapping[str, Any]:
     # The address is a secret of its own: whoever knows it can send things to it.
     return {name: value for name, value in record.items() if name != "webhookUrl"}
 

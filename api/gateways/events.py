@@ -14,7 +14,7 @@ from api.access.guards import Guard
 from api.edge import answers, audit, body, paging, path
 from api.edge.operations import one, operation, page
 from api.edge.wake import wake_relay
-from api.gateways.connections import find, find_in_force
+from api.gateways.connections import find, lock_active
 from domain.organization import plans
 from domain.organization.access import Role
 from domain.refused import not_found
@@ -92,7 +92,7 @@ def reconcile_connection(connection_id: str) -> Response:
 
 
 def _reconcile(connection_id: str, since: datetime | None) -> tuple[int, Mapping[str, object]]:
-    now, connection = clock.now(), find_in_force(connection_id)
+    now, connection = clock.now(), lock_active(connection_id)
     job_id = reconcile.ask(connection, since=since)
     audit.record("connection.reconciled", connection.id, now=now)
     return 202, {"jobId": str(job_id)}

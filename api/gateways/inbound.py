@@ -55,7 +55,7 @@ def _take(gateway: str, token: str) -> Response:
         received_at=now,
     )
     try:
-        connection, proved = _proved(adapter, token, inbound)
+        connection, proved = _prove(adapter, token, inbound)
     except NotProved as error:
         raise Refused(401) from error
     except GatewayUnreachable as error:
@@ -68,7 +68,7 @@ def _take(gateway: str, token: str) -> Response:
     return Response(proved.body, status=proved.status, content_type=proved.content_type)
 
 
-def _proved(adapter: GatewayAdapter, token: str, inbound: Inbound) -> tuple[GatewayConnection, ProvedRequest]:
+def _prove(adapter: GatewayAdapter, token: str, inbound: Inbound) -> tuple[GatewayConnection, ProvedRequest]:
     """Return whose address it is and what the request brings. Raises NotProved, GatewayUnreachable and Refused 404.
 
     A proof by credentials that are newer than what is remembered is tried again on those in the database.

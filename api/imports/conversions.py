@@ -44,7 +44,7 @@ _RECORD = ConversionImportRecord()
 def preview_conversion_import() -> Response:
     """Show what an import of these rows would do, row by row, and write nothing."""
     wanted = body.load()
-    return answers.once(lambda: (200, _PREVIEW.dump(conversions.preview(_asked(), wanted, now=clock.now()))))
+    return answers.once(lambda: (200, _PREVIEW.dump(conversions.preview(_importer(), wanted, now=clock.now()))))
 
 
 @blueprint.post("/api/v1/conversions/import")
@@ -71,22 +71,22 @@ def import_conversions() -> Response:
 
 def _import(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    outcome = conversions.run(_asked(), wanted, now=now)
-    shown = _shown(outcome, wanted)
+    outcome = conversions.run(_importer(), wanted, now=now)
+    shown = _serialize(outcome, wanted)
     # Who made it knows which rows had warnings: they are kept with the import.
     audited = {name: value for name, value in shown.items() if name != "warnings"}
     audit.record("import_job.completed", outcome.job.id, after=audited, now=now)
     return 200, shown
 
 
-def _asked() -> ConversionImporter:
+def _importer() -> ConversionImporter:
     caller = guards.caller()
     return ConversionImporter(
         organization_id=caller.organization_id, member_id=caller.member_id, is_test=caller.is_test
     )
 
 
-def _shown(outcome: ImportedConversions, wanted: Mapping[str, Any]) -> Mapping[str, object]:
+def _serialize(outcome: ImportedConversions, wanted: Mapping[str, Any]) -> Mapping[str, object]:
     payable = conversions.balances(row for row in outcome.rows if row.status == ConversionStatus.Approved)
     shown: Mapping[str, object] = _RECORD.dump(
         {

@@ -41,7 +41,7 @@ from schemas.invite import (
 blueprint = Blueprint("invites", __name__)
 
 # A note of 10,000 letters of any script, escaped, beside fifty recipients.
-_LARGEST = 256 * KIB
+_MAX_BODY_BYTES = 256 * KIB
 
 _INVITE = Guard(
     audience="brand",
@@ -49,7 +49,7 @@ _INVITE = Guard(
     role=Role.Manager,
     verified_email=True,
     bucket="invite",
-    max_body_bytes=_LARGEST,
+    max_body_bytes=_MAX_BODY_BYTES,
 )
 _INVITE_MANY = Guard(
     audience="brand",
@@ -59,7 +59,7 @@ _INVITE_MANY = Guard(
     plan=plans.Tier.Starter,
     needs_active_subscription=True,
     bucket="invite",
-    max_body_bytes=_LARGEST,
+    max_body_bytes=_MAX_BODY_BYTES,
 )
 _READ = Guard(audience="dashboard")
 _RESEND = Guard(audience="dashboard", scope="read_write", bucket="invite")
@@ -96,7 +96,7 @@ def create_invite() -> Response:
     email to the same program is revoked.
     """
     wanted = _body()
-    return _once(lambda: _create(wanted))
+    return _run_once(lambda: _create(wanted))
 
 
 def _create(wanted: Mapping[str, Any]) -> answers.Answer:
@@ -117,7 +117,7 @@ def create_invites() -> Response:
     People who are named twice, or are in the program already, are skipped.
     """
     wanted = _body()
-    return _once(lambda: _create_many(wanted))
+    return _run_once(lambda: _create_many(wanted))
 
 
 def _create_many(wanted: Mapping[str, Any]) -> answers.Answer:
@@ -172,7 +172,7 @@ def list_invites() -> Mapping[str, object]:
 )
 def resend_invite(invite_id: str) -> Response:
     """Send a pending or expired invite again, with a new link for 14 days. 200 with both; the old link is dead."""
-    return _once(lambda: _resend(invite_id))
+    return _run_once(lambda: _resend(invite_id))
 
 
 def _resend(invite_id: str) -> answers.Answer:
@@ -203,7 +203,7 @@ def _body() -> Mapping[str, Any]:
         raise invite_refusal(error) from error
 
 
-def _once(work: Callable[[], answers.Answer]) -> Response:
+def _run_once(work: Callable[[], answers.Answer]) -> Response:
     answer = answers.once(work)
     wake_relay()
     return answer

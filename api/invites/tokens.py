@@ -26,12 +26,12 @@ _ANSWER = AcceptAnswer()
 _PREVIEW = InvitePreview()
 
 #: Why a link is refused, and then why it cannot be accepted.
-GONE = ("404 not_found", "410 invite_expired", "410 invite_revoked")
-NOT_NOW = "409 program_inactive"
+LINK_REFUSALS = ("404 not_found", "410 invite_expired", "410 invite_revoked")
+ACCEPT_REFUSAL = "409 program_inactive"
 
 
 @blueprint.get("/api/affiliate-invites/by-token/<token>")
-@operation(_PUBLIC, one(_PREVIEW), refuses=GONE)
+@operation(_PUBLIC, one(_PREVIEW), refuses=LINK_REFUSALS)
 def preview_invite(token: str) -> Mapping[str, object]:
     """Show what an invite is about that waits to be accepted."""
     found = preview(token)
@@ -58,7 +58,7 @@ def preview_invite(token: str) -> Mapping[str, object]:
 
 
 @blueprint.post("/api/affiliate-invites/by-token/<token>/accept")
-@operation(_PUBLIC, one(_ANSWER), refuses=(*GONE, NOT_NOW))
+@operation(_PUBLIC, one(_ANSWER), refuses=(*LINK_REFUSALS, ACCEPT_REFUSAL))
 def accept_invite(token: str) -> Mapping[str, object]:
     """Accept an invite. 200 with the affiliate; a repeated request gets the same answer."""
     standing = accept(token)

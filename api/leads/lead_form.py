@@ -26,7 +26,7 @@ class LeadForm:
     token: str
 
 
-def of(slug: str, program: str | None) -> LeadForm:
+def open_form(slug: str, program: str | None) -> LeadForm:
     """Return the form of a slug; `program` is an id or a slug. Raises Refused 404 and 503."""
     link = paid_lead.open_link(slug, program)
     widget, local = human_check.widget(), human_check.local()

@@ -70,15 +70,15 @@ def capture_lead() -> Response:
     try:
         posted = body.load(code="invalid_body")
     except ValidationError:
-        return _opaque()  # its sender knows what is wrong with it; nothing of ours was asked
+        return _opaque_answer()  # its sender knows what is wrong with it; nothing of ours was asked
     ip, agent = request.remote_addr or "", raw_click.agent(request.headers.get("User-Agent", ""))
     with db.any_org_work():
         captured.any_org_stage(
             lead=posted, visitor=visitors.visitor(ip, agent), network=visitors.network(ip), now=clock.now()
         )
     wake_relay()
-    return _opaque()
+    return _opaque_answer()
 
 
-def _opaque() -> Response:
+def _opaque_answer() -> Response:
     return Response(orjson.dumps({"ok": True}), content_type="application/json")

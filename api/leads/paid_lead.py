@@ -34,7 +34,7 @@ _PUBLIC = Guard(audience="public", bucket="anonymous_tracking", open_cors=True)
 _ANSWER = PaidLeadAnswer()
 
 #: Why a lead is refused.
-REFUSES = (
+REFUSALS = (
     "404 not_found",
     "400 human_verification_failed",
     "409 campaign_budget_reached",
@@ -45,7 +45,7 @@ REFUSES = (
 
 
 @blueprint.post("/api/v1/lead")
-@operation(_PUBLIC, one(_ANSWER), takes=PaidLeadBody(), refuses=REFUSES)
+@operation(_PUBLIC, one(_ANSWER), takes=PaidLeadBody(), refuses=REFUSALS)
 def create_paid_lead() -> Response:
     """Take a lead from a form. 200 with the same answer, whether it is new, known or held back for a look."""
     try:

@@ -15,7 +15,7 @@ from api.access.guards import KIB, Guard
 from api.edge import answers, body, path
 from api.edge.operations import array, one, operation
 from api.edge.wake import wake_relay
-from api.storefront import answering
+from api.storefront import second_steps
 from domain.refused import not_found
 from models import db
 from models.affiliates import own_applications
@@ -66,5 +66,5 @@ def submit_own_answers(affiliate_id: str) -> Response:
 
 
 def _submit(organization_id: UUID, affiliate_id: UUID, sent: Mapping[str, Any]) -> answers.Answer:
-    handed_in = answering.hand_in(organization_id, affiliate_id, sent, now=clock.now())
+    handed_in = second_steps.submit(organization_id, affiliate_id, sent, now=clock.now())
     return 200, _ANSWER.dump(handed_in)

@@ -40,7 +40,7 @@ def list_own_assets() -> Mapping[str, object]:
             after=asked.after,
             limit=asked.limit,
         )
-    return paging.envelope(asked, rows, lambda some: [_shown(row) for row in some])
+    return paging.envelope(asked, rows, lambda some: [_serialize(row) for row in some])
 
 
 @blueprint.get(f"{_ASSETS}/<asset_id>/file")
@@ -52,9 +52,9 @@ def get_own_asset_file(asset_id: str) -> Response:
         found = assets.any_org_own_file(account_id=account.id, email=account.email, asset_id=wanted_id)
     if found is None:
         raise Refused(404, "not_found", f"You have no image {wanted_id}.")
-    return asset_files.given_out(found.content, name=found.name, content_type=found.content_type)
+    return asset_files.download_response(found.content, name=found.name, content_type=found.content_type)
 
 
-def _shown(row: ShownAsset) -> dict[str, object]:
+def _serialize(row: ShownAsset) -> dict[str, object]:
     address = f"{settings.current().web.url}{_ASSETS}/{row.id}/file"
     return _RECORD.dump(row) | {"fileUrl": address if row.content_type else None}

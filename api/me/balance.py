@@ -16,7 +16,7 @@ blueprint = Blueprint("own_balance", __name__)
 
 _READ = Guard(audience="affiliate", verified_email=True)
 _RECORD = OwnBalanceRecord()
-_MOST_DAYS = 50
+_MAX_DAYS = 50
 
 
 @blueprint.get("/api/me/balance")
@@ -28,6 +28,6 @@ def get_own_balance() -> Mapping[str, object]:
     """
     account, now = guards.account(), clock.now()
     with db.any_org_work():
-        found = balances.any_org_of_person(account_id=account.id, email=account.email, now=now, days=_MOST_DAYS)
+        found = balances.any_org_of_person(account_id=account.id, email=account.email, now=now, days=_MAX_DAYS)
     shown: Mapping[str, object] = _RECORD.dump(found)
     return shown

@@ -25,7 +25,7 @@ from schemas.me.earning import OwnConversionRecord, OwnConversionsQuery, OwnExpo
 blueprint = Blueprint("own_conversions", __name__)
 
 _READ = Guard(audience="affiliate", verified_email=True)
-_MOST_ROWS = 50_000
+_MAX_ROWS = 50_000
 _PIECE_ROWS = 1_000
 _COLUMNS = {
     "id": "id",
@@ -74,9 +74,9 @@ def export_own_conversions() -> Response:
 
 
 def _file(account: SignedIn, filters: EarningFilters, reader: PieceReader) -> Iterator[str]:
-    yield _lines([_COLUMNS])
+    yield _csv_lines([_COLUMNS])
     position: Position | None = None
-    left, now = _MOST_ROWS, clock.now()
+    left, now = _MAX_ROWS, clock.now()
 
     def next_rows() -> list[Earning]:
         # A transaction for each piece: a reader who takes an hour holds none open, and memory holds one piece.
@@ -94,11 +94,11 @@ def _file(account: SignedIn, filters: EarningFilters, reader: PieceReader) -> It
         if not rows:
             return
         shown = own_conversion_records(rows, now=now)
-        yield _lines([_cell(one[name]) for name in _COLUMNS.values()] for one in shown)
+        yield _csv_lines([_cell(one[name]) for name in _COLUMNS.values()] for one in shown)
         position, left = (rows[-1].created_at, UUID(rows[-1].id)), left - len(rows)
 
 
-def _lines(rows: Any) -> str:
+def _csv_lines(rows: Any) -> str:
     written = io.StringIO()
     csv.writer(written).writerows(rows)
     return written.getvalue()

@@ -34,9 +34,9 @@ blueprint = Blueprint("creator_network", __name__)
 
 _READ = Guard(audience="affiliate", verified_email=True)
 # As the public form takes.
-_MOST_BYTES = 256 * KIB
+_MAX_BODY_BYTES = 256 * KIB
 _APPLY = Guard(
-    audience="affiliate", scope="read_write", verified_email=True, bucket="strict_write", max_body_bytes=_MOST_BYTES
+    audience="affiliate", scope="read_write", verified_email=True, bucket="strict_write", max_body_bytes=_MAX_BODY_BYTES
 )
 
 

@@ -21,7 +21,7 @@ blueprint = Blueprint("own_numbers", __name__)
 
 _READ = Guard(audience="affiliate", verified_email=True)
 _DAY, _CHANNEL = DayNumbersRecord(), ChannelNumbersRecord()
-_MOST_CHANNELS = 200
+_MAX_CHANNELS = 200
 
 
 @blueprint.get("/api/me/stats/daily")
@@ -37,7 +37,7 @@ def list_own_days() -> Response:
 def list_own_channels() -> Response:
     """Show what each of the caller's channel tags brought, the 200 that brought most. Budget: 1 statement."""
     _, _, parts = _read(own_numbers.any_org_by_channel)
-    return jsonify(_CHANNEL.dump(daily.by_channel(parts, most=_MOST_CHANNELS), many=True))
+    return jsonify(_CHANNEL.dump(daily.by_channel(parts, most=_MAX_CHANNELS), many=True))
 
 
 def _read(ask: Callable[..., list[NumbersPart]]) -> tuple[date, date, list[NumbersPart]]:
@@ -48,11 +48,11 @@ def _read(ask: Callable[..., list[NumbersPart]]) -> tuple[date, date, list[Numbe
             account_id=account.id,
             email=account.email,
             program_id=query["program_id"],
-            since=_begin(first),
-            until=_begin(last) + timedelta(days=1),
+            since=_start_of_day(first),
+            until=_start_of_day(last) + timedelta(days=1),
         )
     return first, last, parts
 
 
-def _begin(day: date) -> datetime:
+def _start_of_day(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)

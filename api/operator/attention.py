@@ -6,7 +6,7 @@ from flask import Blueprint
 
 from adapters import clock
 from api.edge.operations import one, operation
-from api.operator.guarding import READ
+from api.operator.operator_guards import READ
 from models import db
 from pipelines.operating import attention
 from schemas.operator.tenants import AttentionRecord

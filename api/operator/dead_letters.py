@@ -13,7 +13,7 @@ from api.access import guards
 from api.edge import answers, audit, body, paging
 from api.edge.operations import EMPTY, one, operation, page
 from api.edge.wake import wake_relay
-from api.operator.guarding import DECIDE, READ, WRITE
+from api.operator.operator_guards import DECIDE, READ, WRITE
 from domain.refused import Refused
 from models import db
 from models.jobs import admin_queries
@@ -60,7 +60,7 @@ def list_dead_letters() -> Mapping[str, object]:
     with db.any_org_work():
         rows = admin_queries.any_org_dead_page(_filters(query), after=after, limit=asked.limit)
     shown, has_more = rows[: asked.take], len(rows) > asked.take
-    items = _RECORD.dump([_listed(row) for row in shown], many=True)
+    items = _RECORD.dump([_serialize(row) for row in shown], many=True)
     return {"items": items, "nextCursor": _cursor(shown) if has_more else None, "hasMore": has_more}
 
 
@@ -95,7 +95,7 @@ def get_dead_letter(number: str) -> Mapping[str, object]:
     wanted = _job_id(number)
     with db.any_org_work():
         job = queue_desk.any_org_find_dead(wanted)
-    shown: Mapping[str, object] = _WHOLE.dump({**_listed(job), "last_error": job.last_error})
+    shown: Mapping[str, object] = _WHOLE.dump({**_serialize(job), "last_error": job.last_error})
     return shown
 
 
@@ -152,7 +152,7 @@ def replay_dead_letters() -> Response:
     def replay() -> answers.Answer:
         replayed = queue_desk.any_org_replay_all(filters, confirmed=wanted["confirm_count"])
         said = {
-            "filter": _audited_filter(filters),
+            "filter": _audit_filter(filters),
             "count": len(replayed),
             "jobs": list(replayed[:1000]),
             "why": wanted["why"],
@@ -180,7 +180,7 @@ def discard_dead_letters() -> Response:
         dead = discarding.any_org_discard_all(filters, confirmed=wanted["confirm_count"])
         for job in dead:
             said = {
-                "filter": _audited_filter(filters),
+                "filter": _audit_filter(filters),
                 "why": wanted["why"],
                 "jobs": [job.id],
                 "job": discarding.audited(job),
@@ -191,7 +191,7 @@ def discard_dead_letters() -> Response:
     return answers.once_for_operator(discard)
 
 
-def _audited_filter(filters: DeadFilters) -> dict[str, str | None]:
+def _audit_filter(filters: DeadFilters) -> dict[str, str | None]:
     asked = {"queue": filters.queue, "name": filters.name, "organizationId": _text(filters.organization_id)}
     return asked | ({"error": filters.error} if filters.error else {})
 
@@ -210,7 +210,7 @@ def _text(value: UUID | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _listed(job: JobRow) -> dict[str, object]:
+def _serialize(job: JobRow) -> dict[str, object]:
     names = (
         "id",
         "queue",

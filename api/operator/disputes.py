@@ -10,7 +10,7 @@ from adapters import clock
 from api.edge import answers, audit, body, path
 from api.edge.operations import array, one, operation
 from api.edge.wake import wake_relay
-from api.operator.guarding import DECIDE, READ
+from api.operator.operator_guards import DECIDE, READ
 from models import db
 from models.deals import admin_queries
 from pipelines.operating import deal_desk
@@ -21,9 +21,9 @@ blueprint = Blueprint("operator_disputes", __name__)
 
 _DISPUTE = DisputeRecord()
 _WHOLE = WholeDealRecord()
-_MOST = 200
+_MAX_ROWS = 200
 _MILESTONE = "/api/operator/deals/<deal_id>/milestones/<seq>"
-_OUT_OF_TURN = ("404 not_found", "409 invalid_status_transition")
+_DECISION_REFUSALS = ("404 not_found", "409 invalid_status_transition")
 
 
 @blueprint.get("/api/operator/disputes")
@@ -31,7 +31,7 @@ _OUT_OF_TURN = ("404 not_found", "409 invalid_status_transition")
 def list_disputes() -> Response:
     """List up to 200 milestones that wait to be settled, those that wait longest first. Budget: 1 round trip."""
     with db.any_org_work():
-        found = admin_queries.any_org_list_disputes(limit=_MOST)
+        found = admin_queries.any_org_list_disputes(limit=_MAX_ROWS)
     return jsonify(_DISPUTE.dump(found, many=True))
 
 
@@ -44,11 +44,11 @@ def get_whole_deal(deal_id: str) -> Mapping[str, object]:
     """
     wanted_id = path.uuid(deal_id, "deal")
     with db.any_org_work():
-        return _shown(wanted_id)
+        return _serialize(wanted_id)
 
 
 @blueprint.post(f"{_MILESTONE}/settle")
-@operation(DECIDE, one(_WHOLE), takes=SettlementBody(), refuses=("400 amount_out_of_range", *_OUT_OF_TURN))
+@operation(DECIDE, one(_WHOLE), takes=SettlementBody(), refuses=("400 amount_out_of_range", *_DECISION_REFUSALS))
 def mark_milestone_settled(deal_id: str, seq: str) -> Response:
     """Settle a dispute: a part of the milestone is paid to the affiliate, the rest goes back to the brand.
 
@@ -63,7 +63,7 @@ def mark_milestone_settled(deal_id: str, seq: str) -> Response:
         )
         said = {**deal_desk.said_of(deal, settled), "why": sent["why"]}
         audit.record("deal.settled", wanted_id, after=said, organization_id=deal.organization_id, now=now)
-        return 200, _shown(wanted_id)
+        return 200, _serialize(wanted_id)
 
     answer = answers.once_for_operator(settle)
     wake_relay()
@@ -71,7 +71,7 @@ def mark_milestone_settled(deal_id: str, seq: str) -> Response:
 
 
 @blueprint.post(f"{_MILESTONE}/refund")
-@operation(DECIDE, one(_WHOLE), takes=WhyBody(), refuses=_OUT_OF_TURN)
+@operation(DECIDE, one(_WHOLE), takes=WhyBody(), refuses=_DECISION_REFUSALS)
 def retry_milestone_refund(deal_id: str, seq: str) -> Response:
     """Ask once more, under a new key, for what of a settled milestone goes back and its source refused. 200 with the
     deal.
@@ -82,14 +82,14 @@ def retry_milestone_refund(deal_id: str, seq: str) -> Response:
         deal = deal_desk.any_org_ask_back_again(deal_id=wanted_id, seq=number)
         said = {"seq": number, "why": why}
         audit.record("deal.refund_asked", wanted_id, after=said, organization_id=deal.organization_id, now=clock.now())
-        return 200, _shown(wanted_id)
+        return 200, _serialize(wanted_id)
 
     answer = answers.once_for_operator(ask)
     wake_relay()
     return answer
 
 
-def _shown(deal_id: UUID) -> Mapping[str, object]:
+def _serialize(deal_id: UUID) -> Mapping[str, object]:
     whole = deal_desk.any_org_whole(deal_id)
     sides = {"organization": whole.sides.organization, "affiliate_email": whole.sides.affiliate}
     # The payout that pays a milestone is the one of its payouts that was not let go of.

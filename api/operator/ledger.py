@@ -6,7 +6,7 @@ from adapters import clock
 from api.edge import answers, audit, body
 from api.edge.operations import EMPTY, array, operation
 from api.edge.wake import wake_relay
-from api.operator.guarding import READ, WRITE
+from api.operator.operator_guards import READ, WRITE
 from models import db
 from models.ledger import results
 from pipelines import ledger_check

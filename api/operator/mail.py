@@ -11,7 +11,7 @@ from adapters import clock
 from api.edge import answers, audit, body, paging, path
 from api.edge.operations import EMPTY, one, operation, page
 from api.edge.wake import wake_relay
-from api.operator.guarding import READ, WRITE
+from api.operator.operator_guards import READ, WRITE
 from domain.mail import sign_in_links
 from domain.refused import Refused
 from models import db
@@ -25,7 +25,7 @@ blueprint = Blueprint("operator_mail", __name__)
 _LETTER = LetterRecord()
 _OPENED = OpenedLetterRecord()
 
-_SHOWN = (
+_COPIED_FIELDS = (
     "id",
     "organization_id",
     "kind",
@@ -49,7 +49,7 @@ def list_letters() -> Mapping[str, object]:
         rows = any_org_page(
             organization_id=query["organization_id"], status=query["status"], after=asked.after, limit=asked.limit
         )
-    return paging.envelope(asked, rows, lambda some: [_LETTER.dump(_listed(row)) for row in some])
+    return paging.envelope(asked, rows, lambda some: [_LETTER.dump(_serialize(row)) for row in some])
 
 
 @blueprint.get("/api/operator/mail/<message_id>")
@@ -68,7 +68,7 @@ def open_letter(message_id: str) -> Mapping[str, object]:
             now=clock.now(),
         )
     text = None if opened.text is None else sign_in_links.masked(opened.text)
-    shown: Mapping[str, object] = _OPENED.dump({**_listed(message), "text": text})
+    shown: Mapping[str, object] = _OPENED.dump({**_serialize(message), "text": text})
     return shown
 
 
@@ -94,5 +94,5 @@ def retry_letter(message_id: str) -> Response:
     return answer
 
 
-def _listed(message: MailMessage) -> dict[str, object]:
-    return {name: getattr(message, name) for name in _SHOWN} | {"has_body": message.body_sealed is not None}
+def _serialize(message: MailMessage) -> dict[str, object]:
+    return {name: getattr(message, name) for name in _COPIED_FIELDS} | {"has_body": message.body_sealed is not None}

@@ -11,7 +11,7 @@ from adapters import clock
 from api.edge import answers, audit, body, path
 from api.edge.operations import array, one, operation
 from api.edge.wake import wake_relay
-from api.operator.guarding import DECIDE, READ
+from api.operator.operator_guards import DECIDE, READ
 from models import db
 from models.payouts import desk, rail_events
 from pipelines.operating import payout_desk
@@ -34,10 +34,10 @@ _RUN = RunForReviewRecord()
 _REVIEWED = ReviewedRecord()
 _DOUBTFUL = DoubtfulPayoutRecord()
 _SETTLED = SettledRecord()
-_ASKED = PayoutAskedRecord()
-_TOLD = ToldEventRecord()
+_WITH_ATTEMPTS = PayoutAskedRecord()
+_RAIL_EVENT = ToldEventRecord()
 
-_MOST = 200
+_MAX_ROWS = 200
 
 
 @blueprint.get("/api/operator/payouts/runs")
@@ -48,7 +48,7 @@ def list_runs_to_review() -> Response:
     Budget: 1 round trip.
     """
     with db.any_org_work():
-        found = desk.any_org_runs(organization_id=None, only_waiting=body.query()["waiting"], limit=_MOST)
+        found = desk.any_org_runs(organization_id=None, only_waiting=body.query()["waiting"], limit=_MAX_ROWS)
     return jsonify(_RUN.dump(found, many=True))
 
 
@@ -82,12 +82,12 @@ def list_doubtful_payouts() -> Response:
     paid after all by the word of a rail. Those asked longest ago first. Budget: 1 round trip.
     """
     with db.any_org_work():
-        found = desk.any_org_doubtful(limit=_MOST)
+        found = desk.any_org_doubtful(limit=_MAX_ROWS)
     return jsonify(_DOUBTFUL.dump(found, many=True))
 
 
 @blueprint.get("/api/operator/payouts/<payout_id>")
-@operation(READ, one(_ASKED), refuses=("404 not_found",))
+@operation(READ, one(_WITH_ATTEMPTS), refuses=("404 not_found",))
 def get_payout_asked(payout_id: str) -> Mapping[str, object]:
     """Show a payout with what its rail was asked, when, and what it said, attempt by attempt.
 
@@ -98,20 +98,20 @@ def get_payout_asked(payout_id: str) -> Mapping[str, object]:
         payout, asked = payout_desk.any_org_asked(wanted_id)
     now = clock.now()
     attempts = [{**asdict(one), "asked_at": now - one.age} for one in asked]
-    shown: Mapping[str, object] = _ASKED.dump({**asdict(payout), "attempts": attempts})
+    shown: Mapping[str, object] = _WITH_ATTEMPTS.dump({**asdict(payout), "attempts": attempts})
     return shown
 
 
 @blueprint.get("/api/operator/payouts/events")
-@operation(READ, array(_TOLD), asks=RailEventsQuery())
+@operation(READ, array(_RAIL_EVENT), asks=RailEventsQuery())
 def list_rail_events() -> Response:
     """List up to 200 words of rails about nothing that we know, or against us; with `open=false` all, newest first.
 
     Budget: 1 round trip.
     """
     with db.any_org_work():
-        found = rail_events.any_org_list(only_open=body.query()["open"], limit=_MOST)
-    return jsonify(_TOLD.dump(found, many=True))
+        found = rail_events.any_org_list(only_open=body.query()["open"], limit=_MAX_ROWS)
+    return jsonify(_RAIL_EVENT.dump(found, many=True))
 
 
 @blueprint.post("/api/operator/payouts/<payout_id>/settle")
@@ -131,10 +131,10 @@ def mark_payout_settled(payout_id: str) -> Response:
     if (paid_as is None) == (failed_because is None):
         raise ValidationError({"paidAs": ["Say either paidAs or failedBecause."]})
 
-    return _settled(wanted_id, paid_as, failed_because)
+    return _settle(wanted_id, paid_as, failed_because)
 
 
-def _settled(payout_id: UUID, paid_as: str | None, failed_because: str | None) -> Response:
+def _settle(payout_id: UUID, paid_as: str | None, failed_because: str | None) -> Response:
     def settle() -> answers.Answer:
         now = clock.now()
         done = payout_desk.any_org_settle(payout_id=payout_id, paid_as=paid_as, failed_because=failed_because, now=now)

@@ -7,7 +7,7 @@ from api.access.guards import FRESH_S, KIB, Guard
 from api.edge import answers, audit, body
 from api.edge.operations import EMPTY, array, one, operation
 from api.edge.wake import wake_relay
-from api.operator.guarding import READ, WRITE
+from api.operator.operator_guards import READ, WRITE
 from domain.money.fx_files import BadRates
 from domain.refused import Refused
 from models import db

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, jsonify
 
 from api.edge.operations import array, operation
-from api.operator.guarding import READ
+from api.operator.operator_guards import READ
 from models import db
 from pipelines import schedule
 from schemas.operator.queues import ScheduleLineRecord

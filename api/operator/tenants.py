@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.edge import answers, audit, body, paging, path
 from api.edge.operations import one, operation, page
-from api.operator.guarding import DECIDE, READ
+from api.operator.operator_guards import DECIDE, READ
 from domain.refused import Refused
 from models import db
 from models.organization import organizations, tenants
@@ -45,7 +45,7 @@ def get_tenant(organization_id: str) -> Mapping[str, object]:
     """
     wanted_id = path.uuid(organization_id, "organization")
     with db.any_org_work():
-        return _shown(_found(wanted_id))
+        return _serialize(_find(wanted_id))
 
 
 @blueprint.patch("/api/operator/organizations/<organization_id>")
@@ -67,9 +67,9 @@ def change_tenant(organization_id: str) -> Response:
 
     def change() -> answers.Answer:
         now = clock.now()
-        before = operator_settings.shown(_found(wanted_id))
+        before = operator_settings.shown(_find(wanted_id))
         tenancy.change(organization_id=wanted_id, assignments=sent["settings"], now=now)
-        after = _found(wanted_id)
+        after = _find(wanted_id)
         audit.record(
             "organization.changed",
             wanted_id,
@@ -78,19 +78,19 @@ def change_tenant(organization_id: str) -> Response:
             organization_id=wanted_id,
             now=now,
         )
-        return 200, _shown(after)
+        return 200, _serialize(after)
 
     return answers.once_for_operator(change)
 
 
-def _found(organization_id: UUID) -> Organization:
+def _find(organization_id: UUID) -> Organization:
     found = organizations.find(organization_id)
     if found is None:
         raise Refused(404, "not_found", f"There is no organization {organization_id}.")
     return found
 
 
-def _shown(organization: Organization) -> Mapping[str, object]:
+def _serialize(organization: Organization) -> Mapping[str, object]:
     shown: Mapping[str, object] = _WHOLE.dump(
         {
             "id": organization.id,

@@ -38,8 +38,8 @@ _READ = Guard(audience="brand", role=Role.Owner, plan=plans.Tier.Pro)
 _RECORD = AuditRecord()
 _PAGE = AuditPage()
 
-_MOST_PER_PAGE = 100
-_MOST_CSV_ROWS = 50_000
+_MAX_PER_PAGE = 100
+_MAX_CSV_ROWS = 50_000
 _CSV_PIECE_ROWS = 500
 # The heading of each column and the field that it shows.
 _COLUMNS = {
@@ -71,7 +71,7 @@ def list_audit_log() -> Response | Mapping[str, object]:
     filters = _filters(query)
     if _wants_csv(query):
         return _csv_answer(filters)
-    size, organization_id = min(query["page_size"], _MOST_PER_PAGE), guards.organization_id()
+    size, organization_id = min(query["page_size"], _MAX_PER_PAGE), guards.organization_id()
     skip = (query["page"] - 1) * size
     with db.read_only(), db.unit_of_work(organization_id):
         total = audit_log.count(organization_id=organization_id, filters=filters)
@@ -81,7 +81,7 @@ def list_audit_log() -> Response | Mapping[str, object]:
         )
     total = max(total, skip + len(rows)) if rows else total  # somebody may have done something since they were counted
     shown: Mapping[str, object] = _PAGE.dump(
-        {"page": query["page"], "page_size": size, "total": total, "items": _redacted(rows)}
+        {"page": query["page"], "page_size": size, "total": total, "items": _redact(rows)}
     )
     return shown
 
@@ -113,21 +113,21 @@ def _wants_csv(query: Mapping[str, Any]) -> bool:
     return request.accept_mimetypes.best_match(["application/json", "text/csv"]) == "text/csv"
 
 
-def _redacted(rows: Sequence[AuditEntry]) -> Sequence[AuditEntry]:
+def _redact(rows: Sequence[AuditEntry]) -> Sequence[AuditEntry]:
     if not guards.caller().is_integration:
-        return [_without_place(row) if row.actor_type == "operator" else row for row in rows]
-    return [_without_person(row) for row in rows]
+        return [_remove_place(row) if row.actor_type == "operator" else row for row in rows]
+    return [_remove_person(row) for row in rows]
 
 
-def _without_place(entry: AuditEntry) -> AuditEntry:
+def _remove_place(entry: AuditEntry) -> AuditEntry:
     # From where operators work is none of a brand's business; by which address they are known is.
     return dataclasses.replace(entry, ip=None, user_agent=None)
 
 
-def _without_person(entry: AuditEntry) -> AuditEntry:
+def _remove_person(entry: AuditEntry) -> AuditEntry:
     # A member's label is their email, and an operator's may be; a key's and a command's name nobody.
     label = entry.actor_label if entry.actor_type == "api_key" or "@" not in (entry.actor_label or "@") else None
-    return dataclasses.replace(_without_place(entry), actor_user_id=None, actor_label=label)
+    return dataclasses.replace(_remove_place(entry), actor_user_id=None, actor_label=label)
 
 
 def _csv_answer(filters: AuditFilters) -> Response:
@@ -143,9 +143,9 @@ def _csv_answer(filters: AuditFilters) -> Response:
 def _csv(
     organization_id: UUID, filters: AuditFilters, columns: Mapping[str, str], reader: PieceReader
 ) -> Iterator[str]:
-    yield _lines([list(columns)])
+    yield _csv_lines([list(columns)])
     position: Position | None = None
-    left = _MOST_CSV_ROWS
+    left = _MAX_CSV_ROWS
 
     def next_rows() -> list[AuditEntry]:
         # A transaction for each piece: a reader who takes an hour holds none open, and memory holds one piece.
@@ -159,7 +159,7 @@ def _csv(
         if not rows:
             return
         shown = _RECORD.dump(rows, many=True)
-        yield _lines([[_cell(row[field]) for field in columns.values()] for row in shown])
+        yield _csv_lines([[_cell(row[field]) for field in columns.values()] for row in shown])
         position, left = (rows[-1].created_at, rows[-1].id), left - len(rows)
 
 
@@ -169,7 +169,7 @@ def _cell(value: object) -> str:
     return csv_cells.safe(value if isinstance(value, str) else orjson.dumps(value).decode())
 
 
-def _lines(rows: Sequence[Sequence[str]]) -> str:
+def _csv_lines(rows: Sequence[Sequence[str]]) -> str:
     text = io.StringIO()
     csv.writer(text).writerows(rows)
     return text.getvalue()

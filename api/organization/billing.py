@@ -25,7 +25,7 @@ blueprint = Blueprint("billing", __name__)
 
 _STATE = BillingState()
 # Called otherwise here than anywhere else.
-_VIA: Mapping[str, str] = {Gateway.Stripe: "StripeApp"}
+_CONNECTED_VIA_NAMES: Mapping[str, str] = {Gateway.Stripe: "StripeApp"}
 
 
 @blueprint.get("/api/billing/state")
@@ -45,7 +45,7 @@ def get_billing_state() -> Mapping[str, object]:
             **asdict(organization),
             "processor_customer_linked": organization.processor_customer_id is not None,
             "processor_connect_linked": bool(gateways),
-            "processor_connected_via": _VIA.get(gateways[0], gateways[0]) if gateways else None,
+            "processor_connected_via": _CONNECTED_VIA_NAMES.get(gateways[0], gateways[0]) if gateways else None,
             "coupons_enabled": has_codes and capacity.tier(organization, now) != plans.Tier.Free,
             "limits": used,
         }

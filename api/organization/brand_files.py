@@ -13,7 +13,7 @@ from models import db, stored_files
 
 blueprint = Blueprint("brand_files", __name__)
 
-_A_YEAR_S = 31_536_000
+_YEAR_S = 31_536_000
 
 
 @blueprint.get("/api/brand-files/<file_id>")
@@ -30,13 +30,13 @@ def get_brand_file(file_id: str) -> Response:
     answer.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     answer.cache_control.public = True
-    answer.cache_control.max_age = _A_YEAR_S
+    answer.cache_control.max_age = _YEAR_S
     answer.cache_control.immutable = True
     answer.set_etag(str(wanted_id))
     answer.make_conditional(request)
     return answer
 
 
-def url(file_id: UUID | None) -> str | None:
+def file_url(file_id: UUID | None) -> str | None:
     """Return the absolute address of a brand's image."""
     return f"{settings.current().web.url}/api/brand-files/{file_id}" if file_id else None

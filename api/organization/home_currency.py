@@ -36,7 +36,7 @@ _CHANGE = HomeCurrencyChange()
 def get_home_currency() -> Mapping[str, object]:
     """Show the home currency, what it may become, and whether the caller may change it."""
     with db.unit_of_work(guards.organization_id()):
-        organization = _found(organizations.find(guards.organization_id()))
+        organization = _require(organizations.find(guards.organization_id()))
     shown: Mapping[str, object] = _RECORD.dump(
         {
             "home_currency": organization.home_currency,
@@ -58,7 +58,7 @@ def put_home_currency() -> Response:
 
 def _change(code: str) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    before = _found(organizations.lock(guards.organization_id()))
+    before = _require(organizations.lock(guards.organization_id()))
     after = profile.set_home_currency(before, code, now)
     is_changed = after.home_currency != before.home_currency
     if is_changed:
@@ -94,7 +94,7 @@ def _may_change() -> bool:
     return caller.scope == "read_write" and refused is None
 
 
-def _found(organization: Organization | None) -> Organization:
+def _require(organization: Organization | None) -> Organization:
     if organization is None:
         raise not_found("organization", guards.organization_id())
     return organization

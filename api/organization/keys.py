@@ -33,7 +33,7 @@ _RECORD = KeyRecord()
 _AUDITED = KeyRecord(exclude=("created_by", "created_by_email", "last_used_at"))
 _NEW = NewKey()
 # Those in force come first, so only long-revoked ones are ever left out.
-_MOST_SHOWN = 500
+_MAX_KEYS = 500
 
 
 @blueprint.post("/api/v1/api-keys")
@@ -49,7 +49,7 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     made = issuing.create_for(
         organization_id=guards.organization_id(), member_id=guards.caller().member_id, now=now, **wanted
     )
-    found = _found(made.id)
+    found = _find(made.id)
     audit.record("api_key.created", made.id, after=_AUDITED.dump(found), now=now)
     return 201, _with_secrets(found, made)
 
@@ -59,7 +59,7 @@ def _create(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
 def list_api_keys() -> Response:
     """List the keys: those in force first, newest first. Never their secrets."""
     with db.unit_of_work(guards.organization_id()):
-        rows = api_keys.listed(organization_id=guards.organization_id(), limit=_MOST_SHOWN)
+        rows = api_keys.listed(organization_id=guards.organization_id(), limit=_MAX_KEYS)
     return jsonify([_RECORD.dump(row) for row in rows])
 
 
@@ -77,7 +77,7 @@ def _rotate(key_id: str) -> tuple[int, Mapping[str, object]]:
     made = issuing.rotate(
         organization_id=guards.organization_id(), member_id=guards.caller().member_id, key_id=former_id, now=now
     )
-    found = _found(made.id)
+    found = _find(made.id)
     audit.record("api_key.rotated", former_id, before={"id": str(former_id)}, after=_AUDITED.dump(found), now=now)
     return 200, _with_secrets(found, made)
 
@@ -90,12 +90,12 @@ def revoke_api_key(key_id: str) -> Response:
     with db.unit_of_work(guards.organization_id()):
         if not api_keys.revoke(organization_id=guards.organization_id(), key_id=wanted_id, at=now):
             raise not_found("API key", wanted_id)
-        audit.record("api_key.revoked", wanted_id, after=_AUDITED.dump(_found(wanted_id)), now=now)
+        audit.record("api_key.revoked", wanted_id, after=_AUDITED.dump(_find(wanted_id)), now=now)
     callers.forget_cached()
     return Response(status=204)
 
 
-def _found(key_id: UUID) -> api_keys.Shown | None:
+def _find(key_id: UUID) -> api_keys.Shown | None:
     return api_keys.find(organization_id=guards.organization_id(), key_id=key_id)
 
 

@@ -25,8 +25,8 @@ _END = Guard(audience="dashboard", scope="read_write", role=Role.Owner)
 
 _RECORD = MemberRecord()
 _ENDED = EndedSessions()
-_MOST_SHOWN = 500
-_MOST_SESSIONS = 1_000
+_MAX_MEMBERS = 500
+_MAX_SESSIONS = 1_000
 
 
 @blueprint.get("/api/v1/members")
@@ -35,9 +35,9 @@ def list_members() -> Response:
     """List who may act for the organization, with their sessions at the pages. Budget: 4 round trips."""
     organization_id, now = guards.organization_id(), clock.now()
     with db.unit_of_work(organization_id):
-        people = members.listed(organization_id=organization_id, limit=_MOST_SHOWN)
+        people = members.listed(organization_id=organization_id, limit=_MAX_MEMBERS)
         found = web_sessions.of_members(
-            organization_id=organization_id, now=now, seen_since=now - sessions.IDLE, limit=_MOST_SESSIONS
+            organization_id=organization_id, now=now, seen_since=now - sessions.IDLE, limit=_MAX_SESSIONS
         )
     of_subject: dict[str | None, list[MemberSession]] = defaultdict(list)
     for session in found:

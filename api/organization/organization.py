@@ -46,7 +46,7 @@ _Answer = tuple[int, Mapping[str, object]]
 def get_organization() -> Mapping[str, object]:
     """Show the profile."""
     with db.unit_of_work(guards.organization_id()):
-        return _shown(_found(organizations.find(guards.organization_id())))
+        return _serialize(_require(organizations.find(guards.organization_id())))
 
 
 @blueprint.patch("/api/organizations/me")
@@ -74,12 +74,12 @@ def change_organization() -> Response:
 
 
 def _change(wanted: Mapping[str, Any]) -> _Answer:
-    before = _locked()
-    _check_is_a_person(before, wanted)
-    return 200, _audited("org.profile_changed", before, profile.change(before, wanted, now=clock.now()))
+    before = _lock()
+    _check_may_change_payouts(before, wanted)
+    return 200, _audit("org.profile_changed", before, profile.change(before, wanted, now=clock.now()))
 
 
-def _check_is_a_person(organization: Organization, wanted: Mapping[str, Any]) -> None:
+def _check_may_change_payouts(organization: Organization, wanted: Mapping[str, Any]) -> None:
     """Let nobody but a person who has just logged in decide that money leaves by itself, or when."""
     is_about_money = "automatic_payout_enabled" in wanted or (
         "automatic_payout_cadence" in wanted and organization.automatic_payout_enabled
@@ -107,22 +107,22 @@ def put_logo() -> Response:
     The body is the image itself (PNG, JPEG, WebP or GIF, named by Content-Type), or JSON with it in base64.
     """
     kind = body.query()["kind"]
-    content, declared_type = _sent_image()
+    content, declared_type = _image_from_request()
     image = images.check(content, declared_type=declared_type, most_bytes=brand_images.MAX_BYTES)
-    return answers.once(lambda: _keep_image(kind, content, image.content_type))
+    return answers.once(lambda: _store_image(kind, content, image.content_type))
 
 
-def _sent_image() -> tuple[bytes, str | None]:
+def _image_from_request() -> tuple[bytes, str | None]:
     if request.mimetype != "application/json":
         return request.get_data(cache=True), request.mimetype
     sent = body.load()
     return sent["content"], sent["content_type"]
 
 
-def _keep_image(kind: str, content: bytes, content_type: str) -> _Answer:
-    before = _locked()
+def _store_image(kind: str, content: bytes, content_type: str) -> _Answer:
+    before = _lock()
     after = brand_images.keep(before, kind, content=content, content_type=content_type, now=clock.now())
-    return 200, _audited("org.logo_changed", before, after)
+    return 200, _audit("org.logo_changed", before, after)
 
 
 @blueprint.delete("/api/organizations/me/logo")
@@ -131,17 +131,17 @@ def delete_logo() -> Response:
     """Take the logo, or with `kind=favicon` the favicon, away. 204."""
     kind = body.query()["kind"]
     with db.unit_of_work(guards.organization_id()):
-        before = _locked()
+        before = _lock()
         after = brand_images.drop(before, kind)
         if after is None:
             raise not_found(kind)
-        _audited("org.logo_changed", before, after)
+        _audit("org.logo_changed", before, after)
     return Response(status=204)
 
 
-def _audited(action: str, before: Organization, after: Organization) -> Mapping[str, object]:
+def _audit(action: str, before: Organization, after: Organization) -> Mapping[str, object]:
     """Record what of the profile changed, and return all of it as it is now."""
-    was, is_now = _shown(before), _shown(after)
+    was, is_now = _serialize(before), _serialize(after)
     changed = [name for name in is_now if is_now[name] != was[name]]
     if changed:
         audit.record(
@@ -154,24 +154,24 @@ def _audited(action: str, before: Organization, after: Organization) -> Mapping[
     return is_now
 
 
-def _locked() -> Organization:
-    return _found(organizations.lock(guards.organization_id()))
+def _lock() -> Organization:
+    return _require(organizations.lock(guards.organization_id()))
 
 
-def _found(organization: Organization | None) -> Organization:
+def _require(organization: Organization | None) -> Organization:
     if organization is None:
         raise not_found("organization", guards.organization_id())
     return organization
 
 
-def _shown(organization: Organization) -> Mapping[str, object]:
+def _serialize(organization: Organization) -> Mapping[str, object]:
     params = attribution_params.Params(organization.attribution_params)
     shown: Mapping[str, object] = _RECORD.dump(
         {
             **asdict(organization),
             "subdomain_changes_max": profile.SUBDOMAIN_CHANGES_MAX,
-            "logo_url": brand_files.url(organization.logo_file_id),
-            "favicon_url": brand_files.url(organization.favicon_file_id),
+            "logo_url": brand_files.file_url(organization.logo_file_id),
+            "favicon_url": brand_files.file_url(organization.favicon_file_id),
             "custom_attribution_params": params.custom,
             "default_attribution_params": attribution_params.DEFAULTS,
             "effective_attribution_params": params.effective_order,

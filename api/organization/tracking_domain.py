@@ -94,10 +94,10 @@ def check_tracking_domain() -> Response:
     if repeated is not None:
         return repeated
     reading = holding.look(held)
-    return answers.once(lambda: _noted(held, reading))
+    return answers.once(lambda: _record_check(held, reading))
 
 
-def _noted(held: HeldHost, reading: DnsReading) -> answers.Answer:
+def _record_check(held: HeldHost, reading: DnsReading) -> answers.Answer:
     now = clock.now()
     noted = holding.note(held, reading, now=now, is_asked=True)
     if noted.action is not None:

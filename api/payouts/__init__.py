@@ -12,12 +12,12 @@ rail_events   what rails tell of their payments
 A run that waits for a review is approved or rejected by the operator: `api.operator.payouts`, `flask payout review`.
 """
 
-from api.payouts import account, decisions, drafts, made_runs, mass_pay, payouts, rail_events, runs
+from api.payouts import account, decisions, drafts, mass_pay, payouts, rail_events, run_history, runs
 
 BLUEPRINTS = (
     payouts.blueprint,
     runs.blueprint,
-    made_runs.blueprint,
+    run_history.blueprint,
     decisions.blueprint,
     drafts.blueprint,
     mass_pay.blueprint,

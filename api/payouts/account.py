@@ -34,7 +34,7 @@ def get_payout_account() -> Mapping[str, object]:
     account = guards.account()
     assert account.id is not None  # the guard wants a verified email, which makes the account
     with db.any_org_work():
-        return _shown(choose_account.of_person(account.id))
+        return _serialize(choose_account.of_person(account.id))
 
 
 @blueprint.put("/api/me/payout-account")
@@ -50,17 +50,17 @@ def put_payout_account() -> Mapping[str, object]:
     """
     account, now = guards.account(), clock.now()
     assert account.id is not None  # as above
-    wanted = _wanted(body.load())
+    wanted = _account_from_body(body.load())
     with db.any_org_work():
         change = choose_account.any_org_say(account_id=account.id, wanted=wanted, now=now)
         _record(change, wanted, now)
         if account.email is not None:
             choose_account.tell_person(change, email=account.email, now=now)
     wake_relay()
-    return _shown(change.now)
+    return _serialize(change.now)
 
 
-def _wanted(sent: Mapping[str, Any]) -> PayoutAccount | None:
+def _account_from_body(sent: Mapping[str, Any]) -> PayoutAccount | None:
     method = sent["method"]
     return None if method is None else PayoutAccount(method, sent[destinations.FIELDS[method]])
 
@@ -78,7 +78,7 @@ def _record(change: choose_account.AccountChange, wanted: PayoutAccount | None, 
         )
 
 
-def _shown(own: Own) -> Mapping[str, object]:
+def _serialize(own: Own) -> Mapping[str, object]:
     found = own.account
     accounts: dict[str, str | None] = dict.fromkeys(destinations.FIELDS.values())
     if found is not None:

@@ -15,7 +15,7 @@ from api.access.guards import FRESH_S, Guard
 from api.edge import answers, audit, body, path
 from api.edge.operations import one, operation
 from api.edge.wake import wake_relay
-from api.payouts.runs import GATES
+from api.payouts.runs import GATE_REFUSALS
 from domain.organization.access import Role
 from domain.refused import not_found
 from models import db
@@ -32,7 +32,7 @@ _RECORD = PayoutRecord()
 # Whom it is for is known by their id, wherever the log goes.
 _AUDITED = PayoutRecord(exclude=("line_items", "affiliate_name", "affiliate_email"))
 
-_REFUSES = ("404 not_found", "409 invalid_status_transition", "409 payout_voided")
+_DECISION_REFUSALS = ("404 not_found", "409 invalid_status_transition", "409 payout_voided")
 
 
 @blueprint.post("/api/v1/payouts/<payout_id>/retry")
@@ -41,19 +41,19 @@ _REFUSES = ("404 not_found", "409 invalid_status_transition", "409 payout_voided
     one(_RECORD),
     takes=Nothing(),
     refuses=(
-        *_REFUSES,
+        *_DECISION_REFUSALS,
         "409 review_rejected",
         "409 rail_says_paid",
         "409 paid_before_restore",
         "409 nothing_left_to_pay",
-        *GATES,
+        *GATE_REFUSALS,
         "409 affiliate_not_approved",
         "409 no_payout_account",
     ),
 )
 def retry_payout(payout_id: str) -> Response:
     """Send a Failed payout again, to where its affiliate wants to be paid now. 200 with it, Pending."""
-    wanted_id = _known(payout_id)
+    wanted_id = _check_exists(payout_id)
     body.load_optional()
     answer = answers.once(lambda: _decide(wanted_id, "payout.retry", decisions.retry))
     wake_relay()
@@ -61,10 +61,10 @@ def retry_payout(payout_id: str) -> Response:
 
 
 @blueprint.post("/api/v1/payouts/<payout_id>/void")
-@operation(_DECIDE, one(_RECORD), takes=Nothing(), refuses=(*_REFUSES, "409 rail_says_paid"))
+@operation(_DECIDE, one(_RECORD), takes=Nothing(), refuses=(*_DECISION_REFUSALS, "409 rail_says_paid"))
 def void_payout(payout_id: str) -> Response:
     """Give up a Failed payout, or one listed to be paid by hand: what it was to pay is due again. 200 with it."""
-    wanted_id = _known(payout_id)
+    wanted_id = _check_exists(payout_id)
     body.load_optional()
     answer = answers.once(lambda: _decide(wanted_id, "payout.void", decisions.void))
     wake_relay()
@@ -76,11 +76,11 @@ def void_payout(payout_id: str) -> Response:
     _DECIDE,
     one(_RECORD),
     takes=HandPaymentBody(),
-    refuses=(*_REFUSES, "409 review_pending", "409 review_rejected", "409 nothing_left_to_pay"),
+    refuses=(*_DECISION_REFUSALS, "409 review_pending", "409 review_rejected", "409 nothing_left_to_pay"),
 )
 def mark_payout_paid(payout_id: str) -> Response:
     """Say that the brand itself paid a Pending or Failed payout, and what that payment is called. 200 with it."""
-    wanted_id = _known(payout_id)
+    wanted_id = _check_exists(payout_id)
     reference = body.load()["external_transaction_id"].strip()
 
     def pay(payout: Payout, *, now: datetime) -> None:
@@ -91,7 +91,7 @@ def mark_payout_paid(payout_id: str) -> Response:
     return answer
 
 
-def _known(payout_id: str) -> UUID:
+def _check_exists(payout_id: str) -> UUID:
     wanted_id = path.uuid(payout_id, "payout")
     with db.unit_of_work(guards.organization_id()):
         if payouts.find(organization_id=guards.organization_id(), payout_id=wanted_id) is None:

@@ -46,7 +46,7 @@ def list_payouts() -> Mapping[str, object]:
             limit=asked.limit,
             with_lines=with_lines,
         )
-    return paging.envelope(asked, rows, _shown if with_lines else _shown_without_lines)
+    return paging.envelope(asked, rows, _serialize if with_lines else _serialize_without_lines)
 
 
 @blueprint.get("/api/v1/payouts/<payout_id>")
@@ -72,7 +72,7 @@ def list_payout_lines(payout_id: str) -> Mapping[str, object]:
         rows = lists.lines_page(**where, after=asked.after, limit=asked.limit)
         if not rows and payouts.find(**where) is None:
             raise not_found("payout", wanted_id)
-    return paging.envelope(asked, rows, _shown_lines)
+    return paging.envelope(asked, rows, _serialize_lines)
 
 
 @blueprint.get("/api/v1/payouts/holds")
@@ -95,16 +95,16 @@ def get_funding_status() -> Mapping[str, object]:
     return shown
 
 
-def _shown(rows: Sequence[Any]) -> list[Any]:
+def _serialize(rows: Sequence[Any]) -> list[Any]:
     shown: list[Any] = _RECORD.dump(rows, many=True)
     return shown
 
 
-def _shown_lines(rows: Sequence[Any]) -> list[Any]:
+def _serialize_lines(rows: Sequence[Any]) -> list[Any]:
     shown: list[Any] = _LINE.dump(rows, many=True)
     return shown
 
 
-def _shown_without_lines(rows: Sequence[Any]) -> list[Any]:
+def _serialize_without_lines(rows: Sequence[Any]) -> list[Any]:
     shown: list[Any] = _WITHOUT_LINES.dump(rows, many=True)
     return shown

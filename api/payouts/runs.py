@@ -32,9 +32,9 @@ from schemas.payouts.run import PayoutPreviewRecord, PreviewBody, RunBody, RunRe
 blueprint = Blueprint("payout_runs", __name__)
 
 # Room for as many ids as a filter takes.
-_LARGEST = 512 * KIB
+_MAX_BODY_BYTES = 512 * KIB
 _PREVIEW = Guard(
-    audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter, max_body_bytes=_LARGEST
+    audience="brand", scope="read_write", role=Role.Manager, plan=plans.Tier.Starter, max_body_bytes=_MAX_BODY_BYTES
 )
 _RUN = Guard(
     audience="dashboard",
@@ -42,9 +42,9 @@ _RUN = Guard(
     role=Role.Owner,
     needs_login=True,
     fresh_s=FRESH_S,
-    max_body_bytes=_LARGEST,
+    max_body_bytes=_MAX_BODY_BYTES,
 )
-_SHOWN = PayoutPreviewRecord()
+_PREVIEW_RECORD = PayoutPreviewRecord()
 _RECEIPT = RunRecord()
 
 _FILTER_REFUSALS = (
@@ -54,7 +54,7 @@ _FILTER_REFUSALS = (
     "404 not_found",
 )
 #: The gates that a run and a retry pass, in their order.
-GATES = (
+GATE_REFUSALS = (
     "409 payouts_require_active_subscription",
     "409 identity_required",
     "409 high_risk_unverified",
@@ -65,14 +65,14 @@ GATES = (
 
 
 @blueprint.post("/api/v1/payouts/preview")
-@operation(_PREVIEW, one(_SHOWN), takes=PreviewBody(), refuses=_FILTER_REFUSALS)
+@operation(_PREVIEW, one(_PREVIEW_RECORD), takes=PreviewBody(), refuses=_FILTER_REFUSALS)
 def preview_payouts() -> Response:
     """Show what a run with these filters would pay now, and commit nothing."""
     wanted = body.load_optional()
-    return answers.once(lambda: (200, _previewed(wanted)))
+    return answers.once(lambda: (200, _preview_run(wanted)))
 
 
-def _previewed(wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _preview_run(wanted: Mapping[str, Any]) -> dict[str, Any]:
     now, filters = clock.now(), RunFilters(**wanted["filters"])
     if wanted["affiliate_id"]:
         narrowing.check_affiliate(organization_id=guards.organization_id(), affiliate_id=wanted["affiliate_id"])
@@ -84,16 +84,16 @@ def _previewed(wanted: Mapping[str, Any]) -> dict[str, Any]:
         with_ids=wanted["list_conversions"],
         now=now,
     )
-    return shown(found, now, with_methods=wanted["list_methods"])
+    return serialize_preview(found, now, with_methods=wanted["list_methods"])
 
 
-def shown(found: PayoutPreview, now: datetime, *, with_methods: bool = False) -> dict[str, Any]:
+def serialize_preview(found: PayoutPreview, now: datetime, *, with_methods: bool = False) -> dict[str, Any]:
     """Return a preview as the API shows it, when asked with the method of each candidate."""
-    told: dict[str, Any] = _SHOWN.dump(_told(found, now, with_methods=with_methods))
+    told: dict[str, Any] = _PREVIEW_RECORD.dump(_preview_values(found, now, with_methods=with_methods))
     return told
 
 
-def _told(found: PayoutPreview, now: datetime, *, with_methods: bool) -> dict[str, Any]:
+def _preview_values(found: PayoutPreview, now: datetime, *, with_methods: bool) -> dict[str, Any]:
     candidates, eligible = found.planned.candidates, found.eligible
     payout_total_cents = found.planned.payout_total_cents
     methods = [candidate.payee.method for candidate in candidates]
@@ -104,8 +104,8 @@ def _told(found: PayoutPreview, now: datetime, *, with_methods: bool) -> dict[st
         "candidates_with_processor_connect_count": methods.count(Method.ProcessorConnect),
         "grace_days": found.organization.payout_grace_days,
         "home_currency": found.organization.home_currency,
-        "eligible_by_currency": _summed((part.due.currency, part.due.cents) for part in eligible),
-        "unconvertible_by_currency": _summed(
+        "eligible_by_currency": _sum_by_currency((part.due.currency, part.due.cents) for part in eligible),
+        "unconvertible_by_currency": _sum_by_currency(
             (part.due.currency, part.unvalued_cents) for part in eligible if part.unvalued_cents
         ),
         "native_totals_for_run": found.planned.native_totals,
@@ -113,15 +113,15 @@ def _told(found: PayoutPreview, now: datetime, *, with_methods: bool) -> dict[st
         "usd_estimate_at_run_rate_cents": payout_total_cents,
         "payout_total_usd_cents": payout_total_cents,
         "payout_count": len(found.planned.payouts),
-        "fx_run_rates": _rates(found, now),
+        "fx_run_rates": _run_rates(found, now),
         "candidates": [
-            _candidate(candidate, part) | ({"method": candidate.payee.method} if with_methods else {})
+            _candidate_values(candidate, part) | ({"method": candidate.payee.method} if with_methods else {})
             for candidate, part in zip(candidates, eligible, strict=True)
         ],
     }
 
 
-def _candidate(candidate: PayoutCandidate, part: Eligible) -> dict[str, Any]:
+def _candidate_values(candidate: PayoutCandidate, part: Eligible) -> dict[str, Any]:
     return {
         "affiliate_id": candidate.payee.affiliate_id,
         "affiliate_email": candidate.payee.email,
@@ -136,13 +136,13 @@ def _candidate(candidate: PayoutCandidate, part: Eligible) -> dict[str, Any]:
     }
 
 
-def _rates(found: PayoutPreview, now: datetime) -> dict[str, dict[str, Any]]:
+def _run_rates(found: PayoutPreview, now: datetime) -> dict[str, dict[str, Any]]:
     own = {PAYOUT_CURRENCY: {"rate": ONE, "as_of": now.astimezone(UTC).date().isoformat()}}
     rates = found.planned.rates.items()
     return own | {currency: {"rate": rate.per_usd, "as_of": rate.on.isoformat()} for currency, rate in rates}
 
 
-def _summed(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
+def _sum_by_currency(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
     sums: defaultdict[str, int] = defaultdict(int)
     for currency, cents in amounts:
         sums[currency] += cents
@@ -154,7 +154,13 @@ def _summed(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
     _RUN,
     one(_RECEIPT),
     takes=RunBody(),
-    refuses=(*_FILTER_REFUSALS, "409 payouts_on_hold", *GATES, "409 confirm_total_mismatch", "409 nothing_to_pay"),
+    refuses=(
+        *_FILTER_REFUSALS,
+        "409 payouts_on_hold",
+        *GATE_REFUSALS,
+        "409 confirm_total_mismatch",
+        "409 nothing_to_pay",
+    ),
 )
 def run_payouts() -> Response:
     """Pay what is due and ready, as its total confirms. 200 with the receipt: one Pending payout per affiliate, in USD.
@@ -180,12 +186,12 @@ def _run(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
         method=wanted["method"],
         notes=wanted["notes"],
         external_transaction_id=wanted["external_transaction_id"],
-        shown_filters=_shown_filters(wanted),
-        confirm_rates=_confirmed_rates(wanted),
+        shown_filters=_serialize_filters(wanted),
+        confirm_rates=_rates_from_body(wanted),
         confirmed_by=guards.caller().member_id,
     )
     receipt = run.make(organization_id=guards.organization_id(), request=request, now=now)
-    shown: dict[str, object] = _RECEIPT.dump(_receipt(receipt))
+    shown: dict[str, object] = _RECEIPT.dump(_receipt_values(receipt))
     # Not the payouts themselves: there may be thousands, and each has its own history.
     known = {name: value for name, value in shown.items() if name != "payouts"}
     known |= {"payoutCount": len(receipt.payouts), "filters": request.shown_filters, "notes": request.notes}
@@ -193,12 +199,12 @@ def _run(wanted: Mapping[str, Any]) -> tuple[int, Mapping[str, object]]:
     return 200, shown
 
 
-def _confirmed_rates(wanted: Mapping[str, Any]) -> dict[str, RunRate] | None:
+def _rates_from_body(wanted: Mapping[str, Any]) -> dict[str, RunRate] | None:
     sent = wanted["confirm_fx_rates"]
     return None if sent is None else {name: RunRate(rate["rate"], rate["as_of"]) for name, rate in sent.items()}
 
 
-def _shown_filters(wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _serialize_filters(wanted: Mapping[str, Any]) -> dict[str, Any]:
     filters = wanted["filters"]
     shown = {
         "programId": filters["program_id"] and str(filters["program_id"]),
@@ -210,7 +216,7 @@ def _shown_filters(wanted: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in shown.items() if value is not None}
 
 
-def _receipt(receipt: Receipt) -> dict[str, Any]:
+def _receipt_values(receipt: Receipt) -> dict[str, Any]:
     waits = {
         "needs_manual_review": receipt.run.review_status == ReviewStatus.Pending,
         "review_status": receipt.run.review_status,

@@ -5,7 +5,7 @@ from flask import Response
 from domain.programs import assets
 
 
-def given_out(content: bytes, *, name: str, content_type: str) -> Response:
+def download_response(content: bytes, *, name: str, content_type: str) -> Response:
     """Return an image that was vetted, to be taken away; of the `name` it was given only plain letters are left."""
     answer = Response(content, content_type=content_type)
     answer.headers["Content-Disposition"] = f'attachment; filename="{assets.file_name(name, content_type)}"'

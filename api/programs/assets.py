@@ -43,7 +43,7 @@ def list_assets() -> Mapping[str, object]:
         rows = assets.page(
             organization_id=organization_id, program_id=query["program_id"], after=asked.after, limit=asked.limit
         )
-    return paging.envelope(asked, rows, lambda some: [_shown(row) for row in some])
+    return paging.envelope(asked, rows, lambda some: [_serialize(row) for row in some])
 
 
 @blueprint.post(_ASSETS)
@@ -90,16 +90,16 @@ def get_asset_file(asset_id: str) -> Response:
         found = assets.file(organization_id=guards.organization_id(), asset_id=wanted_id)
     if found is None:
         raise not_found("image", wanted_id)
-    return asset_files.given_out(found.content, name=found.name, content_type=found.content_type)
+    return asset_files.download_response(found.content, name=found.name, content_type=found.content_type)
 
 
 def _find(asset_id: UUID) -> Mapping[str, Any]:
     row = assets.find(organization_id=guards.organization_id(), asset_id=asset_id)
     if row is None:
         raise not_found("asset", asset_id)
-    return _shown(row)
+    return _serialize(row)
 
 
-def _shown(row: ShownAsset) -> dict[str, Any]:
+def _serialize(row: ShownAsset) -> dict[str, Any]:
     address = f"{settings.current().web.url}{_ASSETS}/{row.id}/file"
     return _RECORD.dump(row) | {"fileUrl": address if row.content_type else None}

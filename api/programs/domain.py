@@ -64,10 +64,10 @@ def check_program_domain(program_id: str) -> Response:
     if repeated is not None:
         return repeated
     reading = holding.look(held)
-    return answers.once(lambda: _noted(wanted_id, held, reading))
+    return answers.once(lambda: _record_check(wanted_id, held, reading))
 
 
-def _noted(program_id: UUID, held: HeldHost, reading: DnsReading) -> answers.Answer:
+def _record_check(program_id: UUID, held: HeldHost, reading: DnsReading) -> answers.Answer:
     now = clock.now()
     noted = holding.note(held, reading, now=now, is_asked=True)
     if noted.action is not None:

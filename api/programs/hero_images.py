@@ -43,24 +43,24 @@ def create_hero_image() -> Response:
     The body is the image itself (PNG, JPEG, WebP or GIF, named by Content-Type), or JSON with it in base64. Pictures
     that no program names end with later uploads; the newest 20 of them stay.
     """
-    content, declared_type = _sent()
+    content, declared_type = _image_from_request()
     image = landing.read(content, declared_type=declared_type)
-    return answers.once(lambda: _keep(content, image))
+    return answers.once(lambda: _store(content, image))
 
 
-def _sent() -> tuple[bytes, str | None]:
+def _image_from_request() -> tuple[bytes, str | None]:
     if request.mimetype != "application/json":
         return request.get_data(cache=True), request.mimetype
     sent = body.load()
     return sent["content"], sent["content_type"]
 
 
-def _keep(content: bytes, image: Image) -> tuple[int, Mapping[str, object]]:
+def _store(content: bytes, image: Image) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     file_id = landing.keep(organization_id=guards.organization_id(), content=content, image=image, now=now)
     shown: Mapping[str, object] = {
         "id": str(file_id),
-        "url": brand_files.url(file_id),
+        "url": brand_files.file_url(file_id),
         "contentType": image.content_type,
         "width": image.width,
         "height": image.height,

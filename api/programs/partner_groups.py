@@ -43,7 +43,7 @@ _REFUSALS = (
 @operation(_READ, array(_RECORD), refuses=("404 not_found",))
 def list_partner_groups(program_id: str) -> list[Any]:
     """List a program's groups, oldest first."""
-    of_program = _program(program_id)
+    of_program = _program_key(program_id)
     with db.unit_of_work(guards.organization_id()):
         lifecycle.find(**of_program)
         groups = partner_groups.of_program(**of_program)
@@ -60,7 +60,7 @@ def list_partner_groups(program_id: str) -> list[Any]:
 )
 def create_partner_group(program_id: str) -> Response:
     """Create a group. 201 with it."""
-    of_program = _program(program_id)
+    of_program = _program_key(program_id)
     with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
         lifecycle.find(**of_program)
     wanted = body.load()
@@ -79,7 +79,7 @@ def _create(of_program: Mapping[str, UUID], wanted: Mapping[str, Any]) -> tuple[
 @operation(_READ, one(_RECORD), refuses=("404 not_found",))
 def get_partner_group(program_id: str, group_id: str) -> Mapping[str, object]:
     """Show one group."""
-    wanted = _group(program_id, group_id)
+    wanted = _group_key(program_id, group_id)
     with db.unit_of_work(guards.organization_id()):
         shown: Mapping[str, object] = _RECORD.dump(grouping.find(**wanted))
     return shown
@@ -89,7 +89,7 @@ def get_partner_group(program_id: str, group_id: str) -> Mapping[str, object]:
 @operation(_WRITE, one(_RECORD), takes=PartnerGroupChanges(), refuses=_REFUSALS)
 def change_partner_group(program_id: str, group_id: str) -> Response:
     """Change a group's name or rate. 200 with it; what was sold before keeps its commission."""
-    wanted = _group(program_id, group_id)
+    wanted = _group_key(program_id, group_id)
     with db.unit_of_work(guards.organization_id()):
         grouping.find(**wanted)
     changes = body.load()
@@ -111,7 +111,7 @@ def _change(wanted: Mapping[str, UUID], changes: Mapping[str, Any]) -> tuple[int
 @operation(_WRITE, status=204, refuses=("404 not_found", "409 invalid_status_transition"))
 def delete_partner_group(program_id: str, group_id: str) -> Response:
     """Delete a group; its affiliates leave it. 204."""
-    wanted = _group(program_id, group_id)
+    wanted = _group_key(program_id, group_id)
     with db.unit_of_work(guards.organization_id()):
         _, group = grouping.lock(**wanted)
         grouping.remove(group)
@@ -119,9 +119,9 @@ def delete_partner_group(program_id: str, group_id: str) -> Response:
     return Response(status=204)
 
 
-def _program(program_id: str) -> dict[str, UUID]:
+def _program_key(program_id: str) -> dict[str, UUID]:
     return {"organization_id": guards.organization_id(), "program_id": path.uuid(program_id, "program")}
 
 
-def _group(program_id: str, group_id: str) -> dict[str, UUID]:
-    return {**_program(program_id), "group_id": path.uuid(group_id, "partner group")}
+def _group_key(program_id: str, group_id: str) -> dict[str, UUID]:
+    return {**_program_key(program_id), "group_id": path.uuid(group_id, "partner group")}

@@ -36,7 +36,7 @@ def list_performance_tiers(program_id: str) -> list[Any]:
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
         lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
-        return _current(wanted_id)
+        return _list_tiers(wanted_id)
 
 
 @blueprint.put(_TIERS)
@@ -65,7 +65,7 @@ def put_performance_tiers(program_id: str) -> Response:
 def _set(program_id: UUID, wanted: Sequence[Mapping[str, Any]]) -> tuple[int, Sequence[object]]:
     now = clock.now()
     program = lifecycle.lock_living(organization_id=guards.organization_id(), program_id=program_id)
-    before = _current(program_id)
+    before = _list_tiers(program_id)
     after = [_RECORD.dump(tier) for tier in tiering.replace(program=program, wanted=wanted)]
     if after != before:
         action = "program.performance_tiers_changed"
@@ -73,6 +73,6 @@ def _set(program_id: UUID, wanted: Sequence[Mapping[str, Any]]) -> tuple[int, Se
     return 200, after
 
 
-def _current(program_id: UUID) -> list[Any]:
+def _list_tiers(program_id: UUID) -> list[Any]:
     tiers = performance_tiers.of_program(organization_id=guards.organization_id(), program_id=program_id)
     return [_RECORD.dump(tier) for tier in tiers]

@@ -84,7 +84,7 @@ def list_programs() -> Mapping[str, object]:
             limit=asked.limit,
             includes_archived=query["include_archived"],
         )
-    return paging.envelope(asked, rows, _shown)
+    return paging.envelope(asked, rows, _serialize)
 
 
 @blueprint.get("/api/v1/programs/<program_id>")
@@ -152,10 +152,10 @@ def archive_program(program_id: str) -> Response:
         before = lifecycle.lock(organization_id=guards.organization_id(), program_id=wanted_id)
         after = lifecycle.archive(program=before, now=now)
         if after != before:
-            shown_before, shown = _shown([before, after])
+            shown_before, shown = _serialize([before, after])
             audit.record("program.archived", wanted_id, before=shown_before, after=shown, now=now)
     return Response(status=204)
 
 
-def _shown(rows: Sequence[programs.Program]) -> list[Any]:
+def _serialize(rows: Sequence[programs.Program]) -> list[Any]:
     return [_RECORD.dump(row) for row in rows]

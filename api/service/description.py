@@ -37,7 +37,7 @@ _PAGE_POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 # Which value of the demo stands where in a command.
-_DEMO_PLACES = {
+_DEMO_PLACEHOLDERS = {
     "$KEY": "apiKey",
     "$PROGRAM_ID": "programId",
     "$AFFILIATE_ID": "recruiterId",
@@ -49,7 +49,7 @@ _DEMO_PLACES = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole:
+class _Description:
     """Everything there is to say, made once: the document, its bytes, and what the page and the manifest show."""
 
     document: Mapping[str, Any]
@@ -63,7 +63,7 @@ class _Whole:
 @operation(_OPEN, text("application/json"), samples={"application/json": {"openapi": "3.1.0"}})
 def get_openapi() -> Response:
     """The description as OpenAPI 3.1."""
-    return _cached(_whole(_application()).as_json, "application/json")
+    return _cacheable_response(_build_description(_application()).as_json, "application/json")
 
 
 @blueprint.get("/docs")
@@ -71,7 +71,7 @@ def get_openapi() -> Response:
 def read_docs() -> Response:
     """The description as a page for people."""
     demo = demo_values.read_demo_values(request)
-    answer = _page(_reference(_application(), tuple((demo or {}).items())))
+    answer = _page_response(_render_reference(_application(), tuple((demo or {}).items())))
     if demo:
         answer.headers["Cache-Control"] = "no-store"
     return answer
@@ -81,37 +81,37 @@ def read_docs() -> Response:
 @operation(_PAGE, text("text/html"))
 def read_error_codes() -> Response:
     """Every error code with its status and what it means."""
-    return _page(_errors(_application()))
+    return _page_response(_render_errors(_application()))
 
 
 @blueprint.get("/llms/api.txt")
 @operation(_OPEN, text("text/plain"), samples={"text/plain": "# Finderfee\n"})
 def get_manifest() -> Response:
     """The description as plain text: chapters, one paragraph per operation, error codes."""
-    return _cached(_manifest(_application()), "text/plain")
+    return _cacheable_response(_render_manifest(_application()), "text/plain")
 
 
 def document() -> Mapping[str, Any]:
     """Return the OpenAPI document of the running application."""
-    return _whole(_application()).document
+    return _build_description(_application()).document
 
 
 @functools.lru_cache(maxsize=4)
-def _reference(app: Flask, demo: tuple[tuple[str, str], ...]) -> str:
-    return _rendered("docs.html", _whole(app), dict(demo))
+def _render_reference(app: Flask, demo: tuple[tuple[str, str], ...]) -> str:
+    return _render("docs.html", _build_description(app), dict(demo))
 
 
 @functools.cache
-def _errors(app: Flask) -> str:
-    return _rendered("errors.html", _whole(app))
+def _render_errors(app: Flask) -> str:
+    return _render("errors.html", _build_description(app))
 
 
 @functools.cache
-def _manifest(app: Flask) -> str:
-    return _rendered("api.txt", _whole(app))
+def _render_manifest(app: Flask) -> str:
+    return _render("api.txt", _build_description(app))
 
 
-def _rendered(template: str, whole: _Whole, demo: Mapping[str, str] | None = None) -> str:
+def _render(template: str, whole: _Description, demo: Mapping[str, str] | None = None) -> str:
     return render_template(
         template,
         about=whole.document["info"],
@@ -122,22 +122,22 @@ def _rendered(template: str, whole: _Whole, demo: Mapping[str, str] | None = Non
         chapters=whole.chapters,
         html=guide.render_html,
         inline=guide.render_inline,
-        pretty=_pretty,
+        pretty=_indented_json,
         demo=demo,
-        command=functools.partial(_filled, demo=demo or {}),
+        command=functools.partial(_fill_demo_values, demo=demo or {}),
         script=Markup(_SCRIPT),  # noqa: S704  # our own
     )
 
 
 @functools.cache
-def _whole(app: Flask) -> _Whole:
+def _build_description(app: Flask) -> _Description:
     all_routes = (_route(app, rule) for rule in app.url_map.iter_rules())
     routes = sorted((route for route in all_routes if route.operation.is_described), key=_reading_order)
     chosen = settings.current()
     made = openapi.build_document(routes, openapi.ServicePlace(chosen.web.url, chosen.web.limits_per_min))
     sections = page.list_sections(made)
     codes = error_codes.list_codes([entry for section in sections for entry in section.entries])
-    return _Whole(made, orjson.dumps(made), sections, codes, guide.render_chapters(routes))
+    return _Description(made, orjson.dumps(made), sections, codes, guide.render_chapters(routes))
 
 
 def _reading_order(route: openapi.Route) -> tuple[int, str]:
@@ -163,23 +163,23 @@ def _application() -> Flask:
     return found
 
 
-def _filled(command: str, demo: Mapping[str, str]) -> str:
-    for place, name in _DEMO_PLACES.items():
+def _fill_demo_values(command: str, demo: Mapping[str, str]) -> str:
+    for place, name in _DEMO_PLACEHOLDERS.items():
         command = command.replace(place, demo.get(name, place))
     return command
 
 
-def _pretty(example: Any) -> str:
+def _indented_json(example: Any) -> str:
     return orjson.dumps(example, option=orjson.OPT_INDENT_2).decode()
 
 
-def _page(body: str) -> Response:
-    answer = _cached(body, "text/html")
+def _page_response(body: str) -> Response:
+    answer = _cacheable_response(body, "text/html")
     answer.headers["Content-Security-Policy"] = _PAGE_POLICY
     return answer
 
 
-def _cached(body: str | bytes, media_type: str) -> Response:
+def _cacheable_response(body: str | bytes, media_type: str) -> Response:
     answer = Response(body, content_type=f"{media_type}; charset=utf-8")
     answer.headers["Cache-Control"] = _CACHE
     return answer

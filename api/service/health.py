@@ -23,13 +23,13 @@ blueprint = Blueprint("health", __name__)
 _OPEN = Guard(audience="public", bucket=None)
 _READINESS = Readiness()
 
-_WAITS = "unreachable (sales are accepted and wait in the database)"
+_UNREACHABLE = "unreachable (sales are accepted and wait in the database)"
 
 #: For how long a process believes what it found out about its readiness.
-_GOOD_FOR_S = 1.0
+_CACHE_S = 1.0
 
 
-class _Findings:
+class _ReadinessCache:
     """What was found out about this process's readiness, for a moment.
 
     Anybody may ask as often as they like, and nobody is refused: behind a proxy a stranger who uses up a limit would
@@ -41,12 +41,12 @@ class _Findings:
         self._found: dict[str, str] = {}
         self._until = 0.0
 
-    def now(self) -> dict[str, str]:
+    def status(self) -> dict[str, str]:
         """Return the state of database and broker, at most _GOOD_FOR_S old."""
         with self._turn:
             if self._until <= time.monotonic():
-                self._found = {"database": _database(), "broker": _broker()}
-                self._until = time.monotonic() + _GOOD_FOR_S
+                self._found = {"database": _database_status(), "broker": _broker_status()}
+                self._until = time.monotonic() + _CACHE_S
             return self._found
 
     def forget(self) -> None:
@@ -54,7 +54,7 @@ class _Findings:
         self._until = 0.0
 
 
-findings = _Findings()
+readiness = _ReadinessCache()
 
 
 @blueprint.get("/healthz")
@@ -68,11 +68,11 @@ def get_health() -> Response:
 @operation(_OPEN, one(_READINESS), gives_at=(503,))
 def get_readiness() -> tuple[dict[str, str], int]:
     """200 when database and migrations are there; the broker's absence is reported and does not refuse sales."""
-    found = findings.now()
+    found = readiness.status()
     return found, 200 if found["database"] == "ok" else 503
 
 
-def _database() -> str:
+def _database_status() -> str:
     try:
         with db.any_org_work():
             missing = migrate.missing()
@@ -83,13 +83,13 @@ def _database() -> str:
     return "ok" if not missing else f"migrations missing: {', '.join(missing)}"
 
 
-def _broker() -> str:
+def _broker_status() -> str:
     urls = servers.urls()
     try:
         broker.client(urls.redis_url).ping()
     except broker.RedisError:
-        return _WAITS
-    return "ok" if urls.broker_url is None or broker.listens(urls.broker_url) else _WAITS
+        return _UNREACHABLE
+    return "ok" if urls.broker_url is None or broker.listens(urls.broker_url) else _UNREACHABLE
 
 
 @blueprint.get("/metrics")

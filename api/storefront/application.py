@@ -22,8 +22,8 @@ from schemas.storefront.application import ApplicationAnswer, ApplicationBody
 blueprint = Blueprint("storefront", __name__)
 
 # Ten long answers in any script, and what else is asked.
-_MOST_BYTES = 256 * KIB
-_APPLY = Guard(audience="public", bucket="apply", max_body_bytes=_MOST_BYTES)
+_MAX_BODY_BYTES = 256 * KIB
+_APPLY = Guard(audience="public", bucket="apply", max_body_bytes=_MAX_BODY_BYTES)
 _ANSWER = ApplicationAnswer()
 
 

@@ -19,7 +19,7 @@ from pipelines.storefront import lookup
 from schemas.storefront.lookup import landing_record
 
 _BUCKET = "anonymous"
-_NO_WORDS: Mapping[str, Any] = {
+_DEFAULT_TEXTS: Mapping[str, Any] = {
     "headline": None,
     "intro": None,
     "sections": [],
@@ -39,7 +39,7 @@ class LandingPage:
 
     record: Mapping[str, Any]
     earns: str
-    said: Mapping[str, Any]
+    texts: Mapping[str, Any]
     color: str | None
     path: str
     address: str
@@ -47,23 +47,23 @@ class LandingPage:
     @property
     def headline(self) -> str:
         """What stands at the head of the page."""
-        return str(self.said["headline"] or self.record["name"])
+        return str(self.texts["headline"] or self.record["name"])
 
     @property
     def about(self) -> str:
         """What the page is about in a sentence, for those who list or share it."""
-        return str(self.said["intro"] or self.record["description"] or self.earns)
+        return str(self.texts["intro"] or self.record["description"] or self.earns)
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPage:
+class LandingPageResult:
     """The page of an open campaign; `is_renamed` says that it was asked for by a slug that it has no more."""
 
     page: LandingPage
     is_renamed: bool
 
 
-def any_org_find(*, handle: str, campaign: str | None) -> FoundPage:
+def any_org_find(*, handle: str, campaign: str | None) -> LandingPageResult:
     """Return the page of an open campaign by the brand's handle and its slug, or of the brand's main campaign.
 
     Raises Refused 404 not_found. Budget: 1 statement.
@@ -72,33 +72,33 @@ def any_org_find(*, handle: str, campaign: str | None) -> FoundPage:
         found = lookup.any_org_landing(handle=handle, campaign=campaign)
     landing = found.landing
     shown = landing_record(landing, base_url=settings.current().web.url)
-    page = of(
+    page = build_page(
         shown,
-        earns=_earns(landing),
+        earns=_terms_sentences(landing),
         color=landing.brand_color,
         handle=landing.handle,
         verified_domain=landing.verified_domain,
     )
-    return FoundPage(page, found.is_renamed)
+    return LandingPageResult(page, found.is_renamed)
 
 
-def of(
+def build_page(
     record: Mapping[str, Any], *, earns: str, color: str | None, handle: str, verified_domain: str | None
 ) -> LandingPage:
     """Return a campaign's page by its `record` of the storefront."""
-    said = {**_NO_WORDS, **record["landingPageConfig"]}
+    said = {**_DEFAULT_TEXTS, **record["landingPageConfig"]}
     path = f"/p/{handle}/{record['slug']}"
     return LandingPage(
         record=record,
         earns=earns,
-        said=said,
+        texts=said,
         color=said["accentColor"] or color,
         path=path,
         address=f"https://{verified_domain}/" if verified_domain else f"{settings.current().web.url}{path}",
     )
 
 
-def any_org_place() -> tuple[str, BrandHost] | None:
+def any_org_find_brand_host() -> tuple[str, BrandHost] | None:
     """Return the host that this request names and what it stands for; None where it is the service's own or nobody's.
 
     Whoever names hosts that are nobody's is not looked for any more after a while. Budget: 1 statement; none for the
@@ -120,7 +120,7 @@ def any_org_place() -> tuple[str, BrandHost] | None:
     return host, place
 
 
-def _earns(landing: Landing) -> str:
+def _terms_sentences(landing: Landing) -> str:
     return terms_in_words.sentences(
         WordedTerms(
             model=landing.default_commission_model,

@@ -25,14 +25,14 @@ _ADDRESS = StorefrontAddress()
 @operation(_LOOK, one(StorefrontProgram()), refuses=("404 not_found",))
 def get_main_storefront_campaign(handle: str) -> Mapping[str, object]:
     """Show the main campaign behind a branded subdomain: the primary one, else the oldest that is open."""
-    return _shown(handle, None)
+    return _campaign_record(handle, None)
 
 
 @blueprint.get("/api/p/by-handle/<handle>/<campaign>")
 @operation(_LOOK, one(StorefrontProgram()), refuses=("404 not_found",))
 def get_storefront_campaign(handle: str, campaign: str) -> Mapping[str, object]:
     """Show a campaign by subdomain and slug; for a slug that it had before, say which it has now."""
-    return _shown(handle, campaign)
+    return _campaign_record(handle, campaign)
 
 
 @blueprint.get("/api/p/by-domain")
@@ -46,7 +46,7 @@ def get_storefront_address() -> Mapping[str, object]:
     return shown
 
 
-def _shown(handle: str, campaign: str | None) -> Mapping[str, object]:
+def _campaign_record(handle: str, campaign: str | None) -> Mapping[str, object]:
     with db.any_org_work():
         found = lookup.any_org_landing(handle=handle, campaign=campaign)
     if found.is_renamed:

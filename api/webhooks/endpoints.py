@@ -84,7 +84,7 @@ def list_webhook_endpoints() -> Mapping[str, object]:
             limit=asked.limit,
             managed=query["managed"],
         )
-    return paging.envelope(asked, rows, _shown)
+    return paging.envelope(asked, rows, _serialize)
 
 
 @blueprint.get("/api/v1/webhooks/<endpoint_id>")
@@ -178,5 +178,5 @@ def _test(endpoint_id: str) -> _Answer:
     return 200, {"deliveryId": str(sent.delivery_id), "eventId": event_id, "eventType": type, "status": "Pending"}
 
 
-def _shown(rows: Sequence[WebhookEndpoint]) -> list[Any]:
+def _serialize(rows: Sequence[WebhookEndpoint]) -> list[Any]:
     return [_RECORD.dump(row) for row in rows]

@@ -4,6 +4,6 @@ supervised  suspended when they must not earn, and resumed
 network     those that are to be listed in the creator network: approved, rejected, taken out
 """
 
-from api.operator.programs import network, supervised
+from api.operator.programs import network, suspensions
 
-BLUEPRINTS = (supervised.blueprint, network.blueprint)
+BLUEPRINTS = (suspensions.blueprint, network.blueprint)

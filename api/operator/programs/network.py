@@ -14,7 +14,7 @@ from api.access import guards
 from api.edge import answers, audit, body, paging, path
 from api.edge.operations import one, operation, page
 from api.edge.wake import wake_relay
-from api.operator.guarding import READ, WRITE
+from api.operator.operator_guards import READ, WRITE
 from models import db
 from models.programs.programs import Program
 from pipelines.programs import networking, supervision
@@ -30,7 +30,7 @@ from schemas.operator.queues import WhyBody
 blueprint = Blueprint("operator_network", __name__)
 
 _REVIEW = "/api/operator/network/<program_id>"
-_DECIDED = ("404 not_found", "409 invalid_status_transition", "409 network_request_changed")
+_DECISION_REFUSALS = ("404 not_found", "409 invalid_status_transition", "409 network_request_changed")
 
 
 @blueprint.get("/api/operator/network")
@@ -53,21 +53,21 @@ def get_network_review(program_id: str) -> Mapping[str, Any]:
     """Show one program that its brand listed, with all that it advertises. Budget: 1 round trip."""
     wanted_id = path.uuid(program_id, "program")
     with db.any_org_work():
-        return _shown(wanted_id)
+        return _serialize(wanted_id)
 
 
 @blueprint.post(f"{_REVIEW}/approve")
-@operation(WRITE, one(ReviewedProgramRecord()), takes=ApprovalBody(), refuses=_DECIDED)
+@operation(WRITE, one(ReviewedProgramRecord()), takes=ApprovalBody(), refuses=_DECISION_REFUSALS)
 def approve_network_program(program_id: str) -> Response:
     """Let affiliates find a program that waits for its review. 200 with it; its Owners get a letter."""
-    return _decided(program_id, "program.network_approved", networking.approve)
+    return _decide(program_id, "program.network_approved", networking.approve)
 
 
 @blueprint.post(f"{_REVIEW}/reject")
-@operation(WRITE, one(ReviewedProgramRecord()), takes=TurningDownBody(), refuses=_DECIDED)
+@operation(WRITE, one(ReviewedProgramRecord()), takes=TurningDownBody(), refuses=_DECISION_REFUSALS)
 def reject_network_program(program_id: str) -> Response:
     """Turn down a program that waits for its review, which makes it Private. 200 with it; its Owners get a letter."""
-    return _decided(program_id, "program.network_rejected", networking.reject)
+    return _decide(program_id, "program.network_rejected", networking.reject)
 
 
 @blueprint.post(f"{_REVIEW}/revoke")
@@ -79,10 +79,10 @@ def revoke_network_program(program_id: str) -> Response:
 
     200 with it; its Owners get a letter.
     """
-    return _decided(program_id, "program.network_revoked", networking.revoke)
+    return _decide(program_id, "program.network_revoked", networking.revoke)
 
 
-def _decided(program_id: str, action: str, act: Callable[..., Program]) -> Response:
+def _decide(program_id: str, action: str, act: Callable[..., Program]) -> Response:
     wanted_id, sent = path.uuid(program_id, "program"), body.load()
 
     def decide() -> answers.Answer:
@@ -95,12 +95,12 @@ def _decided(program_id: str, action: str, act: Callable[..., Program]) -> Respo
             "why": sent["why"],
         }
         audit.record(action, wanted_id, after=said, organization_id=after.organization_id, now=now)
-        return 200, _shown(wanted_id)
+        return 200, _serialize(wanted_id)
 
     answer = answers.once_for_operator(decide)
     wake_relay()
     return answer
 
 
-def _shown(program_id: UUID) -> Mapping[str, Any]:
+def _serialize(program_id: UUID) -> Mapping[str, Any]:
     return listing_records([networking.any_org_reviewed(program_id)])[0]

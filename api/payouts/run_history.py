@@ -32,7 +32,7 @@ def list_payout_runs() -> Mapping[str, object]:
     asked = paging.wanted(body.query())
     with db.unit_of_work(guards.organization_id()):
         rows = run_lists.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
-    return paging.envelope(asked, rows, _shown)
+    return paging.envelope(asked, rows, _serialize)
 
 
 @blueprint.get("/api/v1/payouts/runs/<run_id>")
@@ -48,6 +48,6 @@ def get_payout_run(run_id: str) -> Mapping[str, object]:
     return shown
 
 
-def _shown(rows: Sequence[Any]) -> list[Any]:
+def _serialize(rows: Sequence[Any]) -> list[Any]:
     shown: list[Any] = _RECORD.dump(rows, many=True)
     return shown

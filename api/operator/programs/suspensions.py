@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 from adapters import clock
 from api.edge import answers, audit, body, paging, path
 from api.edge.operations import one, operation, page
-from api.operator.guarding import READ, WRITE
+from api.operator.operator_guards import READ, WRITE
 from domain.refused import not_found
 from models import db
 from models.programs import desk
@@ -40,7 +40,7 @@ def get_supervised_program(program_id: str) -> Mapping[str, object]:
     """Show one program with whose it is. Budget: 1 round trip."""
     wanted_id = path.uuid(program_id, "program")
     with db.any_org_work():
-        return _shown(wanted_id)
+        return _serialize(wanted_id)
 
 
 @blueprint.post("/api/operator/programs/<program_id>/suspend")
@@ -50,17 +50,17 @@ def suspend_program(program_id: str) -> Response:
 
     200 with the program, also when it is suspended already. The brand's audit log keeps why.
     """
-    return _supervised(program_id, "program.suspended", supervision.suspend)
+    return _change_status(program_id, "program.suspended", supervision.suspend)
 
 
 @blueprint.post("/api/operator/programs/<program_id>/resume")
 @operation(WRITE, one(_RECORD), takes=WhyBody(), refuses=("404 not_found",))
 def resume_program(program_id: str) -> Response:
     """Let a suspended program earn again. 200 with it, also when it was not. The brand's audit log keeps why."""
-    return _supervised(program_id, "program.resumed", supervision.resume)
+    return _change_status(program_id, "program.resumed", supervision.resume)
 
 
-def _supervised(program_id: str, action: str, act: Callable[..., Program]) -> Response:
+def _change_status(program_id: str, action: str, act: Callable[..., Program]) -> Response:
     wanted_id, why = path.uuid(program_id, "program"), body.load()["why"]
 
     def done() -> answers.Answer:
@@ -71,12 +71,12 @@ def _supervised(program_id: str, action: str, act: Callable[..., Program]) -> Re
             suspended_at = after.suspended_at.isoformat() if after.suspended_at else None
             said = {"suspendedAt": suspended_at, "why": why}
             audit.record(action, wanted_id, after=said, organization_id=after.organization_id, now=now)
-        return 200, _shown(wanted_id)
+        return 200, _serialize(wanted_id)
 
     return answers.once_for_operator(done)
 
 
-def _shown(program_id: UUID) -> Mapping[str, object]:
+def _serialize(program_id: UUID) -> Mapping[str, object]:
     found = desk.any_org_find(program_id)
     if found is None:
         raise not_found("program", program_id)

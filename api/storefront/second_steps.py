@@ -27,7 +27,7 @@ _SAME_FORM_S = 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SecondStepForm:
     """What somebody is asked behind a link, and what they answered so far. `is_undecided`: they may change it later."""
 
     brand: str
@@ -38,7 +38,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class HandedIn:
+class SubmittedAnswers:
     """What was handed in, as it is kept."""
 
     affiliate_id: UUID
@@ -47,35 +47,35 @@ class HandedIn:
     answers: Mapping[str, object]
 
 
-def opened(token: str) -> Asked:
+def open_form(token: str) -> SecondStepForm:
     """Return what a link opens; changes nothing. Raises Refused 410 application_closed."""
     applicant = _applicant(token)
     with db.unit_of_work(applicant.organization_id):
         try:
             step = second_step.find(organization_id=applicant.organization_id, affiliate_id=applicant.affiliate_id)
         except Refused as refusal:
-            raise _gone() from refusal
+            raise _closed() from refusal
     is_undecided = step.affiliate.status == AffiliateStatus.Pending
-    return Asked(step.brand, step.program, step.fields, step.answers, is_undecided)
+    return SecondStepForm(step.brand, step.program, step.fields, step.answers, is_undecided)
 
 
-def hand_in_by_link(token: str, sent: Mapping[str, object], *, form_key: str | None) -> None:
+def submit_by_link(token: str, sent: Mapping[str, object], *, form_key: str | None) -> None:
     """Hand in the second step behind a link; a form that comes twice, as by a double click, is handed in once.
 
     Raises Refused: 410 application_closed; 400 invalid_request.
     """
     applicant, now = _applicant(token), clock.now()
     with db.unit_of_work(applicant.organization_id):
-        if form_key is not None and not _is_first(applicant, form_key, sent):
+        if form_key is not None and not _claim_form(applicant, form_key, sent):
             return
         try:
-            hand_in(applicant.organization_id, applicant.affiliate_id, sent, now=now)
+            submit(applicant.organization_id, applicant.affiliate_id, sent, now=now)
         except Refused as refusal:
-            raise _gone() if refusal.code == "application_closed" else refusal from refusal
+            raise _closed() if refusal.code == "application_closed" else refusal from refusal
     wake_relay()
 
 
-def hand_in(organization_id: UUID, affiliate_id: UUID, sent: Mapping[str, object], *, now: datetime) -> HandedIn:
+def submit(organization_id: UUID, affiliate_id: UUID, sent: Mapping[str, object], *, now: datetime) -> SubmittedAnswers:
     """Hand in the second step of an application in the caller's unit of work, and audit it without the answers.
 
     Raises Refused: 409 application_closed; 400 invalid_request.
@@ -92,10 +92,10 @@ def hand_in(organization_id: UUID, affiliate_id: UUID, sent: Mapping[str, object
         organization_id=organization_id,
     )
     assert after.application_completed_at is not None  # it is now
-    return HandedIn(after.id, after.status, after.application_completed_at, answers)
+    return SubmittedAnswers(after.id, after.status, after.application_completed_at, answers)
 
 
-def _is_first(applicant: Applicant, form_key: str, sent: Mapping[str, object]) -> bool:
+def _claim_form(applicant: Applicant, form_key: str, sent: Mapping[str, object]) -> bool:
     # Whoever goes back and changes an answer sends the same key with something else: that is another handing in.
     said = hashlib.sha256(orjson.dumps([form_key, dict(sent)], option=orjson.OPT_SORT_KEYS)).digest()
     return stored_answers.claim(
@@ -110,10 +110,10 @@ def _is_first(applicant: Applicant, form_key: str, sent: Mapping[str, object]) -
 def _applicant(token: str) -> Applicant:
     applicant = answer_links.read(token, now=clock.now())
     if applicant is None:
-        raise _gone()
+        raise _closed()
     return applicant
 
 
-def _gone() -> Refused:
+def _closed() -> Refused:
     closed = second_step.closed()
     return Refused(410, closed.code, closed.message)
