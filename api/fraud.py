@@ -1,4 +1,4 @@
-"""Fraud events: what the rules found in clicks and leads, what the brand makes of it, and bans.
+"""Fraud events: findings of the fraud rules in clicks and leads, the brand's decisions on them, and bans.
 
 Source: core spec, "Click and lead fraud review".
 """
@@ -38,17 +38,17 @@ _MAX_EVENTS = 500
 @blueprint.get("/api/v1/fraud-events")
 @operation(_READ, array(_RECORD), asks=FraudEventsQuery(), may_lag="answer")
 def list_fraud_events() -> Response:
-    """List up to 500 fraud events, newest first; the open ones unless asked for others."""
+    """List up to 500 fraud events, newest first; by default the open ones."""
     query = body.query()
     status = None if query["status"] == "all" else query["status"]
     with db.unit_of_work(guards.organization_id()):
-        found = events.list_recent(
+        rows = events.list_recent(
             organization_id=guards.organization_id(),
             program_id=query["program_id"],
             status=status,
             limit=_MAX_EVENTS,
         )
-    return jsonify(_RECORD.dump(found, many=True))
+    return jsonify(_RECORD.dump(rows, many=True))
 
 
 @blueprint.get("/api/v1/fraud-events/summary")
@@ -56,15 +56,15 @@ def list_fraud_events() -> Response:
     _SUMMARY, one(_NUMBERS), asks=SummaryQuery(), refuses=("400 program_id_required", "404 not_found"), may_lag="answer"
 )
 def get_fraud_summary() -> Mapping[str, object]:
-    """Show what the rules kept from a program in the last days, and what that would have cost."""
+    """Show the clicks and leads that the rules kept out of a program in the last days, and their cost."""
     query = body.query()
     program_id = path.needed_program(query["program_id"])
     with db.unit_of_work(guards.organization_id()):
-        found = summary.summary(
+        numbers = summary.summary(
             organization_id=guards.organization_id(), program_id=program_id, days=query["days"], now=clock.now()
         )
-    shown: Mapping[str, object] = _NUMBERS.dump(found)
-    return shown
+    record: Mapping[str, object] = _NUMBERS.dump(numbers)
+    return record
 
 
 @blueprint.patch("/api/v1/fraud-events/<event_id>")
@@ -96,7 +96,7 @@ def _close(event_id: UUID, action: str) -> tuple[int, Mapping[str, object]]:
 @blueprint.post("/api/v1/fraud-events/ban-affiliate/<affiliate_id>")
 @operation(_WRITE, one(_AFFILIATE), takes=Nothing(), refuses=("404 not_found",))
 def ban_affiliate(affiliate_id: str) -> Response:
-    """Ban an affiliate: nothing that they bring earns from now on. 200 with them, also when they are banned already."""
+    """Ban an affiliate: they earn nothing from now on. 200 with the affiliate, also if already banned."""
     wanted_id = path.uuid(affiliate_id, "affiliate")
     with db.unit_of_work(guards.organization_id()):
         deciding.find(organization_id=guards.organization_id(), affiliate_id=wanted_id)

@@ -1,6 +1,6 @@
-"""Newsletter and CRM platforms, as people at the dashboard connect them and let them go.
+"""Newsletter and CRM platforms: people at the dashboard connect and disconnect them.
 
-A platform is asked before anything is written, and outside of any transaction.
+A platform is called before anything is written, and outside of any transaction.
 """
 
 from collections.abc import Mapping
@@ -58,11 +58,13 @@ def list_platforms() -> Response:
 @blueprint.get("/api/v1/platforms")
 @operation(_READ, page(_RECORD), asks=PageQuery())
 def list_platform_connections() -> Mapping[str, object]:
-    """List the platforms that are connected, newest first."""
-    asked = paging.wanted(body.query())
+    """List the connected platforms, newest first."""
+    page_request = paging.wanted(body.query())
     with db.unit_of_work(guards.organization_id()):
-        rows = connections.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
-    return paging.envelope(asked, rows, lambda page: [_serialize(row) for row in page])
+        rows = connections.page(
+            organization_id=guards.organization_id(), after=page_request.after, limit=page_request.limit
+        )
+    return paging.envelope(page_request, rows, lambda page: [_serialize(row) for row in page])
 
 
 @blueprint.get("/api/v1/platforms/<connection_id>")
@@ -70,12 +72,12 @@ def list_platform_connections() -> Mapping[str, object]:
 def get_platform_connection(connection_id: str) -> Mapping[str, object]:
     """Show one connection to a platform."""
     with db.unit_of_work(guards.organization_id()):
-        found = connections.find(
+        connection = connections.find(
             organization_id=guards.organization_id(), connection_id=path.uuid(connection_id, "platform")
         )
-    if found is None:
+    if connection is None:
         raise not_found("platform", connection_id)
-    return _serialize(found)
+    return _serialize(connection)
 
 
 @blueprint.post("/api/v1/platforms")
@@ -87,23 +89,23 @@ def get_platform_connection(connection_id: str) -> Mapping[str, object]:
     refuses=(*_ASKS_PLATFORM, "400 invalid_request", "409 platform_already_connected"),
 )
 def connect_platform() -> Response:
-    """Connect a platform after it took the credentials. 201 with the connection, which credits sales from now on."""
-    wanted = body.load()
-    slug_field = connect.slug_field(wanted["platform"], wanted["slug_field"])
+    """Connect a platform after it accepted the credentials. 201 with the connection, which now credits sales."""
+    values = body.load()
+    slug_field = connect.slug_field(values["platform"], values["slug_field"])
     repeated = answers.repeated()
     if repeated is not None:
         return repeated
     with db.unit_of_work(guards.organization_id()):
-        connect.refuse_second(organization_id=guards.organization_id(), platform=wanted["platform"])
-    proved = connect.prove(platform=wanted["platform"], sent=wanted["credentials"])
+        connect.refuse_second(organization_id=guards.organization_id(), platform=values["platform"])
+    proved = connect.prove(platform=values["platform"], sent=values["credentials"])
     return answers.once(lambda: _store(proved, slug_field))
 
 
 def _store(proved: ProvedPlatform, slug_field: str | None) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
-    made = connect.store(proved, organization_id=guards.organization_id(), slug_field=slug_field, now=now)
-    record = _serialize(made)
-    audit.record("platform.created", made.id, after=record, now=now)
+    connection = connect.store(proved, organization_id=guards.organization_id(), slug_field=slug_field, now=now)
+    record = _serialize(connection)
+    audit.record("platform.created", connection.id, after=record, now=now)
     return 201, record
 
 
@@ -115,28 +117,28 @@ def _store(proved: ProvedPlatform, slug_field: str | None) -> tuple[int, Mapping
     refuses=(*_ASKS_PLATFORM, "400 invalid_request", "404 not_found"),
 )
 def change_platform_connection(connection_id: str) -> Response:
-    """Switch crediting on or off, name another custom field, or replace credentials after the platform took them.
+    """Switch crediting on or off, set another custom field, or replace credentials after the platform accepted them.
 
-    Switching off stops the look-ups that are pending there.
+    Switching off stops the pending look-ups at the platform.
     """
-    wanted = dict(body.load())
+    values = dict(body.load())
     repeated = answers.repeated()
     if repeated is not None:
         return repeated
     with db.unit_of_work(guards.organization_id()):
         connection = _lock(connection_id)
-    if "slug_field" in wanted:
-        wanted["slug_field"] = connect.slug_field(connection.platform, wanted["slug_field"])
-    proved = connect.changed(connection, wanted["credentials"]) if "credentials" in wanted else None
-    return answers.once(lambda: _change(connection_id, wanted, proved))
+    if "slug_field" in values:
+        values["slug_field"] = connect.slug_field(connection.platform, values["slug_field"])
+    proved = connect.changed(connection, values["credentials"]) if "credentials" in values else None
+    return answers.once(lambda: _change(connection_id, values, proved))
 
 
 def _change(
-    connection_id: str, wanted: Mapping[str, Any], proved: ProvedPlatform | None
+    connection_id: str, values: Mapping[str, Any], proved: ProvedPlatform | None
 ) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     before = _lock(connection_id)
-    after = connect.change(before, wanted, proved=proved, now=now)
+    after = connect.change(before, values, proved=proved, now=now)
     record = _serialize(after)
     audit.record("platform.changed", after.id, before=_serialize(before), after=record, now=now)
     return 200, record
@@ -145,12 +147,12 @@ def _change(
 @blueprint.post("/api/v1/platforms/<connection_id>/check")
 @operation(_WRITE, one(_RECORD), refuses=("404 not_found", "503 platform_unreachable"))
 def check_platform_connection(connection_id: str) -> Mapping[str, object]:
-    """Ask the platform whether it still takes the credentials. 200 with the connection as it is now."""
+    """Check whether the platform still accepts the credentials. 200 with the current connection."""
     with db.unit_of_work(guards.organization_id()):
         connection = _lock(connection_id)
-    word = check.look(connection)
+    result = check.look(connection)
     with db.unit_of_work(guards.organization_id()):
-        after = check.note(connection, word, now=clock.now())
+        after = check.note(connection, result, now=clock.now())
     if after is None:
         raise not_found("platform", connection_id)
     return _serialize(after)
@@ -159,7 +161,7 @@ def check_platform_connection(connection_id: str) -> Mapping[str, object]:
 @blueprint.delete("/api/v1/platforms/<connection_id>")
 @operation(_WRITE, status=204, refuses=("404 not_found",))
 def disconnect_platform(connection_id: str) -> Response:
-    """Remove a connection with its credentials; look-ups that are pending there stop. 204."""
+    """Delete a connection with its credentials; pending look-ups at the platform stop. 204."""
     with db.unit_of_work(guards.organization_id()):
         before = _lock(connection_id)
         connections.stage_delete(before)
@@ -168,17 +170,19 @@ def disconnect_platform(connection_id: str) -> Response:
 
 
 def _lock(connection_id: str) -> PlatformConnection:
-    """Return a connection of the caller's organization, locked. Raises Refused 404 not_found."""
-    wanted = path.uuid(connection_id, "platform")
-    found = connections.lock(organization_id=guards.organization_id(), connection_id=wanted)
-    if found is None:
-        raise not_found("platform", wanted)
-    return found
+    """Lock and return a connection of the caller's organization. Raises Refused 404 not_found."""
+    id = path.uuid(connection_id, "platform")
+    connection = connections.lock(organization_id=guards.organization_id(), connection_id=id)
+    if connection is None:
+        raise not_found("platform", id)
+    return connection
 
 
 def _serialize(connection: PlatformConnection) -> Mapping[str, Any]:
-    shown = {name: getattr(connection, name) for name in _COPIED_FIELDS} | {"slug_field": connect.fields(connection)[0]}
-    record: Mapping[str, Any] = _RECORD.dump(shown)
+    values = {name: getattr(connection, name) for name in _COPIED_FIELDS} | {
+        "slug_field": connect.fields(connection)[0]
+    }
+    record: Mapping[str, Any] = _RECORD.dump(values)
     return record
 
 

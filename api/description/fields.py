@@ -122,8 +122,8 @@ class Describer:
         fields = {} if may_all_lack else schema.fields
         needed = [field.data_key or name for name, field in fields.items() if self._is_needed(field)]
         if not self._is_answer:
-            # A missing field has an error code of its own, and null has the same: the schema accepts null only to refuse
-            # it with that code.
+            # A missing field has an error code of its own, and null has the same: the schema accepts null only to
+            # refuse it with that code.
             for name, field in schema.fields.items():
                 key = field.data_key or name
                 if self._is_needed(field) and not field.required:

@@ -1,4 +1,4 @@
-"""Affiliate invites, as the brand sends and manages them.
+"""Affiliate invites, for the brand.
 
 Source: core spec, "Affiliate invites". Any fault in the body of an invite is `validation_failed` with the first field
 that has one.
@@ -40,7 +40,7 @@ from schemas.invite import (
 
 blueprint = Blueprint("invites", __name__)
 
-# A note of 10,000 letters of any script, escaped, beside fifty recipients.
+# A note of 10,000 characters of any script, escaped, and fifty recipients.
 _MAX_BODY_BYTES = 256 * KIB
 
 _INVITE = Guard(
@@ -90,49 +90,49 @@ _CREATE_REFUSALS = (
     ),
 )
 def create_invite() -> Response:
-    """Invite somebody by mail. 201 with the invite and its link, which is never shown again.
+    """Invite a person by email. 201 with the invite and its link, which is never shown again.
 
-    They become Approved when they accept, and wait for the brand with autoApprove false. A pending invite of the same
+    They become Approved when they accept, or wait for the brand with autoApprove false. A pending invite of the same
     email to the same program is revoked.
     """
-    wanted = _body()
-    return _run_once(lambda: _create(wanted))
+    values = _body()
+    return _run_once(lambda: _create(values))
 
 
-def _create(wanted: Mapping[str, Any]) -> answers.Answer:
+def _create(values: Mapping[str, Any]) -> answers.Answer:
     now, caller = clock.now(), guards.caller()
-    outcome = inviting.create(organization_id=caller.organization_id, wanted=wanted, inviter=_inviter(caller), now=now)
+    outcome = inviting.create(organization_id=caller.organization_id, wanted=values, inviter=_inviter(caller), now=now)
     _record_replaced(outcome, now)
-    (sent,) = outcome.sent
-    shown = invite_record(sent.invite, now=now)
-    audit.record("affiliate_invite.created", sent.invite.id, after=shown, now=now)
-    return 201, {"invite": shown, "acceptUrl": sent.accept_url}
+    (sent_invite,) = outcome.sent
+    record = invite_record(sent_invite.invite, now=now)
+    audit.record("affiliate_invite.created", sent_invite.invite.id, after=record, now=now)
+    return 201, {"invite": record, "acceptUrl": sent_invite.accept_url}
 
 
 @blueprint.post("/api/affiliate-invites/bulk")
 @operation(_INVITE_MANY, one(BulkAnswer()), status=201, takes=BulkInviteBody(), refuses=_CREATE_REFUSALS)
 def create_invites() -> Response:
-    """Invite up to 50 people by mail. 201 with the invites; a recipient whose slug is not free is invited without it.
+    """Invite up to 50 people by email. 201 with the invites; a recipient whose slug is taken is invited without it.
 
-    People who are named twice, or are in the program already, are skipped.
+    Duplicates and people who are in the program already are skipped.
     """
-    wanted = _body()
-    return _run_once(lambda: _create_many(wanted))
+    values = _body()
+    return _run_once(lambda: _create_many(values))
 
 
-def _create_many(wanted: Mapping[str, Any]) -> answers.Answer:
+def _create_many(values: Mapping[str, Any]) -> answers.Answer:
     now, caller = clock.now(), guards.caller()
     outcome = inviting.create_many(
-        organization_id=caller.organization_id, wanted=wanted, inviter=_inviter(caller), now=now
+        organization_id=caller.organization_id, wanted=values, inviter=_inviter(caller), now=now
     )
     _record_replaced(outcome, now)
-    shown = [invite_record(sent.invite, now=now) for sent in outcome.sent]
-    for sent, invite in zip(outcome.sent, shown, strict=True):
-        audit.record("affiliate_invite.created", sent.invite.id, after=invite, now=now)
+    records = [invite_record(row.invite, now=now) for row in outcome.sent]
+    for row, invite in zip(outcome.sent, records, strict=True):
+        audit.record("affiliate_invite.created", row.invite.id, after=invite, now=now)
     return 201, {
-        "created": len(shown),
+        "created": len(records),
         "skipped": outcome.skipped,
-        "invites": shown,
+        "invites": records,
         "slugConflicts": _CONFLICTS.dump(outcome.conflicts),
     }
 
@@ -140,19 +140,19 @@ def _create_many(wanted: Mapping[str, Any]) -> answers.Answer:
 @blueprint.get("/api/affiliate-invites")
 @operation(_READ, page(_RECORD), asks=InvitesQuery())
 def list_invites() -> Mapping[str, object]:
-    """List invites, newest first, of one program or in one state when asked."""
+    """List invites, newest first; filtered by program and state."""
     query, organization_id, now = body.query(), guards.organization_id(), clock.now()
-    asked = paging.wanted(query)
+    page_request = paging.wanted(query)
     with db.unit_of_work(organization_id):
         rows = invites.page(
             organization_id=organization_id,
             program_id=query["program_id"],
             state=query["state"],
             now=now,
-            after=asked.after,
-            limit=asked.limit,
+            after=page_request.after,
+            limit=page_request.limit,
         )
-    return paging.envelope(asked, rows, lambda shown: [invite_record(row, now=now) for row in shown])
+    return paging.envelope(page_request, rows, lambda rows: [invite_record(row, now=now) for row in rows])
 
 
 @blueprint.post("/api/affiliate-invites/<invite_id>/resend")
@@ -171,7 +171,7 @@ def list_invites() -> Mapping[str, object]:
     ),
 )
 def resend_invite(invite_id: str) -> Response:
-    """Send a pending or expired invite again, with a new link for 14 days. 200 with both; the old link is dead."""
+    """Resend a pending or expired invite with a new link for 14 days. 200 with both; the old link stops working."""
     return _run_once(lambda: _resend(invite_id))
 
 
@@ -179,16 +179,16 @@ def _resend(invite_id: str) -> answers.Answer:
     now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
     outcome = inviting.resend(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)
     _record_replaced(outcome, now)
-    (sent,) = outcome.sent
-    shown = invite_record(sent.invite, now=now)
-    audit.record("affiliate_invite.resent", wanted_id, after=shown, now=now)
-    return 200, {"invite": shown, "acceptUrl": sent.accept_url}
+    (sent_invite,) = outcome.sent
+    record = invite_record(sent_invite.invite, now=now)
+    audit.record("affiliate_invite.resent", wanted_id, after=record, now=now)
+    return 200, {"invite": record, "acceptUrl": sent_invite.accept_url}
 
 
 @blueprint.delete("/api/affiliate-invites/<invite_id>")
 @operation(_REVOKE, status=204, refuses=("404 not_found", "409 invite_not_pending"))
 def revoke_invite(invite_id: str) -> Response:
-    """Take a pending or expired invite back. 204; its link is dead."""
+    """Revoke a pending or expired invite. 204; its link stops working."""
     now, wanted_id = clock.now(), path.uuid(invite_id, "invite")
     with db.unit_of_work(guards.organization_id()):
         invite = inviting.revoke(organization_id=guards.organization_id(), invite_id=wanted_id, now=now)

@@ -1,4 +1,4 @@
-"""How much of everything waits for an operator."""
+"""Counts of everything that waits for an operator."""
 
 from collections.abc import Mapping
 
@@ -19,11 +19,11 @@ _RECORD = AttentionRecord()
 @blueprint.get("/api/operator/attention")
 @operation(READ, one(_RECORD))
 def summarize_attention() -> Mapping[str, object]:
-    """Count what waits for an operator: dead letters, runs, rails, money, rates, mail, connections, the clock.
+    """Count what waits for an operator: dead letters, runs, rails, ledger, rates, mail, connections, schedule.
 
     Budget: 3 round trips.
     """
     with db.any_org_work():
-        found = attention.any_org_waiting(now=clock.now())
-    shown: Mapping[str, object] = _RECORD.dump(found)
-    return shown
+        counts = attention.any_org_waiting(now=clock.now())
+    record: Mapping[str, object] = _RECORD.dump(counts)
+    return record

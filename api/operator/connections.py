@@ -1,4 +1,4 @@
-"""Connections of every organization to gateways and platforms, those in trouble first."""
+"""Connections of every organization to gateways and platforms, those with problems first."""
 
 from flask import Blueprint, Response, jsonify
 
@@ -21,7 +21,7 @@ _MAX_ROWS = 100
 @blueprint.get("/api/operator/connections")
 @operation(READ, array(_RECORD), asks=TroublesQuery())
 def list_troubled_connections() -> Response:
-    """List connections that are refused, or whose events wait: up to 100 of gateways, then up to 100 of platforms.
+    """List connections with refused credentials or waiting events: up to 100 of gateways, then up to 100 of platforms.
 
     Budget: 2 round trips.
     """
@@ -29,13 +29,13 @@ def list_troubled_connections() -> Response:
     with db.any_org_work():
         gateways = admin_queries.any_org_list_connections(only_troubled=only_troubled, limit=_MAX_ROWS)
         platforms = platforms_desk.any_org_connections(only_troubled=only_troubled, limit=_MAX_ROWS)
-    shown = [*map(_gateway_row, gateways), *map(_platform_row, platforms)]
-    return jsonify(_RECORD.dump(shown, many=True))
+    records = [*map(_gateway_row, gateways), *map(_platform_row, platforms)]
+    return jsonify(_RECORD.dump(records, many=True))
 
 
 def _gateway_row(row: ConnectionRow) -> dict[str, object]:
-    named = {name: getattr(row, name) for name in ("waiting", "parked", "failed")}
-    return _common_fields(row) | named | {"kind": "gateway", "name": row.gateway}
+    counts = {name: getattr(row, name) for name in ("waiting", "parked", "failed")}
+    return _common_fields(row) | counts | {"kind": "gateway", "name": row.gateway}
 
 
 def _platform_row(row: PlatformRow) -> dict[str, object]:

@@ -29,18 +29,18 @@ _DECISION_REFUSALS = ("404 not_found", "409 invalid_status_transition")
 @blueprint.get("/api/operator/disputes")
 @operation(READ, array(_DISPUTE))
 def list_disputes() -> Response:
-    """List up to 200 milestones that wait to be settled, those that wait longest first. Budget: 1 round trip."""
+    """List up to 200 milestones that wait for a settlement, longest waiting first. Budget: 1 round trip."""
     with db.any_org_work():
-        found = admin_queries.any_org_list_disputes(limit=_MAX_ROWS)
-    return jsonify(_DISPUTE.dump(found, many=True))
+        rows = admin_queries.any_org_list_disputes(limit=_MAX_ROWS)
+    return jsonify(_DISPUTE.dump(rows, many=True))
 
 
 @blueprint.get("/api/operator/deals/<deal_id>")
 @operation(READ, one(_WHOLE), refuses=("404 not_found",))
 def get_whole_deal(deal_id: str) -> Mapping[str, object]:
-    """Show a deal with its milestones and disputes, and what its funding source was asked and said.
+    """Show a deal with its milestones and disputes, and the requests to its funding source with their answers.
 
-    Budget: 5 round trips, however many there are.
+    Budget: 5 round trips, for any number of them.
     """
     wanted_id = path.uuid(deal_id, "deal")
     with db.any_org_work():
@@ -50,19 +50,20 @@ def get_whole_deal(deal_id: str) -> Mapping[str, object]:
 @blueprint.post(f"{_MILESTONE}/settle")
 @operation(DECIDE, one(_WHOLE), takes=SettlementBody(), refuses=("400 amount_out_of_range", *_DECISION_REFUSALS))
 def mark_milestone_settled(deal_id: str, seq: str) -> Response:
-    """Settle a dispute: a part of the milestone is paid to the affiliate, the rest goes back to the brand.
+    """Settle a dispute: a part of the milestone is paid to the affiliate, the rest is refunded to the brand.
 
-    It cannot be undone. 200 with the deal; both amounts leave as soon as they can. The brand's audit log keeps why.
+    It cannot be undone. 200 with the deal; both amounts are sent as soon as possible. The brand's audit log keeps the
+    reason.
     """
-    wanted_id, number, sent = path.uuid(deal_id, "deal"), path.number(seq, "milestone"), body.load()
+    wanted_id, number, settlement = path.uuid(deal_id, "deal"), path.number(seq, "milestone"), body.load()
 
     def settle() -> answers.Answer:
         now = clock.now()
         deal, settled = deal_desk.any_org_settle(
-            deal_id=wanted_id, seq=number, to_affiliate_cents=sent["to_affiliate_cents"], now=now
+            deal_id=wanted_id, seq=number, to_affiliate_cents=settlement["to_affiliate_cents"], now=now
         )
-        said = {**deal_desk.said_of(deal, settled), "why": sent["why"]}
-        audit.record("deal.settled", wanted_id, after=said, organization_id=deal.organization_id, now=now)
+        details = {**deal_desk.said_of(deal, settled), "why": settlement["why"]}
+        audit.record("deal.settled", wanted_id, after=details, organization_id=deal.organization_id, now=now)
         return 200, _serialize(wanted_id)
 
     answer = answers.once_for_operator(settle)
@@ -73,18 +74,19 @@ def mark_milestone_settled(deal_id: str, seq: str) -> Response:
 @blueprint.post(f"{_MILESTONE}/refund")
 @operation(DECIDE, one(_WHOLE), takes=WhyBody(), refuses=_DECISION_REFUSALS)
 def retry_milestone_refund(deal_id: str, seq: str) -> Response:
-    """Ask once more, under a new key, for what of a settled milestone goes back and its source refused. 200 with the
-    deal.
-    """
+    """Retry the refund of a settled milestone that its funding source refused, under a new key. 200 with the deal."""
     wanted_id, number, why = path.uuid(deal_id, "deal"), path.number(seq, "milestone"), body.load()["why"]
 
-    def ask() -> answers.Answer:
+    def retry() -> answers.Answer:
+        now = clock.now()
         deal = deal_desk.any_org_ask_back_again(deal_id=wanted_id, seq=number)
-        said = {"seq": number, "why": why}
-        audit.record("deal.refund_asked", wanted_id, after=said, organization_id=deal.organization_id, now=clock.now())
+        details = {"seq": number, "why": why}
+        audit.record(
+            "deal.refund_asked", wanted_id, after=details, organization_id=deal.organization_id, now=clock.now()
+        )
         return 200, _serialize(wanted_id)
 
-    answer = answers.once_for_operator(ask)
+    answer = answers.once_for_operator(retry)
     wake_relay()
     return answer
 
@@ -92,9 +94,9 @@ def retry_milestone_refund(deal_id: str, seq: str) -> Response:
 def _serialize(deal_id: UUID) -> Mapping[str, object]:
     whole = deal_desk.any_org_whole(deal_id)
     sides = {"organization": whole.sides.organization, "affiliate_email": whole.sides.affiliate}
-    # The payout that pays a milestone is the one of its payouts that was not let go of.
-    paying = {one.seq: one.id for one in whole.payouts if one.voided_at is None}
-    parts = [{**asdict(one), "payout_id": paying.get(one.seq)} for one in whole.milestones]
+    # A milestone is paid by its only payout that is not voided.
+    paying = {payout.seq: payout.id for payout in whole.payouts if payout.voided_at is None}
+    parts = [{**asdict(part), "payout_id": paying.get(part.seq)} for part in whole.milestones]
     lists = {"milestones": parts, "payouts": whole.payouts, "requests": whole.requests}
-    shown: Mapping[str, object] = _WHOLE.dump({**asdict(whole.deal), **sides, **lists})
-    return shown
+    record: Mapping[str, object] = _WHOLE.dump({**asdict(whole.deal), **sides, **lists})
+    return record

@@ -1,4 +1,4 @@
-"""Organizations as operators see them, and the settings that are the operator's alone."""
+"""Organizations for operators, and the settings that only operators change."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -25,21 +25,21 @@ _WHOLE = WholeTenantRecord()
 @blueprint.get("/api/operator/organizations")
 @operation(READ, page(_RECORD), asks=TenantsQuery())
 def list_tenants() -> Mapping[str, object]:
-    """List organizations, newest first: their plan and standing, and what decides how closely to look.
+    """List organizations, newest first: their plan, their status and the values that decide how closely to review them.
 
     Budget: 1 round trip.
     """
     query = body.query()
-    asked = paging.wanted(query)
+    page_request = paging.wanted(query)
     with db.any_org_work():
-        rows = tenants.any_org_page(q=query["q"], after=asked.after, limit=asked.limit)
-    return paging.envelope(asked, rows, lambda some: _RECORD.dump(some, many=True))
+        rows = tenants.any_org_page(q=query["q"], after=page_request.after, limit=page_request.limit)
+    return paging.envelope(page_request, rows, lambda rows: _RECORD.dump(rows, many=True))
 
 
 @blueprint.get("/api/operator/organizations/<organization_id>")
 @operation(READ, one(_WHOLE), refuses=("404 not_found",))
 def get_tenant(organization_id: str) -> Mapping[str, object]:
-    """Show an organization with every setting that is the operator's alone, and what it uses of its plan.
+    """Show an organization with every setting that only operators change, and its usage of the plan.
 
     Budget: 5 round trips.
     """
@@ -62,19 +62,19 @@ def get_tenant(organization_id: str) -> Mapping[str, object]:
     ),
 )
 def change_tenant(organization_id: str) -> Response:
-    """Change settings that are the operator's alone, all of them or none. Running processes see it within seconds."""
-    wanted_id, sent = path.uuid(organization_id, "organization"), body.load()
+    """Change settings that only operators change, all of them or none. Running processes apply them within seconds."""
+    wanted_id, values = path.uuid(organization_id, "organization"), body.load()
 
     def change() -> answers.Answer:
         now = clock.now()
         before = operator_settings.shown(_find(wanted_id))
-        tenancy.change(organization_id=wanted_id, assignments=sent["settings"], now=now)
+        tenancy.change(organization_id=wanted_id, assignments=values["settings"], now=now)
         after = _find(wanted_id)
         audit.record(
             "organization.changed",
             wanted_id,
-            before={name: before[name] for name in sent["settings"]},
-            after={**sent["settings"], "why": sent["why"]},
+            before={name: before[name] for name in values["settings"]},
+            after={**values["settings"], "why": values["why"]},
             organization_id=wanted_id,
             now=now,
         )
@@ -84,14 +84,14 @@ def change_tenant(organization_id: str) -> Response:
 
 
 def _find(organization_id: UUID) -> Organization:
-    found = organizations.find(organization_id)
-    if found is None:
+    organization = organizations.find(organization_id)
+    if organization is None:
         raise Refused(404, "not_found", f"There is no organization {organization_id}.")
-    return found
+    return organization
 
 
 def _serialize(organization: Organization) -> Mapping[str, object]:
-    shown: Mapping[str, object] = _WHOLE.dump(
+    record: Mapping[str, object] = _WHOLE.dump(
         {
             "id": organization.id,
             "name": organization.name,
@@ -101,4 +101,4 @@ def _serialize(organization: Organization) -> Mapping[str, object]:
             "limits": capacity.shares(organization, clock.now()),
         }
     )
-    return shown
+    return record

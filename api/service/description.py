@@ -1,6 +1,6 @@
-"""The interface describes itself: OpenAPI at /api/openapi.json, pages at /docs, a manifest at /llms/api.txt.
+"""The description of the interface: OpenAPI at /api/openapi.json, pages at /docs, a manifest at /llms/api.txt.
 
-All are made from the operations that the routes declare; nothing is written down twice.
+All are built from the operations that the routes declare.
 Source: core spec, section 9 (the manifest).
 """
 
@@ -27,7 +27,7 @@ from api.edge.operations import operation, text
 blueprint = Blueprint("description", __name__, template_folder="../templates")
 
 _OPEN = Guard(audience="public", bucket="anonymous", open_cors=True)
-# A page may hold what is for its reader alone: other sites' scripts do not read it.
+# The page may contain secrets of its reader: scripts of other sites must not read it.
 _PAGE = Guard(audience="public", bucket="anonymous")
 _CACHE = "public, max-age=300"
 _SCRIPT = files.files("api").joinpath("templates/docs.js").read_text("utf-8")
@@ -36,7 +36,7 @@ _PAGE_POLICY = (
     f"script-src 'sha256-{base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()}'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-# Which value of the demo stands where in a command.
+# The demo's value for each placeholder of a command.
 _DEMO_PLACEHOLDERS = {
     "$KEY": "apiKey",
     "$PROGRAM_ID": "programId",
@@ -50,7 +50,7 @@ _DEMO_PLACEHOLDERS = {
 
 @dataclass(frozen=True, slots=True)
 class _Description:
-    """Everything there is to say, made once: the document, its bytes, and what the page and the manifest show."""
+    """The description, built once: the document, its bytes, and the contents of the page and the manifest."""
 
     document: Mapping[str, Any]
     as_json: bytes
@@ -80,7 +80,7 @@ def read_docs() -> Response:
 @blueprint.get("/docs/errors")
 @operation(_PAGE, text("text/html"))
 def read_error_codes() -> Response:
-    """Every error code with its status and what it means."""
+    """Every error code with its status and its meaning."""
     return _page_response(_render_errors(_application()))
 
 
@@ -111,21 +111,21 @@ def _render_manifest(app: Flask) -> str:
     return _render("api.txt", _build_description(app))
 
 
-def _render(template: str, whole: _Description, demo: Mapping[str, str] | None = None) -> str:
+def _render(template: str, description: _Description, demo: Mapping[str, str] | None = None) -> str:
     return render_template(
         template,
-        about=whole.document["info"],
-        base_url=whole.document["servers"][0]["url"],
-        sections=whole.sections,
-        events=page.list_events(whole.document),
-        codes=whole.codes,
-        chapters=whole.chapters,
+        about=description.document["info"],
+        base_url=description.document["servers"][0]["url"],
+        sections=description.sections,
+        events=page.list_events(description.document),
+        codes=description.codes,
+        chapters=description.chapters,
         html=guide.render_html,
         inline=guide.render_inline,
         pretty=_indented_json,
         demo=demo,
         command=functools.partial(_fill_demo_values, demo=demo or {}),
-        script=Markup(_SCRIPT),  # noqa: S704  # our own
+        script=Markup(_SCRIPT),  # noqa: S704  # our own script
     )
 
 
@@ -134,16 +134,16 @@ def _build_description(app: Flask) -> _Description:
     all_routes = (_route(app, rule) for rule in app.url_map.iter_rules())
     routes = sorted((route for route in all_routes if route.operation.is_described), key=_reading_order)
     chosen = settings.current()
-    made = openapi.build_document(routes, openapi.ServicePlace(chosen.web.url, chosen.web.limits_per_min))
-    sections = page.list_sections(made)
+    document = openapi.build_document(routes, openapi.ServicePlace(chosen.web.url, chosen.web.limits_per_min))
+    sections = page.list_sections(document)
     codes = error_codes.list_codes([entry for section in sections for entry in section.entries])
-    return _Description(made, orjson.dumps(made), sections, codes, guide.render_chapters(routes))
+    return _Description(document, orjson.dumps(document), sections, codes, guide.render_chapters(routes))
 
 
 def _reading_order(route: openapi.Route) -> tuple[int, str]:
     blueprints = [name for resource in resources.ALL for name in resource.blueprints]
-    known = route.blueprint in blueprints
-    return blueprints.index(route.blueprint) if known else len(blueprints), route.rule
+    is_listed = route.blueprint in blueprints
+    return blueprints.index(route.blueprint) if is_listed else len(blueprints), route.rule
 
 
 def _route(app: Flask, rule: Rule) -> openapi.Route:
@@ -159,13 +159,13 @@ def _route(app: Flask, rule: Rule) -> openapi.Route:
 
 
 def _application() -> Flask:
-    found: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # the proxy itself cannot be a key
-    return found
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # the proxy itself cannot be a key
+    return app
 
 
 def _fill_demo_values(command: str, demo: Mapping[str, str]) -> str:
-    for place, name in _DEMO_PLACEHOLDERS.items():
-        command = command.replace(place, demo.get(name, place))
+    for placeholder, name in _DEMO_PLACEHOLDERS.items():
+        command = command.replace(placeholder, demo.get(name, placeholder))
     return command
 
 

@@ -1,4 +1,4 @@
-"""The creator network: an operator looks at what is advertised, and lets affiliates find it or not.
+"""The creator network: an operator reviews programs before affiliates can find them.
 
 Source: core spec, "Program fields accepted on create or update", rule 5.
 """
@@ -36,21 +36,21 @@ _DECISION_REFUSALS = ("404 not_found", "409 invalid_status_transition", "409 net
 @blueprint.get("/api/operator/network")
 @operation(READ, page(ReviewedProgramRecord()), asks=NetworkReviewsQuery())
 def list_network_reviews() -> Mapping[str, Any]:
-    """List programs whose brands listed them in the network, those that wait longest first; by default those that wait.
+    """List programs that their brands submitted to the network, longest waiting first; by default the waiting ones.
 
     A description is cut after 500 characters. Budget: 1 round trip.
     """
     query = body.query()
-    asked = paging.wanted(query, order=query["status"])
+    page_request = paging.wanted(query, order=query["status"])
     with db.any_org_work():
-        rows = networking.any_org_queue(status=query["status"], after=asked.after, limit=asked.limit)
-    return paging.envelope(asked, rows, listing_records, moment="asked_at")
+        rows = networking.any_org_queue(status=query["status"], after=page_request.after, limit=page_request.limit)
+    return paging.envelope(page_request, rows, listing_records, moment="asked_at")
 
 
 @blueprint.get(_REVIEW)
 @operation(READ, one(ReviewedProgramRecord()), refuses=("404 not_found",))
 def get_network_review(program_id: str) -> Mapping[str, Any]:
-    """Show one program that its brand listed, with all that it advertises. Budget: 1 round trip."""
+    """Show one submitted program with all its public texts. Budget: 1 round trip."""
     wanted_id = path.uuid(program_id, "program")
     with db.any_org_work():
         return _serialize(wanted_id)
@@ -59,14 +59,14 @@ def get_network_review(program_id: str) -> Mapping[str, Any]:
 @blueprint.post(f"{_REVIEW}/approve")
 @operation(WRITE, one(ReviewedProgramRecord()), takes=ApprovalBody(), refuses=_DECISION_REFUSALS)
 def approve_network_program(program_id: str) -> Response:
-    """Let affiliates find a program that waits for its review. 200 with it; its Owners get a letter."""
+    """Approve a program that waits for its review. 200 with it; its Owners get an email."""
     return _decide(program_id, "program.network_approved", networking.approve)
 
 
 @blueprint.post(f"{_REVIEW}/reject")
 @operation(WRITE, one(ReviewedProgramRecord()), takes=TurningDownBody(), refuses=_DECISION_REFUSALS)
 def reject_network_program(program_id: str) -> Response:
-    """Turn down a program that waits for its review, which makes it Private. 200 with it; its Owners get a letter."""
+    """Reject a program that waits for its review, which makes it Private. 200 with it; its Owners get an email."""
     return _decide(program_id, "program.network_rejected", networking.reject)
 
 
@@ -75,26 +75,26 @@ def reject_network_program(program_id: str) -> Response:
     WRITE, one(ReviewedProgramRecord()), takes=WhyBody(), refuses=("404 not_found", "409 invalid_status_transition")
 )
 def revoke_network_program(program_id: str) -> Response:
-    """Take a program that was approved out of the network, which makes it Private and Rejected.
+    """Remove an approved program from the network, which makes it Private and Rejected.
 
-    200 with it; its Owners get a letter.
+    200 with it; its Owners get an email.
     """
     return _decide(program_id, "program.network_revoked", networking.revoke)
 
 
 def _decide(program_id: str, action: str, act: Callable[..., Program]) -> Response:
-    wanted_id, sent = path.uuid(program_id, "program"), body.load()
+    wanted_id, values = path.uuid(program_id, "program"), body.load()
 
     def decide() -> answers.Answer:
         now = clock.now()
         before = supervision.any_org_lock(wanted_id)
-        after = act(program=before, by=guards.operator().name, now=now, **sent)
-        said = {
+        after = act(program=before, by=guards.operator().name, now=now, **values)
+        details = {
             "networkVisibility": after.network_visibility,
             "networkReview": after.network_review,
-            "why": sent["why"],
+            "why": values["why"],
         }
-        audit.record(action, wanted_id, after=said, organization_id=after.organization_id, now=now)
+        audit.record(action, wanted_id, after=details, organization_id=after.organization_id, now=now)
         return 200, _serialize(wanted_id)
 
     answer = answers.once_for_operator(decide)
