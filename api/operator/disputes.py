@@ -81,9 +81,7 @@ def retry_milestone_refund(deal_id: str, seq: str) -> Response:
         now = clock.now()
         deal = deal_desk.any_org_ask_back_again(deal_id=wanted_id, seq=number)
         details = {"seq": number, "why": why}
-        audit.record(
-            "deal.refund_asked", wanted_id, after=details, organization_id=deal.organization_id, now=clock.now()
-        )
+        audit.record("deal.refund_asked", wanted_id, after=details, organization_id=deal.organization_id, now=now)
         return 200, _serialize(wanted_id)
 
     answer = answers.once_for_operator(retry)

@@ -1,6 +1,6 @@
-"""The audit log, for the brand's owner: pages, or the whole of it as CSV.
+"""The audit log, for the brand's owner: in pages, or all of it as CSV.
 
-An integration sees what was done and not by whom, nor from where.
+An integration sees the changes, but neither the person nor the address.
 Source: core spec, "Audit log".
 """
 
@@ -41,7 +41,7 @@ _PAGE = AuditPage()
 _MAX_PER_PAGE = 100
 _MAX_CSV_ROWS = 50_000
 _CSV_PIECE_ROWS = 500
-# The heading of each column and the field that it shows.
+# The heading and the field of each column.
 _COLUMNS = {
     "id": "id",
     "action": "action",
@@ -66,7 +66,7 @@ _OWNER_COLUMNS = {**_COLUMNS, "actor_user_id": "actorUserId", "ip": "ip", "user_
     writes=True,
 )
 def list_audit_log() -> Response | Mapping[str, object]:
-    """List what was done, newest first. With `format=csv` or `Accept: text/csv` all of it, up to 50,000 rows."""
+    """List changes, newest first. With `format=csv` or `Accept: text/csv` all of it, up to 50,000 rows."""
     query = body.query()
     filters = _filters(query)
     if _wants_csv(query):
@@ -79,11 +79,11 @@ def list_audit_log() -> Response | Mapping[str, object]:
         rows = (
             audit_log.page(organization_id=organization_id, filters=filters, skip=skip, limit=size) if is_within else []
         )
-    total = max(total, skip + len(rows)) if rows else total  # somebody may have done something since they were counted
-    shown: Mapping[str, object] = _PAGE.dump(
+    total = max(total, skip + len(rows)) if rows else total  # entries may have been added since the count
+    record: Mapping[str, object] = _PAGE.dump(
         {"page": query["page"], "page_size": size, "total": total, "items": _redact(rows)}
     )
-    return shown
+    return record
 
 
 def _filters(query: Mapping[str, Any]) -> AuditFilters:
@@ -95,14 +95,14 @@ def _filters(query: Mapping[str, Any]) -> AuditFilters:
     return dataclasses.replace(shared, actor_user_id=_user_id(query["actor_user_id"]), ips=_ips(query["ip"]))
 
 
-def _ips(sent: str | None) -> tuple[str, ...] | None:
+def _ips(ip: str | None) -> tuple[str, ...] | None:
     # An old entry has the address as its keyed hash.
-    return None if sent is None else (sent, *visitors.ever_forgotten(sent))
+    return None if ip is None else (ip, *visitors.ever_forgotten(ip))
 
 
-def _user_id(sent: str | None) -> UUID | None:
+def _user_id(text: str | None) -> UUID | None:
     try:
-        return UUID(sent) if sent is not None else None
+        return UUID(text) if text is not None else None
     except ValueError as error:
         raise ValidationError({"actorUserId": ["Not a valid UUID."]}) from error
 
@@ -120,12 +120,12 @@ def _redact(rows: Sequence[AuditEntry]) -> Sequence[AuditEntry]:
 
 
 def _remove_place(entry: AuditEntry) -> AuditEntry:
-    # From where operators work is none of a brand's business; by which address they are known is.
+    # A brand sees the email of an operator, but not their IP address.
     return dataclasses.replace(entry, ip=None, user_agent=None)
 
 
 def _remove_person(entry: AuditEntry) -> AuditEntry:
-    # A member's label is their email, and an operator's may be; a key's and a command's name nobody.
+    # The label of a member is their email, that of an operator may be; those of keys and commands name no person.
     label = entry.actor_label if entry.actor_type == "api_key" or "@" not in (entry.actor_label or "@") else None
     return dataclasses.replace(_remove_place(entry), actor_user_id=None, actor_label=label)
 
@@ -148,7 +148,7 @@ def _csv(
     left = _MAX_CSV_ROWS
 
     def next_rows() -> list[AuditEntry]:
-        # A transaction for each piece: a reader who takes an hour holds none open, and memory holds one piece.
+        # One transaction per piece: a reader who takes an hour keeps none open, and memory holds one piece.
         with db.unit_of_work(organization_id):
             return audit_log.after(
                 organization_id=organization_id, filters=filters, position=position, limit=min(left, _CSV_PIECE_ROWS)
@@ -158,8 +158,8 @@ def _csv(
         rows = reader.read(next_rows)
         if not rows:
             return
-        shown = _RECORD.dump(rows, many=True)
-        yield _csv_lines([[_cell(row[field]) for field in columns.values()] for row in shown])
+        records = _RECORD.dump(rows, many=True)
+        yield _csv_lines([[_cell(row[field]) for field in columns.values()] for row in records])
         position, left = (rows[-1].created_at, rows[-1].id), left - len(rows)
 
 

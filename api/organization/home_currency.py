@@ -1,4 +1,4 @@
-"""The currency that an organization thinks in.
+"""The home currency of an organization: the currency of its totals.
 
 Source: core spec, "Settings, organization and billing" and "Home currency".
 """
@@ -34,10 +34,10 @@ _CHANGE = HomeCurrencyChange()
 @blueprint.get("/api/v1/settings/home-currency")
 @operation(_READ, one(_RECORD))
 def get_home_currency() -> Mapping[str, object]:
-    """Show the home currency, what it may become, and whether the caller may change it."""
+    """Show the home currency, the supported ones, and whether the caller may change it."""
     with db.unit_of_work(guards.organization_id()):
         organization = _require(organizations.find(guards.organization_id()))
-    shown: Mapping[str, object] = _RECORD.dump(
+    record: Mapping[str, object] = _RECORD.dump(
         {
             "home_currency": organization.home_currency,
             "changed_at": organization.home_currency_changed_at,
@@ -45,13 +45,13 @@ def get_home_currency() -> Mapping[str, object]:
             "can_change": _may_change(),
         }
     )
-    return shown
+    return record
 
 
 @blueprint.put("/api/v1/settings/home-currency")
 @operation(_WRITE, one(_CHANGE), takes=HomeCurrencyBody(), refuses=("400 unsupported_currency",))
 def put_home_currency() -> Response:
-    """Set the home currency. 200, also when it was that already. Conversions keep the currency they came in."""
+    """Set the home currency. 200, also if it does not change. Conversions keep their own currency."""
     code = body.load()["home_currency"]
     return answers.once(lambda: _change(code))
 

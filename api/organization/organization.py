@@ -66,28 +66,28 @@ def get_organization() -> Mapping[str, object]:
 )
 def change_organization() -> Response:
     """Change the profile. 200 with it."""
-    wanted = body.load()
-    answer = answers.once(lambda: _change(wanted))
-    if "timezone" in wanted:  # pages show times in it
+    values = body.load()
+    answer = answers.once(lambda: _change(values))
+    if "timezone" in values:  # pages show times in this time zone
         callers.forget_cached()
     return answer
 
 
-def _change(wanted: Mapping[str, Any]) -> _Answer:
+def _change(values: Mapping[str, Any]) -> _Answer:
     before = _lock()
-    _check_may_change_payouts(before, wanted)
-    return 200, _audit("org.profile_changed", before, profile.change(before, wanted, now=clock.now()))
+    _check_may_change_payouts(before, values)
+    return 200, _audit("org.profile_changed", before, profile.change(before, values, now=clock.now()))
 
 
-def _check_may_change_payouts(organization: Organization, wanted: Mapping[str, Any]) -> None:
-    """Let nobody but a person who has just logged in decide that money leaves by itself, or when."""
-    is_about_money = "automatic_payout_enabled" in wanted or (
-        "automatic_payout_cadence" in wanted and organization.automatic_payout_enabled
+def _check_may_change_payouts(organization: Organization, values: Mapping[str, Any]) -> None:
+    """Raise Refused unless a person who has just logged in changes automatic payouts."""
+    is_about_money = "automatic_payout_enabled" in values or (
+        "automatic_payout_cadence" in values and organization.automatic_payout_enabled
     )
     if not is_about_money:
         return
     if not guards.caller().is_interactive:
-        message = "Only a person who logged in to the dashboard decides about automatic payouts."
+        message = "Only a person who is logged in to the dashboard can change automatic payouts."
         raise Refused(403, "interactive_session_required", message, field="automaticPayoutEnabled")
     guards.check_fresh_login(guards.caller().signed_in_at, within_s=guards.FRESH_S)
 
@@ -115,8 +115,8 @@ def put_logo() -> Response:
 def _image_from_request() -> tuple[bytes, str | None]:
     if request.mimetype != "application/json":
         return request.get_data(cache=True), request.mimetype
-    sent = body.load()
-    return sent["content"], sent["content_type"]
+    upload = body.load()
+    return upload["content"], upload["content_type"]
 
 
 def _store_image(kind: str, content: bytes, content_type: str) -> _Answer:
@@ -128,7 +128,7 @@ def _store_image(kind: str, content: bytes, content_type: str) -> _Answer:
 @blueprint.delete("/api/organizations/me/logo")
 @operation(_WRITE, status=204, asks=ImageQuery(), refuses=("404 not_found",))
 def delete_logo() -> Response:
-    """Take the logo, or with `kind=favicon` the favicon, away. 204."""
+    """Delete the logo, or with `kind=favicon` the favicon. 204."""
     kind = body.query()["kind"]
     with db.unit_of_work(guards.organization_id()):
         before = _lock()
@@ -140,18 +140,18 @@ def delete_logo() -> Response:
 
 
 def _audit(action: str, before: Organization, after: Organization) -> Mapping[str, object]:
-    """Record what of the profile changed, and return all of it as it is now."""
-    was, is_now = _serialize(before), _serialize(after)
-    changed = [name for name in is_now if is_now[name] != was[name]]
+    """Audit the changed fields of the profile, and return the current profile."""
+    old, new = _serialize(before), _serialize(after)
+    changed = [name for name in new if new[name] != old[name]]
     if changed:
         audit.record(
             action,
             after.id,
-            before={name: was[name] for name in changed},
-            after={name: is_now[name] for name in changed},
+            before={name: old[name] for name in changed},
+            after={name: new[name] for name in changed},
             now=clock.now(),
         )
-    return is_now
+    return new
 
 
 def _lock() -> Organization:
@@ -166,7 +166,7 @@ def _require(organization: Organization | None) -> Organization:
 
 def _serialize(organization: Organization) -> Mapping[str, object]:
     params = attribution_params.Params(organization.attribution_params)
-    shown: Mapping[str, object] = _RECORD.dump(
+    record: Mapping[str, object] = _RECORD.dump(
         {
             **asdict(organization),
             "subdomain_changes_max": profile.SUBDOMAIN_CHANGES_MAX,
@@ -179,4 +179,4 @@ def _serialize(organization: Organization) -> Mapping[str, object]:
             "max_attribution_params_chars": attribution_params.MAX_TOTAL_CHARS,
         }
     )
-    return shown
+    return record

@@ -1,4 +1,4 @@
-"""The domain that the script for a brand's pages comes from: what proves it, and how that stands.
+"""The domain that serves the script for a brand's pages: its DNS proof and status.
 
 Source: tracking spec, "Install snippet" (scriptHost, usingTrackingDomain).
 """
@@ -34,21 +34,21 @@ _DOMAIN = "/api/v1/settings/tracking-domain"
 @blueprint.get(_DOMAIN)
 @operation(_READ, one(_RECORD), refuses=("404 not_found",))
 def get_tracking_domain() -> Mapping[str, object]:
-    """Show what proves the tracking domain, and what was found at the last look. Budget: 1 statement."""
+    """Show the DNS records that prove the tracking domain, and the result of the last check. Budget: 1 statement."""
     with db.unit_of_work(guards.organization_id()):
-        held = holding.show(organization_id=guards.organization_id(), program_id=None)
-    shown: Mapping[str, object] = _RECORD.dump(held)
-    return shown
+        domain = holding.show(organization_id=guards.organization_id(), program_id=None)
+    record: Mapping[str, object] = _RECORD.dump(domain)
+    return record
 
 
 @blueprint.patch(_DOMAIN)
 @operation(_WRITE, one(_RECORD), takes=TrackingDomainBody(), refuses=("404 not_found",))
 def change_tracking_domain() -> Response:
-    """Set the tracking domain, or none; another one is to be proved anew. 200 with how it stands."""
+    """Set or remove the tracking domain; a new one must be verified. 200 with its status."""
     name = body.load()["tracking_domain"]
-    said = naming.why_not(name) if name else None
-    if said:
-        raise ValidationError({"trackingDomain": [said]})
+    error = naming.why_not(name) if name else None
+    if error:
+        raise ValidationError({"trackingDomain": [error]})
     return answers.once(lambda: _change(name))
 
 
@@ -84,22 +84,22 @@ def _change(name: str | None) -> answers.Answer:
     ),
 )
 def check_tracking_domain() -> Response:
-    """Look the tracking domain up in DNS, and verify it if a record proves it. 200 with how it stands.
+    """Look the tracking domain up in DNS, and verify it if a record proves it. 200 with its status.
 
-    A domain that was verified before keeps its proof, whatever is found, until it was missing for three days.
+    A verified domain stays verified until its record was missing for three days.
     """
     with db.unit_of_work(guards.organization_id()):
-        held = holding.prepare(organization_id=guards.organization_id(), program_id=None)
+        domain = holding.prepare(organization_id=guards.organization_id(), program_id=None)
     repeated = answers.repeated()
     if repeated is not None:
         return repeated
-    reading = holding.look(held)
-    return answers.once(lambda: _record_check(held, reading))
+    reading = holding.look(domain)
+    return answers.once(lambda: _record_check(domain, reading))
 
 
-def _record_check(held: HeldHost, reading: DnsReading) -> answers.Answer:
+def _record_check(domain: HeldHost, reading: DnsReading) -> answers.Answer:
     now = clock.now()
-    noted = holding.note(held, reading, now=now, is_asked=True)
-    if noted.action is not None:
-        audit.record(noted.action, held.holder.organization_id, after=noted.told, now=now)
-    return 200, _RECORD.dump(noted.held)
+    outcome = holding.note(domain, reading, now=now, is_asked=True)
+    if outcome.action is not None:
+        audit.record(outcome.action, domain.holder.organization_id, after=outcome.told, now=now)
+    return 200, _RECORD.dump(outcome.held)

@@ -1,4 +1,4 @@
-"""What an Owner decides about one payout: retry it, void it, say that it was paid by hand.
+"""An Owner's decisions about one payout: retry it, void it, mark it as paid by hand.
 
 Source: core spec, "Payouts" (retry, the interactive session rule) and section 3 (Payout).
 """
@@ -29,7 +29,7 @@ blueprint = Blueprint("payout_decisions", __name__)
 
 _DECIDE = Guard(audience="dashboard", scope="read_write", role=Role.Owner, needs_login=True, fresh_s=FRESH_S)
 _RECORD = PayoutRecord()
-# Whom it is for is known by their id, wherever the log goes.
+# The audit log identifies the affiliate by id only.
 _AUDITED = PayoutRecord(exclude=("line_items", "affiliate_name", "affiliate_email"))
 
 _DECISION_REFUSALS = ("404 not_found", "409 invalid_status_transition", "409 payout_voided")
@@ -52,7 +52,7 @@ _DECISION_REFUSALS = ("404 not_found", "409 invalid_status_transition", "409 pay
     ),
 )
 def retry_payout(payout_id: str) -> Response:
-    """Send a Failed payout again, to where its affiliate wants to be paid now. 200 with it, Pending."""
+    """Send a Failed payout again, to its affiliate's current payout account. 200 with it, Pending."""
     wanted_id = _check_exists(payout_id)
     body.load_optional()
     answer = answers.once(lambda: _decide(wanted_id, "payout.retry", decisions.retry))
@@ -63,7 +63,7 @@ def retry_payout(payout_id: str) -> Response:
 @blueprint.post("/api/v1/payouts/<payout_id>/void")
 @operation(_DECIDE, one(_RECORD), takes=Nothing(), refuses=(*_DECISION_REFUSALS, "409 rail_says_paid"))
 def void_payout(payout_id: str) -> Response:
-    """Give up a Failed payout, or one listed to be paid by hand: what it was to pay is due again. 200 with it."""
+    """Void a Failed payout, or one listed to be paid by hand: its amount is due again. 200 with it."""
     wanted_id = _check_exists(payout_id)
     body.load_optional()
     answer = answers.once(lambda: _decide(wanted_id, "payout.void", decisions.void))
@@ -79,7 +79,7 @@ def void_payout(payout_id: str) -> Response:
     refuses=(*_DECISION_REFUSALS, "409 review_pending", "409 review_rejected", "409 nothing_left_to_pay"),
 )
 def mark_payout_paid(payout_id: str) -> Response:
-    """Say that the brand itself paid a Pending or Failed payout, and what that payment is called. 200 with it."""
+    """Mark a Pending or Failed payout as paid by the brand itself, with the id of that payment. 200 with it."""
     wanted_id = _check_exists(payout_id)
     reference = body.load()["external_transaction_id"].strip()
 
@@ -92,6 +92,7 @@ def mark_payout_paid(payout_id: str) -> Response:
 
 
 def _check_exists(payout_id: str) -> UUID:
+    """Return the id of a payout of the caller's organization. Raises Refused 404 not_found."""
     wanted_id = path.uuid(payout_id, "payout")
     with db.unit_of_work(guards.organization_id()):
         if payouts.find(organization_id=guards.organization_id(), payout_id=wanted_id) is None:
@@ -106,8 +107,8 @@ def _decide(payout_id: UUID, action: str, decide: Callable[..., None]) -> tuple[
     decide(locked, now=now)
     decided = _read(payout_id)
     audit.record(action, payout_id, before=before, after=_AUDITED.dump(decided), now=now)
-    shown: Mapping[str, object] = _RECORD.dump(decided)
-    return 200, shown
+    record: Mapping[str, object] = _RECORD.dump(decided)
+    return 200, record
 
 
 def _read(payout_id: UUID) -> object:

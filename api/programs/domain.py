@@ -1,4 +1,4 @@
-"""A program's custom domain: what proves it, and how that stands.
+"""A program's custom domain: its DNS proof and status.
 
 Source: core spec, "Program" (customDomain, customDomainVerified); tracking spec, "Public storefront".
 """
@@ -31,12 +31,12 @@ _DOMAIN = "/api/v1/programs/<program_id>/domain"
 @blueprint.get(_DOMAIN)
 @operation(_READ, one(_RECORD), refuses=("404 not_found",))
 def get_program_domain(program_id: str) -> Mapping[str, object]:
-    """Show what proves a program's custom domain, and what was found at the last look. Budget: 1 statement."""
+    """Show the DNS records that prove a program's custom domain, and the last check's result. Budget: 1 statement."""
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        held = holding.show(organization_id=guards.organization_id(), program_id=wanted_id)
-    shown: Mapping[str, object] = _RECORD.dump(held)
-    return shown
+        domain = holding.show(organization_id=guards.organization_id(), program_id=wanted_id)
+    record: Mapping[str, object] = _RECORD.dump(domain)
+    return record
 
 
 @blueprint.post(f"{_DOMAIN}/check")
@@ -53,23 +53,23 @@ def get_program_domain(program_id: str) -> Mapping[str, object]:
     ),
 )
 def check_program_domain(program_id: str) -> Response:
-    """Look a program's custom domain up in DNS, and verify it if a record proves it. 200 with how it stands.
+    """Look a program's custom domain up in DNS, and verify it if a record proves it. 200 with its status.
 
-    A domain that was verified before keeps its proof, whatever is found, until it was missing for three days.
+    A verified domain stays verified until its record was missing for three days.
     """
     wanted_id = path.uuid(program_id, "program")
     with db.unit_of_work(guards.organization_id()):
-        held = holding.prepare(organization_id=guards.organization_id(), program_id=wanted_id)
+        domain = holding.prepare(organization_id=guards.organization_id(), program_id=wanted_id)
     repeated = answers.repeated()
     if repeated is not None:
         return repeated
-    reading = holding.look(held)
-    return answers.once(lambda: _record_check(wanted_id, held, reading))
+    reading = holding.look(domain)
+    return answers.once(lambda: _record_check(wanted_id, domain, reading))
 
 
-def _record_check(program_id: UUID, held: HeldHost, reading: DnsReading) -> answers.Answer:
+def _record_check(program_id: UUID, domain: HeldHost, reading: DnsReading) -> answers.Answer:
     now = clock.now()
-    noted = holding.note(held, reading, now=now, is_asked=True)
-    if noted.action is not None:
-        audit.record(noted.action, program_id, after=noted.told, now=now)
-    return 200, _RECORD.dump(noted.held)
+    outcome = holding.note(domain, reading, now=now, is_asked=True)
+    if outcome.action is not None:
+        audit.record(outcome.action, program_id, after=outcome.told, now=now)
+    return 200, _RECORD.dump(outcome.held)

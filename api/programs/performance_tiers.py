@@ -1,6 +1,6 @@
 """Performance tiers of a program, read and set as a whole.
 
-Source: tracking spec, "Server-to-server sale body" (a tier's rate stands between a group's and the program's).
+Source: tracking spec, "Server-to-server sale body" (a tier's rate ranks between a group's and the program's).
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,19 +54,19 @@ def list_performance_tiers(program_id: str) -> list[Any]:
     ),
 )
 def put_performance_tiers(program_id: str) -> Response:
-    """Set a program's tiers as a whole, ascending; a bare array does too. 200 with them."""
+    """Set a program's tiers as a whole, ascending; a bare array is accepted too. 200 with them."""
     wanted_id = path.uuid(program_id, "program")
-    with db.unit_of_work(guards.organization_id()):  # a program that is not there comes before a body that is wrong
+    with db.unit_of_work(guards.organization_id()):  # a missing program is reported before an invalid body
         lifecycle.find(organization_id=guards.organization_id(), program_id=wanted_id)
-    wanted = body.load_list("tiers")
-    return answers.once(lambda: _set(wanted_id, wanted))
+    tiers = body.load_list("tiers")
+    return answers.once(lambda: _set(wanted_id, tiers))
 
 
-def _set(program_id: UUID, wanted: Sequence[Mapping[str, Any]]) -> tuple[int, Sequence[object]]:
+def _set(program_id: UUID, tiers: Sequence[Mapping[str, Any]]) -> tuple[int, Sequence[object]]:
     now = clock.now()
     program = lifecycle.lock_living(organization_id=guards.organization_id(), program_id=program_id)
     before = _list_tiers(program_id)
-    after = [_RECORD.dump(tier) for tier in tiering.replace(program=program, wanted=wanted)]
+    after = [_RECORD.dump(tier) for tier in tiering.replace(program=program, wanted=tiers)]
     if after != before:
         action = "program.performance_tiers_changed"
         audit.record(action, program_id, before={"tiers": before}, after={"tiers": after}, now=now)

@@ -1,4 +1,4 @@
-"""Whether recruiting pays in a program, and what.
+"""The commission for recruiting affiliates in a program.
 
 Source: tracking spec, "Sub-affiliate recruiting".
 """
@@ -32,7 +32,7 @@ _CONFIG = sub_affiliate.SubAffiliateConfig()
 @blueprint.get("/api/v1/programs/<program_id>/sub-affiliate-config")
 @operation(_READ_CONFIG, one(_CONFIG), refuses=("404",))
 def get_sub_affiliate_config(program_id: str) -> Mapping[str, object]:
-    """Show whether recruiting pays in a program, and what."""
+    """Show whether a program pays for recruiting, and at which percent."""
     with db.unit_of_work(guards.organization_id()):
         program = programs.find(organization_id=guards.organization_id(), program_id=_program_id(program_id))
     return _serialize_config(program)
@@ -41,7 +41,7 @@ def get_sub_affiliate_config(program_id: str) -> Mapping[str, object]:
 @blueprint.put("/api/v1/programs/<program_id>/sub-affiliate-config")
 @operation(_WRITE_CONFIG, one(_CONFIG), takes=_CONFIG, refuses=("400 body_required", "400 unsupported_value", "404"))
 def put_sub_affiliate_config(program_id: str) -> Response:
-    """Set both. 200 with them."""
+    """Set whether a program pays for recruiting, and at which percent. 200 with both."""
     wanted_id = _program_id(program_id)
     return answers.once(lambda: _set_config(wanted_id))
 
@@ -51,8 +51,8 @@ def _set_config(program_id: UUID) -> tuple[int, Mapping[str, object]]:
     before = programs.lock(organization_id=guards.organization_id(), program_id=program_id)
     if before is None:
         raise Refused(404)
-    wanted = sub_affiliate.load(body.json_object())
-    after = _serialize_config(lifecycle.set_sub_affiliate_config(program=before, changes=wanted, now=now))
+    changes = sub_affiliate.load(body.json_object())
+    after = _serialize_config(lifecycle.set_sub_affiliate_config(program=before, changes=changes, now=now))
     audit.record(
         "program.sub_affiliate_config_changed", program_id, before=_serialize_config(before), after=after, now=now
     )
@@ -69,5 +69,5 @@ def _program_id(program_id: str) -> UUID:
 def _serialize_config(program: programs.Program | None) -> Mapping[str, object]:
     if program is None:
         raise Refused(404)
-    shown: Mapping[str, object] = _CONFIG.dump(program)
-    return shown
+    record: Mapping[str, object] = _CONFIG.dump(program)
+    return record

@@ -171,10 +171,10 @@ def _test(endpoint_id: str) -> _Answer:
     now, endpoint = clock.now(), find_endpoint(endpoint_id)
     values = body.load_optional()
     type = values["type"]
-    sent = manage.send_test(endpoint=endpoint, type=type, now=now)
-    event_id = events.event_id(sent.event_id)
+    test = manage.send_test(endpoint=endpoint, type=type, now=now)
+    event_id = events.event_id(test.event_id)
     audit.record("webhook_endpoint.tested", endpoint.id, after={"type": type, "eventId": event_id}, now=now)
-    return 200, {"deliveryId": str(sent.delivery_id), "eventId": event_id, "eventType": type, "status": "Pending"}
+    return 200, {"deliveryId": str(test.delivery_id), "eventId": event_id, "eventType": type, "status": "Pending"}
 
 
 def _serialize(rows: Sequence[WebhookEndpoint]) -> list[Any]:
