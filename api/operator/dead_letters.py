@@ -204,7 +204,7 @@ def _filters(values: Mapping[str, Any]) -> DeadFilters:
 
 def _job_id(number: str) -> int:
     if not _NUMBER.fullmatch(number):
-        raise Refused(404, "not_found", "There is no such dead letter.")
+        raise Refused(404, "not_found", "This dead letter does not exist.")
     return int(number)
 
 
