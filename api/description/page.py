@@ -4,14 +4,28 @@ Built from the OpenAPI document alone, so that they cannot differ from it.
 """
 
 import json
+import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from api.description import curl
+from urllib.parse import urlencode
 
 _REF = "#/components/schemas/"
 _MAX_DEPTH = 3
+_BEARERS = {
+    "brand": "$KEY",
+    "signed": "$KEY",
+    "integration": "$KEY",
+    "dashboard": "$OWNER_TOKEN",
+    "affiliate": "$AFFILIATE_TOKEN",
+    "operator": "$OPERATOR_TOKEN",
+}
+_SIGN = (
+    "t=$(date +%s)",
+    """sig=$(printf '%s.%s' "$t" "$body" | openssl dgst -sha256 -hmac "$SIGNING_SECRET" | sed 's/.* //')""",
+)
+_NEXT = " \\\n  "
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +118,7 @@ def _entry(method: str, path: str, described: Mapping[str, Any], document: Mappi
             for status, answer in described["responses"].items()
             if "x-codes" in answer
         ),
-        command=curl.curl_command(described, method, path, base_url=document["servers"][0]["url"]),
+        command=_curl_command(described, method, path, base_url=document["servers"][0]["url"]),
     )
 
 
@@ -226,3 +240,54 @@ def _resolve(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[
         return schema
     component: Mapping[str, Any] = document["components"]["schemas"][schema["$ref"].removeprefix(_REF)]
     return component
+
+
+def _curl_command(operation: Mapping[str, Any], method: str, path: str, *, base_url: str) -> str:
+    """Return the curl command of one operation, with the required inputs only; `method` in capitals.
+
+    `$KEY`, `$OWNER_TOKEN`, `$AFFILIATE_TOKEN`, `$OPERATOR_TOKEN`, `$SIGNING_SECRET` and the ids of the path are shell
+    variables.
+    """
+    callers = operation["x-callers"]
+    example = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
+    parts = [f'{_start(method, example is not None)} "{base_url}{_fill_path(path)}{_query(operation)}"']
+    if callers in _BEARERS:
+        parts.append(f'-H "Authorization: Bearer {_BEARERS[callers]}"')
+    lines: list[str] = []
+    if callers == "signed":
+        lines += [f"body={_quote(example)}", *_SIGN]
+        parts.append('-H "X-Service-Signature: t=$t,sig=$sig"')
+    if example is not None:
+        parts.append("-H 'Content-Type: application/json'")
+        parts.append('-d "$body"' if callers == "signed" else f"-d {_quote(example)}")
+    return "\n".join([*lines, _NEXT.join(parts)])
+
+
+def _shell_variable(name: str) -> str:
+    """Return the shell variable of a path parameter: programId is $PROGRAM_ID."""
+    return "$" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()
+
+
+def _start(method: str, has_body: bool) -> str:
+    # curl sends GET by default, and POST if there is a body.
+    is_default = method == "GET" or (method == "POST" and has_body)
+    return "curl -s" if is_default else f"curl -s -X {method}"
+
+
+def _fill_path(path: str) -> str:
+    return re.sub(r"\{([^}]*)\}", lambda match: _shell_variable(match[1]), path)
+
+
+def _query(operation: Mapping[str, Any]) -> str:
+    query = dict(_required_query(operation))
+    return f"?{urlencode(query)}" if query else ""
+
+
+def _required_query(operation: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for parameter in operation["parameters"]:
+        if parameter["in"] == "query" and parameter["required"]:
+            yield parameter["name"], parameter["schema"]["examples"][0]
+
+
+def _quote(example: Any) -> str:
+    return shlex.quote(json.dumps(example, ensure_ascii=False, separators=(",", ":")))
