@@ -231,7 +231,7 @@ def _empty_queues(request: pytest.FixtureRequest) -> Iterator[None]:
     broker.client(os.environ["REDIS_URL"]).flushdb()
     callers.clear_cache()
     cors.clear_cache()
-    health.findings.forget()
+    health.readiness.forget()
     public_links.clear_cache()
     receive.clear_cache()
     with db.any_org_work():

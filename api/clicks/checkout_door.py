@@ -98,7 +98,7 @@ def build_form(link: Link) -> DoorForm:
     return DoorForm(
         link=link,
         brand=brand.name,
-        logo_url=brand_files.url(brand.logo_file_id),
+        logo_url=brand_files.file_url(brand.logo_file_id),
         color=color,
         text_color=colors.text_on(color) if color else None,
         stored_days=link.cookie_window_days + after_days if after_days else None,

@@ -1,4 +1,4 @@
-"""The public application form: what anybody may ask of a campaign.
+"""The public application form of a campaign.
 
 Source: tracking spec, "Public storefront" (apply).
 """
@@ -21,9 +21,9 @@ from schemas.storefront.application import ApplicationAnswer, ApplicationBody
 
 blueprint = Blueprint("storefront", __name__)
 
-# Ten long answers in any script, and what else is asked.
-_MOST_BYTES = 256 * KIB
-_APPLY = Guard(audience="public", bucket="apply", max_body_bytes=_MOST_BYTES)
+# Ten long answers in any script, and the other fields.
+_MAX_BODY_BYTES = 256 * KIB
+_APPLY = Guard(audience="public", bucket="apply", max_body_bytes=_MAX_BODY_BYTES)
 _ANSWER = ApplicationAnswer()
 
 
@@ -41,7 +41,7 @@ _ANSWER = ApplicationAnswer()
     ),
 )
 def apply_to_program(program_id: str) -> Response:
-    """Apply to a campaign. 200 with the same answer for every outcome."""
+    """Apply to a campaign. 200 with the same response for every outcome."""
     campaign_id = path.uuid(program_id, "program")
     with db.any_org_work():
         organization_id = applications.any_org_find_owner(campaign_id)
@@ -59,7 +59,7 @@ def _apply(
 ) -> tuple[int, Mapping[str, object]]:
     now = clock.now()
     filed = applications.apply(organization_id=organization_id, program_id=program_id, application=application, now=now)
-    # A repeated application leaves a trace as well: the brand can see it, and its commit takes no less time.
+    # A repeated application is audited as well: the brand can see it, and its commit takes no less time.
     audit.record(
         "affiliate.applied" if filed.affiliate else "affiliate.applied_again",
         filed.affiliate_id,

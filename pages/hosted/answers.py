@@ -10,8 +10,8 @@ from typing import Any
 from flask import Blueprint, Response
 
 from api.access.guards import KIB
-from api.storefront import answering
-from api.storefront.answering import Asked
+from api.storefront import second_steps
+from api.storefront.second_steps import SecondStepForm
 from domain.refusals import Refused
 from pages import documents, forms, statics
 from pages.forms import FormState
@@ -29,7 +29,7 @@ _MOST_BYTES = 512 * KIB
 def show_more_questions(token: str) -> Response:
     """Show what else is asked of somebody who applied, with what they answered so far."""
     try:
-        asked = answering.opened(token)
+        asked = second_steps.open_form(token)
     except Refused:
         return _over()
     return _form(asked, forms.answered(asked.answers))
@@ -40,8 +40,8 @@ def show_more_questions(token: str) -> Response:
 def send_more_answers(token: str) -> Response:
     """Take the answers and say thank you, or show the form again with what is wrong."""
     try:
-        asked = answering.opened(token)
-        answering.hand_in_by_link(token, forms.answers(), form_key=forms.key())
+        asked = second_steps.open_form(token)
+        second_steps.submit_by_link(token, forms.answers(), form_key=forms.key())
     except Refused as refusal:
         if refusal.status != 400:
             return _over()
@@ -54,7 +54,7 @@ def _faults(refusal: Refused) -> dict[str, str]:
     return {name: why for name, (why,) in faults.items()}
 
 
-def _form(asked: Asked, form: FormState, *, status: int = 200, is_done: bool = False) -> Response:
+def _form(asked: SecondStepForm, form: FormState, *, status: int = 200, is_done: bool = False) -> Response:
     return documents.page(
         "hosted/answers.html",
         status=status,

@@ -56,7 +56,9 @@ def settle(
         result = ClickResult("earned", gathered.row.id if gathered.row else _stage_row(organization_id, gathered, now))
         results |= {click.id: result for click in gathered.clicks}
     _stage_growth(organization_id, harvest.gathered, now)
-    fraud_events.record_blocked_clicks(organization_id=organization_id, clicks=map(_blocked_click, by_outcome["blocked"]))
+    fraud_events.record_blocked_clicks(
+        organization_id=organization_id, clicks=map(_blocked_click, by_outcome["blocked"])
+    )
     return results
 
 

@@ -74,7 +74,9 @@ def settle(*, organization_id: UUID, verdicts: Mapping[str, Verdict], now: datet
     )
 
 
-def _add_verdicts(organization_id: UUID, rows: list[UnscoredClick], verdicts: Mapping[str, Verdict]) -> list[JudgedClick]:
+def _add_verdicts(
+    organization_id: UUID, rows: list[UnscoredClick], verdicts: Mapping[str, Verdict]
+) -> list[JudgedClick]:
     terms = clicks.find_terms(organization_id, {row.affiliate_id for row in rows})
     return [
         JudgedClick(

@@ -101,7 +101,7 @@ def _check_terms(organization_id: UUID, model: str, body: Mapping[str, Any], now
             model=model,
             type=body["commission_type"],
             value=body["commission_value"],
-            home=home_rate.of(organization_id),
+            home=home_rate.find(organization_id),
             prefix="",
         )
 

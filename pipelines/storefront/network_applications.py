@@ -65,7 +65,9 @@ def apply(
     return NetworkApplication((after and after.status) or AffiliateStatus.Pending, None)
 
 
-def _find_seeker(organization_id: UUID, program_id: UUID, account_id: UUID | None, email: str) -> NetworkApplicant | None:
+def _find_seeker(
+    organization_id: UUID, program_id: UUID, account_id: UUID | None, email: str
+) -> NetworkApplicant | None:
     return network.find_applicant(
         organization_id=organization_id,
         program_id=program_id,

@@ -22,7 +22,7 @@ from adapters.clicks.stream import FIELD, KEY
 from adapters.identity.oidc import OidcBegin
 from api import provider_sign_in, saved_forms
 from api.edge.replica import commit_positions
-from api.mcp.calling import tokens
+from api.mcp.tool_calls import confirmations
 from domain.fraud import ClickFacts
 from domain.gateways import payment_json
 from domain.gateways.facts import BuyerOrigin, Carrier, PaymentFact, RedeemedCode
@@ -218,10 +218,10 @@ def test_form_in_another_releases_shape_is_over(app):
 
 
 def test_tool_confirmation_in_another_releases_shape_is_none(brand, monkeypatch):
-    monkeypatch.setattr(tokens, "_owner", lambda use: "mcp test")
+    monkeypatch.setattr(confirmations, "_proof_owner", lambda use: "mcp test")
     sealed = sealing.seal(orjson.dumps(_NEWER).decode(), belongs_to="mcp test")
 
-    assert tokens.proof("confirm", base64.urlsafe_b64encode(sealed).decode(), "tool", {}) is None
+    assert confirmations._open_proof("confirm", base64.urlsafe_b64encode(sealed).decode(), "tool", {}) is None
 
 
 def test_cursor_of_a_newer_release_is_refused_as_unknown(brand):

@@ -74,7 +74,7 @@ def _preview(program: Mapping[str, Any], organization: Mapping[str, Any], config
 def _page(
     program: Mapping[str, Any], organization: Mapping[str, Any], record: Mapping[str, Any]
 ) -> landing_page.LandingPage:
-    return landing_page.of(
+    return landing_page.build_page(
         record,
         earns=show.terms(program),
         color=organization["primaryBrandColor"],

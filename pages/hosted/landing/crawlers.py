@@ -14,7 +14,7 @@ import settings
 from api.access.guards import Guard
 from api.edge.operations import operation, text
 from api.storefront import landing_page, sitemap
-from api.storefront.sitemap import Listed
+from api.storefront.sitemap import SitemapEntry
 from domain.refusals import Refused
 
 blueprint = Blueprint("crawlers", __name__)
@@ -32,7 +32,7 @@ _CLOSED = ("/api/", "/console", "/dashboard", "/door/", "/embed/", "/invites/", 
 @operation(_LOOK, text("text/plain"), is_described=False)
 def show_robots() -> Response:
     """Say what is for people alone, and where the sitemap of this host is. Budget: 1 statement, none at our own."""
-    at = landing_page.any_org_place()
+    at = landing_page.any_org_find_brand_host()
     base = settings.current().web.url if at is None else f"https://{at[0]}"
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in _CLOSED), "", f"Sitemap: {base}/sitemap.xml", ""]
     return Response("\n".join(lines), content_type=_TEXT, headers=_KEPT)
@@ -42,12 +42,12 @@ def show_robots() -> Response:
 @operation(_LOOK, text("application/xml"), is_described=False)
 def show_sitemap() -> Response:
     """List the campaigns of this host that strangers may find, or the sitemaps that do. Budget: 2 statements."""
-    at = landing_page.any_org_place()
+    at = landing_page.any_org_find_brand_host()
     if at is not None:
-        return _listing(sitemap.any_org_listed_at(*at))
-    number = sitemap.any_org_pages()
+        return _listing(sitemap.any_org_list_entries_of_host(*at))
+    number = sitemap.any_org_count_sitemaps()
     if number == 1:
-        return _listing(sitemap.any_org_page(1))
+        return _listing(sitemap.any_org_list_entries(1))
     base = settings.current().web.url
     named = "".join(f"<sitemap><loc>{base}/sitemap-{page}.xml</loc></sitemap>\n" for page in range(1, number + 1))
     return _xml(f"<sitemapindex {_NAMESPACE}>\n{named}</sitemapindex>\n")
@@ -57,13 +57,13 @@ def show_sitemap() -> Response:
 @operation(_LOOK, text("application/xml"), is_described=False)
 def show_sitemap_page(page: int) -> Response:
     """List one page of the campaigns of the service that strangers may find. Budget: 2 statements."""
-    listed = [] if landing_page.any_org_place() else sitemap.any_org_page(page)
+    listed = [] if landing_page.any_org_find_brand_host() else sitemap.any_org_list_entries(page)
     if not listed:
         raise Refused(404, "not_found", "There is no such address.")
     return _listing(listed)
 
 
-def _listing(campaigns: Sequence[Listed]) -> Response:
+def _listing(campaigns: Sequence[SitemapEntry]) -> Response:
     named = "".join(
         f"<url><loc>{escape(one.address)}</loc><lastmod>{_day(one.changed_at)}</lastmod></url>\n" for one in campaigns
     )

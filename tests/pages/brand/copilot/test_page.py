@@ -107,7 +107,7 @@ def test_what_is_declined_is_not_done_and_amounts_are_money(brand, people, model
 
 def test_an_act_that_wants_a_fresh_login_is_confirmed_after_it(brand, people, links, monkeypatch):
     brand.program()
-    every = catalogue.of(brand.app)
+    every = catalogue.bound_tools(brand.app)
     bound = every["create_program"]
     fresh = dataclasses.replace(bound.operation, guard=dataclasses.replace(bound.operation.guard, fresh_s=3600))
     changed = {**every, "create_program": dataclasses.replace(bound, operation=fresh)}

@@ -1,4 +1,4 @@
-"""Runs that were made, as the brand follows them.
+"""Past runs, for the brand.
 
 Source: core spec, "Payouts" (the run receipt shows reviewStatus and holdUntil).
 """
@@ -28,26 +28,28 @@ _RECORD = MadeRunRecord()
 @blueprint.get("/api/v1/payouts/runs")
 @operation(_READ, page(_RECORD), asks=PageQuery(), may_lag="answer")
 def list_payout_runs() -> Mapping[str, object]:
-    """List runs, newest first, each with where its payouts stand."""
-    asked = paging.read_page_request(body.query())
+    """List runs, newest first, each with the status of its payouts."""
+    page_request = paging.read_page_request(body.query())
     with db.unit_of_work(guards.organization_id()):
-        rows = run_lists.page(organization_id=guards.organization_id(), after=asked.after, limit=asked.limit)
-    return paging.serialize_page(asked, rows, _shown)
+        rows = run_lists.page(
+            organization_id=guards.organization_id(), after=page_request.after, limit=page_request.limit
+        )
+    return paging.serialize_page(page_request, rows, _serialize)
 
 
 @blueprint.get("/api/v1/payouts/runs/<run_id>")
 @operation(_READ, object_of(_RECORD), refuses=("404 not_found",))
 def get_payout_run(run_id: str) -> Mapping[str, object]:
-    """Show one run with where its payouts stand; the payouts themselves are listed by `runId`."""
+    """Show one run with the status of its payouts; list the payouts themselves by `runId`."""
     wanted_id = path.uuid(run_id, "run")
     with db.unit_of_work(guards.organization_id()):
-        found = run_lists.find(organization_id=guards.organization_id(), run_id=wanted_id)
-    if found is None:
+        run = run_lists.find(organization_id=guards.organization_id(), run_id=wanted_id)
+    if run is None:
         raise not_found("run", wanted_id)
-    shown: Mapping[str, object] = _RECORD.dump(found)
-    return shown
+    record: Mapping[str, object] = _RECORD.dump(run)
+    return record
 
 
-def _shown(rows: Sequence[Any]) -> list[Any]:
-    shown: list[Any] = _RECORD.dump(rows, many=True)
-    return shown
+def _serialize(rows: Sequence[Any]) -> list[Any]:
+    records: list[Any] = _RECORD.dump(rows, many=True)
+    return records

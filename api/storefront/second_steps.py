@@ -1,6 +1,6 @@
-"""The second step of an application, as the page behind its link and the portal hand it in.
+"""The second step of an application, submitted from the page of its link or from the portal.
 
-A link that is forged, over, or about an application that is decided is refused alike, and says nothing of anybody.
+A link that is forged, expired, or of a decided application gets the same refusal, which reveals nothing.
 """
 
 import hashlib
@@ -22,13 +22,13 @@ from domain.statuses import AffiliateStatus
 from models import db, stored_answers
 from pipelines.storefront import second_step
 
-# For how long a form that is sent once more is the same handing in.
+# A form that is sent again within this time counts as the same submission.
 _SAME_FORM_S = 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What somebody is asked behind a link, and what they answered so far. `is_undecided`: they may change it later."""
+class SecondStepForm:
+    """The questions behind a link, and the answers so far. `is_undecided`: the answers can still be changed."""
 
     brand: str
     program: str
@@ -38,8 +38,8 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class HandedIn:
-    """What was handed in, as it is kept."""
+class SubmittedAnswers:
+    """The stored answers of a second step."""
 
     affiliate_id: UUID
     status: str
@@ -47,43 +47,45 @@ class HandedIn:
     answers: Mapping[str, object]
 
 
-def opened(token: str) -> Asked:
-    """Return what a link opens; changes nothing. Raises Refused 410 application_closed."""
+def open_form(token: str) -> SecondStepForm:
+    """Return the form of a link; changes nothing. Raises Refused 410 application_closed."""
     applicant = _applicant(token)
     with db.unit_of_work(applicant.organization_id):
         try:
             step = second_step.find(organization_id=applicant.organization_id, affiliate_id=applicant.affiliate_id)
         except Refused as refusal:
-            raise _gone() from refusal
+            raise _closed_link() from refusal
     is_undecided = step.affiliate.status == AffiliateStatus.Pending
-    return Asked(step.brand, step.program, step.fields, step.answers, is_undecided)
+    return SecondStepForm(step.brand, step.program, step.fields, step.answers, is_undecided)
 
 
-def hand_in_by_link(token: str, sent: Mapping[str, object], *, form_key: str | None) -> None:
-    """Hand in the second step behind a link; a form that comes twice, as by a double click, is handed in once.
+def submit_by_link(token: str, submitted: Mapping[str, object], *, form_key: str | None) -> None:
+    """Submit the second step of a link; a form that is sent twice, as by a double click, is stored once.
 
     Raises Refused: 410 application_closed; 400 invalid_request.
     """
     applicant, now = _applicant(token), clock.now()
     with db.unit_of_work(applicant.organization_id):
-        if form_key is not None and not _is_first(applicant, form_key, sent):
+        if form_key is not None and not _claim_form(applicant, form_key, submitted):
             return
         try:
-            hand_in(applicant.organization_id, applicant.affiliate_id, sent, now=now)
+            submit(applicant.organization_id, applicant.affiliate_id, submitted, now=now)
         except Refused as refusal:
-            raise _gone() if refusal.code == "application_closed" else refusal from refusal
+            raise _closed_link() if refusal.code == "application_closed" else refusal from refusal
     wake_relay()
 
 
-def hand_in(organization_id: UUID, affiliate_id: UUID, sent: Mapping[str, object], *, now: datetime) -> HandedIn:
-    """Hand in the second step of an application in the caller's unit of work, and audit it without the answers.
+def submit(
+    organization_id: UUID, affiliate_id: UUID, submitted: Mapping[str, object], *, now: datetime
+) -> SubmittedAnswers:
+    """Submit the second step of an application in the caller's unit of work, and audit it without the answers.
 
     Raises Refused: 409 application_closed; 400 invalid_request.
     """
     step = second_step.lock(organization_id=organization_id, affiliate_id=affiliate_id)
-    after = second_step.submit(step, sent, now=now)
-    said = after.application_data or {}
-    answers = {field.key: said[field.key] for field in step.fields if field.key in said}
+    after = second_step.submit(step, submitted, now=now)
+    data = after.application_data or {}
+    answers = {field.key: data[field.key] for field in step.fields if field.key in data}
     audit.record(
         "affiliate.application_completed",
         after.id,
@@ -91,18 +93,18 @@ def hand_in(organization_id: UUID, affiliate_id: UUID, sent: Mapping[str, object
         now=now,
         organization_id=organization_id,
     )
-    assert after.application_completed_at is not None  # it is now
-    return HandedIn(after.id, after.status, after.application_completed_at, answers)
+    assert after.application_completed_at is not None  # hand_in sets it
+    return SubmittedAnswers(after.id, after.status, after.application_completed_at, answers)
 
 
-def _is_first(applicant: Applicant, form_key: str, sent: Mapping[str, object]) -> bool:
-    # Whoever goes back and changes an answer sends the same key with something else: that is another handing in.
-    said = hashlib.sha256(orjson.dumps([form_key, dict(sent)], option=orjson.OPT_SORT_KEYS)).digest()
+def _claim_form(applicant: Applicant, form_key: str, submitted: Mapping[str, object]) -> bool:
+    # A person who goes back and changes an answer sends the same key with other answers: a new submission.
+    digest = hashlib.sha256(orjson.dumps([form_key, dict(submitted)], option=orjson.OPT_SORT_KEYS)).digest()
     return stored_answers.claim(
         organization_id=applicant.organization_id,
         scope=f"second step {applicant.affiliate_id}",
-        key=said.hex(),
-        request_hash=said,
+        key=digest.hex(),
+        request_hash=digest,
         window_s=_SAME_FORM_S,
     )
 
@@ -110,10 +112,10 @@ def _is_first(applicant: Applicant, form_key: str, sent: Mapping[str, object]) -
 def _applicant(token: str) -> Applicant:
     applicant = answer_links.read(token, now=clock.now())
     if applicant is None:
-        raise _gone()
+        raise _closed_link()
     return applicant
 
 
-def _gone() -> Refused:
+def _closed_link() -> Refused:
     closed = second_step.closed_refusal()
     return Refused(410, closed.code, closed.message)

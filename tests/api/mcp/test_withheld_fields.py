@@ -90,7 +90,7 @@ def test_an_operation_shows_a_secret_exactly_when_its_answer_has_one(app):
 
 
 def test_the_tools_that_withhold_are_those_whose_answers_hold_a_secret(app):
-    withheld = {name: set(bound.withheld) for name, bound in catalogue.of(app).items() if bound.withheld}
+    withheld = {name: set(bound.withheld) for name, bound in catalogue.bound_tools(app).items() if bound.withheld}
 
     assert withheld == {"get_tax_form": {("signedUrl",)}, "invite_affiliate": {("acceptUrl",)}}
 

@@ -1,4 +1,4 @@
-"""What an operation answers, as OpenAPI has it: its success, and every way in which it can say no."""
+"""The responses of an operation for OpenAPI: its success and all its refusals."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,20 +9,20 @@ from api.edge.operations import Operation
 from schemas import refusals
 
 REASONS = {
-    400: "Malformed, or refused by a rule.",
-    401: "Nobody we know. No body.",
+    400: "The request is malformed or breaks a rule.",
+    401: "The caller is not authenticated. No body.",
     402: "The plan does not include this.",
-    403: "Known, and not allowed to.",
-    404: "There is no such thing in this organization.",
-    409: "It does not fit what is there.",
-    410: "It was there and is over.",
+    403: "The caller is not allowed to do this.",
+    404: "This does not exist in this organization.",
+    409: "The request conflicts with the current state.",
+    410: "This existed and is over.",
     413: "The body is too large.",
-    415: "Not the media type that is taken.",
-    422: "Understood, and impossible.",
-    429: "Too many requests. No body; come back later.",
-    503: "The database cannot be reached; repeat the same request.",
+    415: "The media type is not accepted.",
+    422: "The request is well-formed, and cannot be done.",
+    429: "Too many requests. No body; try again later.",
+    503: "The database cannot be reached. Repeat the same request.",
 }
-#: How a refusal that says no more than its status is called among the components.
+#: The component names of refusals that have no more information than their status.
 NAMES = {
     400: "Malformed",
     401: "Unauthorized",
@@ -34,7 +34,7 @@ NAMES = {
     429: "TooManyRequests",
     503: "Unavailable",
 }
-#: Codes of the edge itself, which no operation declares.
+#: Codes that any operation may answer; no operation declares them.
 EDGE_CODES: Mapping[int, tuple[str, ...]] = {
     400: ("bad_request", "idempotency_key_invalid"),
     402: ("plan_tier_required", "paid_plan_required"),
@@ -48,28 +48,28 @@ EDGE_CODES: Mapping[int, tuple[str, ...]] = {
 }
 
 _LOCATION: Described = {
-    "description": "Where to go.",
+    "description": "The address to go to.",
     "schema": {"type": "string", "examples": ["https://acme.example/knives?via=robin-vale"]},
 }
 
 SCHEMAS: Mapping[str, Described] = {
     "Refusal": {
         "type": "object",
-        "description": "Why the rules turn a request down.",
+        "description": "The reason for a refusal.",
         "required": ["error", "message"],
         "properties": {
             "error": {"type": "string", "description": "The code to branch on.", "examples": ["not_found"]},
             "message": {
                 "type": "string",
-                "description": "For people; it may change.",
+                "description": "For people. It may change.",
                 "examples": ["There is no program in this organization."],
             },
-            "field": {"type": "string", "description": "The input at fault.", "examples": ["amountCents"]},
+            "field": {"type": "string", "description": "The invalid input.", "examples": ["amountCents"]},
         },
     },
     "Problem": {
         "type": "object",
-        "description": "What is malformed, field by field (problem details, RFC 9457).",
+        "description": "A malformed request, described field by field (problem details, RFC 9457).",
         "required": ["type", "title", "status", "errorCount", "errors"],
         "properties": {
             "type": {"type": "string", "description": "Always `about:blank`.", "examples": ["about:blank"]},
@@ -79,52 +79,52 @@ SCHEMAS: Mapping[str, Described] = {
                 "examples": ["One or more fields of the request are malformed."],
             },
             "status": {"type": "integer", "description": "The status, again.", "examples": [400]},
-            "errorCount": {"type": "integer", "description": "How many errors there are.", "examples": [1]},
+            "errorCount": {"type": "integer", "description": "The number of errors.", "examples": [1]},
             "errors": {
                 "type": "object",
                 "additionalProperties": {},
-                "description": "What is wrong, by field: the first 20 errors.",
+                "description": "The first 20 errors, by field.",
                 "examples": [{"name": ["Missing data for required field."]}],
             },
         },
     },
 }
-_PROBLEM = examples.composed(SCHEMAS["Problem"], {})
+_PROBLEM = examples.compose(SCHEMAS["Problem"], {})
 
 
-def responses(about: Operation, describer: Describer) -> Described:
+def describe_responses(about: Operation, describer: Describer) -> Described:
     """Return the responses of an operation by status."""
-    success = _success(about, describer)
-    found = {str(about.status): success}
-    codes = _codes(about)
+    success = _describe_success(about, describer)
+    responses = {str(about.status): success}
+    codes = _codes_by_status(about)
     is_page = about.gives.media_type == "text/html"
-    for status in sorted({*codes, *_expected(about)}):
+    for status in sorted({*codes, *_common_statuses(about)}):
         own = codes.get(status)
         if own or is_page:
-            found[str(status)] = _refusal(status, own or [], is_page=is_page)
+            responses[str(status)] = _describe_refusal(status, own or [], is_page=is_page)
         else:
-            found[str(status)] = {"$ref": f"#/components/responses/{NAMES[status]}"}
+            responses[str(status)] = {"$ref": f"#/components/responses/{NAMES[status]}"}
     for status in about.empty_at:
-        found[str(status)] = {"description": "Taken. No body."}
+        responses[str(status)] = {"description": "Accepted. No body."}
     for status in about.gives_at:
-        of_it = _success(replace(about, status=status), describer)
-        found[str(status)] = of_it | {"description": REASONS[status]} if status in REASONS else of_it
-    return found
+        described = _describe_success(replace(about, status=status), describer)
+        responses[str(status)] = described | {"description": REASONS[status]} if status in REASONS else described
+    return responses
 
 
-def components() -> Described:
-    """Return the refusals that say no more than their status."""
-    return {name: _refusal(status, [], is_page=False) for status, name in NAMES.items()}
+def shared_responses() -> Described:
+    """Return the refusals that have no more information than their status."""
+    return {name: _describe_refusal(status, [], is_page=False) for status, name in NAMES.items()}
 
 
-def raw(media_type: str) -> Described:
-    """Return the schema of content that is not one of our records."""
+def raw_content(media_type: str) -> Described:
+    """Return the schema of content that is not a record of the interface."""
     if media_type == "application/json":
         return {"type": "object"}
     return {"type": "string"} if media_type.startswith("text/") else {"type": "string", "format": "binary"}
 
 
-def _codes(about: Operation) -> dict[int, list[str]]:
+def _codes_by_status(about: Operation) -> dict[int, list[str]]:
     codes: dict[int, list[str]] = {}
     for refusal in about.refuses:
         number, _, code = refusal.partition(" ")
@@ -138,52 +138,58 @@ def _codes(about: Operation) -> dict[int, list[str]]:
     return codes
 
 
-def _expected(about: Operation) -> set[int]:
+def _common_statuses(about: Operation) -> set[int]:
     guard = about.guard
-    found = {400, 404, 413, 503}
+    statuses = {400, 404, 413, 503}
     if guard.bucket:
-        found.add(429)
+        statuses.add(429)
     if guard.audience != "public":
-        found |= {401, 403, 409}
+        statuses |= {401, 403, 409}
     if guard.plan or guard.needs_active_subscription:
-        found.add(402)
-    return found
+        statuses.add(402)
+    return statuses
 
 
-def _success(about: Operation, describer: Describer) -> Described:
+def _describe_success(about: Operation, describer: Describer) -> Described:
     gives = about.gives
     if 300 <= about.status < 400:
-        return {"description": "On to where `Location` says. No body.", "headers": {"Location": _LOCATION}}
+        return {"description": "A redirect to `Location`. No body.", "headers": {"Location": _LOCATION}}
     if gives.shape == "empty":
         return {"description": "Done. No body."}
     if gives.schema is None:
-        return {"description": "The content.", "content": {kind: _sampled(about, kind) for kind in _kinds(about)}}
+        return {
+            "description": "The content.",
+            "content": {kind: _raw_with_sample(about, kind) for kind in _media_types(about)},
+        }
     if gives.shape == "page":
         described = describer.page(gives.schema)
     elif gives.shape == "array":
         described = {"type": "array", "items": describer.answer(gives.schema)}
     else:
         described = describer.answer(gives.schema)
-    example = examples.composed(described, describer.components)
+    example = examples.compose(described, describer.components)
     content: Described = {"application/json": {"schema": described, "example": example}}
-    return {"description": "Done.", "content": content | {kind: _sampled(about, kind) for kind in about.gives_as}}
+    return {
+        "description": "Done.",
+        "content": content | {kind: _raw_with_sample(about, kind) for kind in about.gives_as},
+    }
 
 
-def _kinds(about: Operation) -> tuple[str, ...]:
+def _media_types(about: Operation) -> tuple[str, ...]:
     return (about.gives.media_type, *about.gives_as)
 
 
-def _sampled(about: Operation, kind: str) -> Described:
+def _raw_with_sample(about: Operation, kind: str) -> Described:
     example = {"example": about.samples[kind]} if kind in about.samples else {}
-    return {"schema": raw(kind), **example}
+    return {"schema": raw_content(kind), **example}
 
 
-def _refusal(status: int, codes: list[str], *, is_page: bool) -> Described:
+def _describe_refusal(status: int, codes: list[str], *, is_page: bool) -> Described:
     described: Described = {"description": REASONS[status]}
     if status in (401, 429):
         return described
-    if "" in codes:  # some have a body and some have none, which JSON Schema cannot say
-        return described | {"description": f"{REASONS[status]} There may be no body."}
+    if "" in codes:  # some have a body and some have none, which JSON Schema cannot express
+        return described | {"description": f"{REASONS[status]} The body may be missing."}
     code = next(iter(sorted(codes) or EDGE_CODES.get(status, ("bad_request",))))
     example = {"error": code.replace("{gateway}", "stripe"), "message": refusals.sentences().get(code, "")}
     content: Described = {"application/json": {"schema": reference("Refusal"), "example": example}}
