@@ -42,7 +42,7 @@ class ToolAnswer:
 class ToolAsker:
     """Asks operations for one request of a client, which calls itself `client`. `count` is how many it has asked.
 
-    `via` is the door that the audit log names. The caller is a program, or a person at a page or with a token.
+    `via` is the channel in the audit log. The caller is a program, or a person at a page or with a token.
     """
 
     def __init__(self, via: str = "mcp", client: str | None = None) -> None:
