@@ -33,8 +33,8 @@ from pipelines.clicks.public_links import SlugAddress
 BUCKET = "anonymous_tracking"
 
 _log = structlog.get_logger(__name__)
-_direct = Counter("finderfee_clicks_direct_total", "Clicks written by a web process because their stream was away.")
-_lost = Counter("finderfee_clicks_lost_total", "Clicks that neither the stream nor the database could take.")
+_direct = Counter("finderfee_clicks_direct_total", "Clicks written by a web process because their stream was down.")
+_lost = Counter("finderfee_clicks_lost_total", "Clicks lost because neither the stream nor the database was available.")
 
 # How long a visitor waits for the lock on the organization's clicks.
 _LOCK_WAIT_MS = 250
