@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from domain import slugs
-from domain.invites import InviteRequest, InviteState, SlugConflict, assign_slugs, state_at
+from domain.invites import InviteRequest, InviteState, RefusedSlug, assign_slugs, state_at
 from domain.programs import terms
 from domain.refusals import Refused, not_found
 from models import advisory_locks, invites
@@ -32,7 +32,7 @@ class InvitesSent:
     sent: list[SentInvite]
     replaced: list[NamedInvite]
     skipped: int = 0
-    conflicts: list[SlugConflict] = field(default_factory=list)
+    conflicts: list[RefusedSlug] = field(default_factory=list)
 
 
 def create(*, organization_id: UUID, wanted: Mapping[str, Any], inviter: Inviter, now: datetime) -> InvitesSent:
@@ -167,7 +167,7 @@ def _close(pending: Sequence[NamedInvite], now: datetime) -> list[NamedInvite]:
 
 def _granted(
     organization_id: UUID, people: Sequence[Mapping[str, Any]], now: datetime
-) -> tuple[dict[str, str | None], list[SlugConflict]]:
+) -> tuple[dict[str, str | None], list[RefusedSlug]]:
     wishes = [InviteRequest(email=person["email"], slug=person["slug"]) for person in people]
     pairs = [(wish.slug, wish.email) for wish in wishes if wish.slug and slugs.is_valid_strict(wish.slug)]
     of_others = invites.slugs_of_others(organization_id=organization_id, wanted=pairs, now=now)
