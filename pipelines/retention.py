@@ -35,7 +35,7 @@ class RetentionStatus:
 
 
 def any_org_status(*, now: datetime) -> list[RetentionStatus]:
-    """Return the status of every kind. Counts no more than `expiry.MOST_COUNTED` rows of each."""
+    """Return the status of every kind. Counts no more than `expiry.MAX_COUNTED` rows of each."""
     runs = expiry.runs()
     return [
         RetentionStatus(

@@ -80,7 +80,7 @@ def create_campaign_coupon(program_id: str) -> Response:
             **of_program, coupon_id=coupon_id, body=wanted, created_by=guards.caller().member_id, now=clock.now()
         )
     made = families.create_at_processor(begun)
-    if made.made_id is None:
+    if made.gateway_id is None:
         with db.unit_of_work(guards.organization_id()):
             families.settle(begun, made, now=clock.now(), on_active=_note)
     wake_relay()
@@ -88,7 +88,7 @@ def create_campaign_coupon(program_id: str) -> Response:
 
 
 def _created(begun: families.StartedFamily, made: calls.GatewayResult) -> answers.Answer:
-    if made.made_id is None:
+    if made.gateway_id is None:
         raise made.refusal or calls.unreachable_refusal(begun.place)
     settled = families.settle(begun, made, now=clock.now(), on_active=_note)
     if settled is None:

@@ -36,7 +36,7 @@ def minted(affiliate: Affiliate, wanted: RequestedCode) -> Response:
     with db.unit_of_work(tenant):
         begun = minting.start(affiliate, wanted, now=clock.now())
     made = minting.mint(begun)
-    if made.made_id is None:
+    if made.gateway_id is None:
         with db.unit_of_work(tenant):
             minting.settle(begun, made, now=clock.now(), on_active=_note)
     wake_relay()
@@ -44,7 +44,7 @@ def minted(affiliate: Affiliate, wanted: RequestedCode) -> Response:
 
 
 def _created(begun: StartedCode, made: GatewayResult) -> answers.Answer:
-    if made.made_id is None:
+    if made.gateway_id is None:
         raise made.refusal or calls.unreachable_refusal(begun.place)
     settled = minting.settle(begun, made, now=clock.now(), on_active=_note)
     if settled is None:

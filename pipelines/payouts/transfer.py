@@ -67,7 +67,7 @@ def prepare(*, organization_id: UUID, payout_ids: Sequence[UUID], now: datetime)
     """Write down what rails are about to be asked for payouts; None where there is nothing to ask.
 
     Raises TryAgain while one of them has to wait: for its hold to pass, for a rail to be configured, or for a word
-    after a restore (`whole_books`).
+    after a restore (`restore_guard`).
     Budget: 1 round trip for any number that is sent for the first time.
     """
     locked = payouts.lock_to_send(organization_id=organization_id, payout_ids=payout_ids)
