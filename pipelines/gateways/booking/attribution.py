@@ -73,7 +73,7 @@ def decide(context: BookingContext, origin: BuyerOrigin, at: datetime, signups: 
 def build_query(
     context: BookingContext, origin: BuyerOrigin, at: datetime, signups: Signups = NOT_ASKED
 ) -> AskedOrigin:
-    """Return the query for the candidates that an origin names, for `decided`."""
+    """Return the query for the candidates that an origin names, for `decide_by_rows`."""
     return AskedOrigin(
         gateway=context.gateway,
         connection_id=context.connection.id,
@@ -91,7 +91,7 @@ def build_query(
 def decide_by_rows(
     context: BookingContext, origin: BuyerOrigin, at: datetime, rows: Sequence[Creditable], signups: Signups = NOT_ASKED
 ) -> Credit:
-    """Decide as `of` does, by the candidates that were read. Raises as it."""
+    """Decide as `decide` does, by the candidates that were read. Raises as it."""
     earning = [row for row in rows if row.may_earn]
     credited = _credit(context, origin, at, earning, signups)
     if credited.candidate is not None:
