@@ -125,8 +125,8 @@ class ClickConsumer:
         """Write a batch, one transaction per organization, then acknowledge it.
 
         A click that makes its transaction fail alone becomes a dead letter, and so does an entry that was unreadable
-        for an hour. Clicks of an organization whose lock is held are not acknowledged, so that the others are written; they
-        are delivered again after CLICK_CLAIM_S.
+        for an hour. Clicks of an organization whose lock is held are not acknowledged, so that the others are written;
+        they are delivered again after CLICK_CLAIM_S.
         """
         self._intake.acknowledge(self._write_all(_parse_batch(entries)))
 
