@@ -50,7 +50,7 @@ def any_org_find_by_domain(host: str) -> Address:
 
 
 def any_org_find_by_host(host: str, *, portal_domain: str | None) -> BrandHost | None:
-    """Return the brand that a host belongs to, None for another host; `host` is as `host_name` returns it.
+    """Return the brand that a host belongs to, None for another host; `host` is as `parse_host` returns it.
 
     `portal_domain` is the domain whose subdomains belong to brands. Budget: 1 statement.
     """

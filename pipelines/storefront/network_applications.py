@@ -41,7 +41,7 @@ def apply(
     are those of the public form. An affiliate who is banned in one of the brand's programs may not apply to another;
     they know of the ban, so the answer reveals nothing new.
     Raises Refused: 404 not_found for a program that affiliates cannot see now; 403 affiliate_not_active; as
-    `applying.apply`.
+    `applications.apply`.
     """
     email = application["email"]
     before = _find_seeker(organization_id, program_id, account_id, email)

@@ -33,7 +33,7 @@ class RequestedAttempt:
 
 @dataclass(frozen=True, slots=True)
 class PreparedDelivery:
-    """A counted attempt that is about to be sent, as it was read; `is_single` as in `WantedAttempt`."""
+    """A counted attempt that is about to be sent, as it was read; `is_single` as in `RequestedAttempt`."""
 
     attempt: sending.Attempt
     is_single: bool

@@ -155,7 +155,7 @@ def redeliver(*, endpoint: WebhookEndpoint, delivery_id: UUID, now: datetime) ->
     if row is None:
         raise not_found("delivery", delivery_id)
     if row.status == statuses.DeliveryStatus.Pending:
-        _send_now(endpoint, row, now)
+        _make_due_now(endpoint, row, now)
         return
     outbox.stage_reopen(row, organization_id=organization_id, at=now)
     work.enqueue(
@@ -168,7 +168,7 @@ def redeliver(*, endpoint: WebhookEndpoint, delivery_id: UUID, now: datetime) ->
     )
 
 
-def _send_now(endpoint: WebhookEndpoint, row: outbox.Delivery, now: datetime) -> None:
+def _make_due_now(endpoint: WebhookEndpoint, row: outbox.Delivery, now: datetime) -> None:
     organization_id, endpoint_id = endpoint.organization_id, endpoint.id
     if not redeliveries.hasten(row, organization_id=organization_id, endpoint_id=endpoint_id, now=now):
         raise Refused(409, "invalid_status_transition", "An attempt of the delivery is due or being made.")

@@ -25,7 +25,7 @@ class RedeliveryBatch:
 def start(window: DeliveryWindow, *, after: tuple[datetime, UUID] | None = None, now: datetime) -> RedeliveryBatch:
     """Queue one more attempt of the window's deliveries, oldest first, each under its own id and with its own body.
 
-    At most `MOST_AT_ONCE`, ten a second, after those that earlier calls have queued; `after` is where an earlier call
+    At most `MAX_BATCH`, ten a second, after those that earlier calls have queued; `after` is where an earlier call
     ended. Like a single redelivery each is attempted once: if that fails, it is Failed again.
     """
     rows = redeliveries.reopen(window, after=after, limit=MAX_BATCH, gap=_GAP, now=now)

@@ -190,7 +190,7 @@ def _build_conversion(
 ) -> Conversion:
     """Return the conversion of a payment, with commission 0 where the campaign does not pay for sales.
 
-    Budget: as `booked`.
+    Budget: as `book_conversion`.
     """
     origin = fact.origin
     facts = _build_sale_facts(context, fact, row, candidate)
