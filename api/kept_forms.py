@@ -44,7 +44,7 @@ def unseal(sealed: str, *, owner: str) -> WaitingForm | None:
         content = base64.b64decode(sealing.unseal.__wrapped__(packed, belongs_to=_owned(owner)))
         said = orjson.loads(zlib.decompressobj().decompress(content, _MOST_BYTES))
         form, until = WaitingForm(said["page"], said["values"]), said["until"]
-    except (binascii.Error, ValueError, KeyError, TypeError, zlib.error, sealing.CannotOpen):
+    except (binascii.Error, ValueError, KeyError, TypeError, zlib.error, sealing.CannotUnseal):
         return None  # KeyError, TypeError: sealed by another release
     return form if until > clock.now().timestamp() else None
 

@@ -18,7 +18,7 @@ import structlog
 import settings
 from adapters import clock, sealing
 from adapters.identity import oidc
-from adapters.identity.oidc import OidcAway, OidcBegin, OidcNotFresh, OidcRefused
+from adapters.identity.oidc import OidcAway, OidcNotFresh, OidcRefused, OidcSignIn
 from api import sessions
 from api.access import persons
 from api.sessions import NewSession
@@ -68,7 +68,7 @@ class _Leaving:
 
     by: str
     back: str | None
-    begin: OidcBegin
+    begin: OidcSignIn
 
 
 def leave(by: str, *, back: str | None, is_again: bool) -> ProviderTrip | None:
@@ -81,9 +81,9 @@ def leave(by: str, *, back: str | None, is_again: bool) -> ProviderTrip | None:
     client = provider_sessions.client(kind) if kind else None
     if client is None:
         return None
-    begin = oidc.begin(is_fresh=is_again, at_s=int(clock.now().timestamp()))
+    begin = oidc.start(is_fresh=is_again, at_s=int(clock.now().timestamp()))
     try:
-        address = oidc.address(client, begin, back=_callback())
+        address = oidc.authorization_url(client, begin, back=_callback())
     except OidcAway as error:
         _log.warning("sign_in.provider_away", issuer=client.issuer, why=str(error))
         raise NotSignedIn("away", back=back) from error
@@ -117,8 +117,8 @@ def _begun(leaving: _Leaving, told: Mapping[str, str], *, cookie: str | None) ->
     client = provider_sessions.client(kind)
     if client is None:
         raise OidcRefused("no provider signs these people in any more")
-    oidc.check_sender(client, told.get("iss"))
-    oidc.check_said(told.get("error"))
+    oidc.check_issuer(client, told.get("iss"))
+    oidc.check_error(told.get("error"))
     if not told.get("code"):
         raise OidcRefused("there is no code in the answer")
     given = oidc.redeem(client, leaving.begin, code=told["code"], back=_callback())
@@ -155,8 +155,8 @@ def _unseal(kept: str) -> _Leaving | None:
         packed = base64.urlsafe_b64decode(kept + "=" * (-len(kept) % 4))
         # Not through the cache of sealed secrets: it is opened once.
         said = orjson.loads(sealing.unseal.__wrapped__(packed, belongs_to=_USE))
-        begin = stored.read(OidcBegin, said["begin"])
+        begin = stored.read(OidcSignIn, said["begin"])
         leaving = _Leaving(said["by"], said["back"], begin)
-    except (binascii.Error, *_OF_ANOTHER_RELEASE, sealing.CannotOpen):
+    except (binascii.Error, *_OF_ANOTHER_RELEASE, sealing.CannotUnseal):
         return None
     return leaving if begin.at_s + TAKES.total_seconds() > clock.now().timestamp() else None

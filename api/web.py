@@ -98,8 +98,8 @@ def mount(app: Flask, *, beside: Iterable[Blueprint] = ()) -> None:
     if "limiter" in app.extensions:
         return
     chosen, urls = settings.current(), servers.urls()
-    networks.known()  # a file that cannot be used is found now, not by the first click
-    countries.known()
+    networks.load_networks()  # a file that cannot be used is found now, not by the first click
+    countries.load_map()
     app.json = _Json(app)
     # A doubled slash would be answered with a redirect to any host that the request names.
     app.url_map.merge_slashes = False

@@ -1,7 +1,7 @@
 """`python -m bench [--quick] [--only NAME]`: measures every figure, prints the table, writes bench/results.json.
 
-It reports and never asserts: whether a target is met is a column, not an exit status. What cannot be measured is said,
-and the rest is measured. Ctrl-C leaves nothing behind but the table of what was measured until then.
+It reports and never asserts: whether a target is met is a column, not an exit status. A figure that fails is reported,
+and the others are measured. Ctrl-C stops everything and prints the table of the figures measured so far.
 """
 
 import argparse
@@ -25,14 +25,14 @@ from bench.screen import Screen
 _RESULTS = Path(__file__).parent / "results.json"
 _QUICK_DIVISOR = 10
 
-#: The module of each, in the order in which they run.
+#: The module of each figure, in the order in which they run.
 _FIGURES = {
-    "sales_accepted": "conversions.accepted",
-    "clicks_accepted": "clicks.accepted",
-    "clicks_timed": "clicks.timed",
-    "clicks_written": "clicks.written",
-    "sales_settled": "conversions.settled",
-    "sales_delivered": "conversions.delivered",
+    "sales_accepted": "conversions.acceptance",
+    "clicks_accepted": "clicks.acceptance",
+    "clicks_timed": "clicks.latency",
+    "clicks_written": "clicks.writer",
+    "sales_settled": "conversions.settlement",
+    "sales_delivered": "conversions.delivery",
     "gateway_events_booked": "gateways",
     "deliveries": "webhooks",
     "affiliate_list": "affiliates",
@@ -41,7 +41,7 @@ _FIGURES = {
 
 
 def main() -> int:
-    """Measure what was asked for; 130 when interrupted, 1 when something broke."""
+    """Measure the requested figures; return 130 if interrupted, 1 after a failure."""
     chosen = _arguments()
     screen = Screen()
     for number in STOP_SIGNALS:
@@ -68,8 +68,8 @@ def main() -> int:
         return 1
     _RESULTS.write_text(json.dumps([figure.as_json() for figure in figures], indent=2) + "\n")
     _show(screen, figures)
-    for said in failures:
-        screen.say(said)
+    for failure_line in failures:
+        screen.say(failure_line)
     size = "quick run, a tenth of everything" if chosen.quick else "full run"
     screen.say(f"{size}, {time.monotonic() - started:.0f} s; load average {os.getloadavg()[1]:.1f} over 5 minutes")
     return 1 if failures else 0
@@ -111,7 +111,7 @@ def _show(screen: Screen, figures: Sequence[Figure]) -> None:
             "" if figure.others is None else f"{figure.others:.0%}",
         )
     screen.console.print(table)
-    screen.say("others: the share of our cores that processes of others used while the figure was taken")
+    screen.say("others: the share of our cores that other processes used during the measurement")
     for figure in figures:
         if figure.parts:
             parts = (f"{name} {_short(part)}" for name, part in figure.parts.items())

@@ -45,7 +45,7 @@ def measure(plan: Plan) -> list[Figure]:
 
 
 def _shops(url: str) -> list[stripe.StripeShop]:
-    """Make the tenants whose events are booked, each with an endpoint that hears of everything."""
+    """Create the tenants whose events are booked, each with an endpoint subscribed to all events."""
     sellers = [brand.create(url) for _ in range(_TENANTS)]
     for seller in sellers:
         brand.subscribe(seller, "https://localhost:1/never-called")
@@ -53,7 +53,7 @@ def _shops(url: str) -> list[stripe.StripeShop]:
 
 
 def _book(plan: Plan, cursor: Any, selling: list[stripe.StripeShop], count: int, relay: "Popen[bytes]") -> float:
-    """Have a backlog of paid invoices of several tenants booked; return how many per second."""
+    """Book a backlog of paid invoices of several tenants; return the events per second."""
     cursor.execute("select clock_timestamp()")
     (before,) = cursor.fetchone()
     for shop in selling:

@@ -35,7 +35,7 @@ def sealed(values: Mapping[str, str], connection_id: UUID) -> bytes:
 
 
 def opened(values: bytes, connection_id: UUID) -> dict[str, str]:
-    """Return what `sealed` sealed. Raises adapters.sealing.CannotOpen."""
+    """Return what `sealed` sealed. Raises adapters.sealing.CannotUnseal."""
     found: dict[str, str] = orjson.loads(sealing.unseal(values, belongs_to=str(connection_id)))
     return found
 

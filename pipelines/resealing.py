@@ -74,7 +74,7 @@ def _counted(kind: SealedKind) -> SealCount:
                     count.current += 1
                 else:
                     count.former += 1
-            except sealing.CannotOpen:
+            except sealing.CannotUnseal:
                 count.neither += 1
                 if len(count.unreadable) < MOST_NAMED:
                     count.unreadable += (" ".join(map(_named, row.key)),)
@@ -97,8 +97,8 @@ def _resealed(kind: SealedKind, tell: Callable[[str, int], None]) -> int:
 
 def _is_resealed(kind: SealedKind, row: SealedRow) -> bool:
     try:
-        sealed = sealing.resealed(row.sealed, belongs_to=row.belongs_to)
-    except sealing.CannotOpen:
+        sealed = sealing.reseal(row.sealed, belongs_to=row.belongs_to)
+    except sealing.CannotUnseal:
         return False
     if sealed is None:
         return False

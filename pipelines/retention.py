@@ -87,7 +87,7 @@ def _end(kind: ExpiryKind, before: datetime) -> int:
     if kind.forget is not None:
         found = expiry.any_org_lock_texts(kind, before=before, limit=SLICE)
         if found:
-            kind.forget([{"id": row_id, "made": visitors.forgotten(text)} for row_id, text in found])
+            kind.forget([{"id": row_id, "made": visitors.hash_erased(text)} for row_id, text in found])
         return len(found)
     ended = expiry.any_org_end(kind, before=before, limit=SLICE)
     if kind.name == "dead_letters" and ended:

@@ -293,12 +293,12 @@ def _instant(at_s: int | None) -> datetime | None:
 
 
 def _find_member(token: str) -> tuple[Caller | None, float]:
-    claims = tokens.dashboard(token)
+    claims = tokens.verify_dashboard(token)
     return (None, 0) if claims is None else (member_of(claims), claims.expires_at_s - clock.now().timestamp())
 
 
 def _find_account(token: str) -> tuple[sign_in.SignedIn | None, float]:
-    claims = tokens.affiliate(token)
+    claims = tokens.verify_affiliate(token)
     return (None, 0) if claims is None else (account_of(claims), claims.expires_at_s - clock.now().timestamp())
 
 

@@ -46,7 +46,7 @@ def viewer(token: str | None) -> FrameViewer | None:
 
 
 def _find(token: str) -> tuple[FrameViewer | None, float]:
-    named = embed_bearer.read(token)
+    named = embed_bearer.decode(token)
     if named is None or (strangers.are_stopped() and not callers.is_known(token, _CACHE)):
         return None, 0
     token_id, generation = named

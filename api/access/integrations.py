@@ -67,14 +67,14 @@ def lacking(scope: str) -> Refused:
 
 def _of_token(token: str) -> Caller | NotLetIn:
     found = callers.looked_up(token, "oauth", _find)
-    if found is None and (tokens.dashboard(token) is not None or tokens.affiliate(token) is not None):
+    if found is None and (tokens.verify_dashboard(token) is not None or tokens.verify_affiliate(token) is not None):
         raise Refused(403, "forbidden", "This is for programs with an API key; a person's session cannot do it.")
     return found or NotLetIn("key_missing")
 
 
 def _find(token: str) -> tuple[Caller | None, float]:
     """Return whom a program's token speaks for, and for how many seconds. Budget: 1 statement, a new person's 3."""
-    claims = tokens.program(token)
+    claims = tokens.verify_program(token)
     if claims is None or claims.person.organization_id is None:
         return None, 0
     person, organization_id, role = claims.person, claims.person.organization_id, Role(claims.person.role or "")

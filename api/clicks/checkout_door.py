@@ -72,7 +72,7 @@ def open_link(program: str, slug: str) -> Link | None:
         raise Refused(429)
     if link is not None and link.door_mode != EMAIL and visits.is_visit() and not counted.is_over_limit:
         ip, agent = request.remote_addr or "", raw_click.agent(request.headers.get("User-Agent", ""))
-        _remember(link, visitor=visitors.visitor(ip, agent))
+        _remember(link, visitor=visitors.hash_visitor(ip, agent))
     return link
 
 
@@ -102,13 +102,13 @@ def form(link: Link) -> DoorForm:
         color=color,
         text_color=colors.text_on(color) if color else None,
         kept_days=link.cookie_window_days + kept_after if kept_after else None,
-        token=human_check.own().issue(now=clock.now(), ready_in_s=human_check.FILLING_S),
+        token=human_check.local_issuer().issue(now=clock.now(), ready_in_s=human_check.MIN_FILLING_S),
     )
 
 
 def is_human(token: str) -> bool:
     """Say whether somebody fetched the form with this token and took their time."""
-    return human_check.own().verify(token, ip="", about="", now=clock.now())
+    return human_check.local_issuer().verify(token, ip="", about="", now=clock.now())
 
 
 def remember_email(link: Link, email: str) -> None:

@@ -174,7 +174,7 @@ def _replay(tenant: UUID | None, name: _Name, request_hash: bytes) -> Response:
         raise _Conflict(409, "idempotency_conflict", "This Idempotency-Key was used with a different request.")
     try:
         kept = sealing.unseal(stored.body or b"", belongs_to=_owner(tenant, name))
-    except sealing.CannotOpen as error:  # a process of another release, or with another SECRET_KEY, sealed it
+    except sealing.CannotUnseal as error:  # a process of another release, or with another SECRET_KEY, sealed it
         message = "This server cannot read the answer that the first request got. Repeat the same request."
         raise _Conflict(503, "temporarily_unavailable", message) from error
     answer = errors.empty(stored.status)

@@ -87,7 +87,7 @@ def cursor(at: datetime, id: UUID, order: str = "") -> str:
     """Return the cursor of a position in an order, for this caller and this path."""
     microseconds = (at - _EPOCH) // timedelta(microseconds=1)
     position = microseconds.to_bytes(_TIME_BYTES, "big", signed=True) + id.bytes
-    return base64.urlsafe_b64encode(position + _seal(derived_keys.current(_USE), position, order)).decode()
+    return base64.urlsafe_b64encode(position + _seal(derived_keys.current_key(_USE), position, order)).decode()
 
 
 def position(cursor: str | None, order: str = "") -> tuple[datetime, UUID] | None:
@@ -101,7 +101,7 @@ def _position(cursor: str, order: str) -> tuple[datetime, UUID]:
     except (UnicodeEncodeError, binascii.Error) as error:
         raise _not_ours() from error
     position, seal = sealed[:-_SEAL_BYTES], sealed[-_SEAL_BYTES:]
-    is_ours = any(hmac.compare_digest(seal, _seal(key, position, order)) for key in derived_keys.believed(_USE))
+    is_ours = any(hmac.compare_digest(seal, _seal(key, position, order)) for key in derived_keys.accepted_keys(_USE))
     if len(position) != _TIME_BYTES + _ID_BYTES or not is_ours:
         raise _not_ours()
     microseconds = int.from_bytes(position[:_TIME_BYTES], "big", signed=True)

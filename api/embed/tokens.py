@@ -74,7 +74,7 @@ def _create(wanted: Mapping[str, Any]) -> answers.Answer:
     before, after = _AUDITED.dump(issued.before) if issued.before else None, _AUDITED.dump(issued.token)
     audit.record(_action(issued, wanted["rotate"]), issued.token.id, before=before, after=after, now=now)
     named = {"affiliateName": issued.affiliate.full_name, "affiliateEmail": issued.affiliate.email}
-    token = embed_bearer.made(issued.token.id, issued.token.generation)
+    token = embed_bearer.encode(issued.token.id, issued.token.generation)
     return 201 if issued.is_new else 200, {**_shown(_OWN.dump(issued.token)), **named, "token": token}
 
 

@@ -97,7 +97,7 @@ def _filters(query: Mapping[str, Any]) -> AuditFilters:
 
 def _ips(sent: str | None) -> tuple[str, ...] | None:
     # An old entry has the address as its keyed hash.
-    return None if sent is None else (sent, *visitors.ever_forgotten(sent))
+    return None if sent is None else (sent, *visitors.list_erased_hashes(sent))
 
 
 def _user_id(sent: str | None) -> UUID | None:

@@ -89,7 +89,7 @@ def _broker() -> str:
         broker.client(urls.redis_url).ping()
     except broker.RedisError:
         return _WAITS
-    return "ok" if urls.broker_url is None or broker.listens(urls.broker_url) else _WAITS
+    return "ok" if urls.broker_url is None or broker.is_rabbitmq_reachable(urls.broker_url) else _WAITS
 
 
 @blueprint.get("/metrics")

@@ -108,7 +108,7 @@ def _is_first(applicant: Applicant, form_key: str, sent: Mapping[str, object]) -
 
 
 def _applicant(token: str) -> Applicant:
-    applicant = answer_links.read(token, now=clock.now())
+    applicant = answer_links.decode(token, now=clock.now())
     if applicant is None:
         raise _gone()
     return applicant

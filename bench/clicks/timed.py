@@ -50,8 +50,8 @@ def measure(plan: Plan) -> list[Figure]:
         make = partial(accepted.requests, port=port)
         for name, share in paced.LOADS.items():
             meter.begin()
-            sent = paced.send(plan, f"clicks at {name}", port=port, make=make, per_second=share * per_second)
-            figures += paced.figures(f"click_{name}", sent.took_ms, others=meter.others())
+            answered = paced.send(plan, f"clicks at {name}", port=port, make=make, per_second=share * per_second)
+            figures += paced.figures(f"click_{name}", answered.took_ms, others=meter.others())
             _wait(plan, started["clicks"])
         return figures
 

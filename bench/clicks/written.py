@@ -1,9 +1,9 @@
 """Clicks written per second by one writer, from the stream to the commit and the acknowledgement, beside one COPY.
 
 In: reading the stream, parsing, what is known already, duplicates and fraud rules with their look-ups, the rows with
-all their indexes, what the paid ones earn (rows that gather, ledger, history, events for nobody), a durable commit per
+all their indexes, the earnings of paid ones (totals, ledger, history, events without endpoints), a durable commit per
 batch of 4,000, the acknowledgement. 200 affiliates in three campaigns of one organization, one of which pays for clicks
-(a quarter of them); every click is somebody new. The tenant has a past of 50,000 clicks.
+(a quarter of them); every click is from a new visitor. The tenant has a past of 50,000 clicks.
 The clicks lie on the stream before the writer starts; the time runs from its first batch to its last.
 The anchor sends as many such rows, written out beforehand, with one COPY into a table with the same columns, indexes
 and foreign key, and commits.
@@ -20,7 +20,7 @@ from uuid import UUID
 
 import redis
 
-from adapters.clicks import wire
+from adapters.clicks import serialization
 from adapters.clicks.stream import FIELD, KEY
 from bench.figure import Figure, Target, interleaved
 from bench.ground import brand, history
@@ -31,7 +31,7 @@ from models import ids
 
 _ROUNDS = 3
 _CLICKS_PER_ROUND = 20_000
-# A rate is between batches: of one alone there is none.
+# A rate needs the time between two batches.
 _LEAST = 10_000
 _PAST = 50_000
 _CHUNK = 1_000
@@ -79,7 +79,7 @@ def _write(plan: Plan, cursor: Any, organization_id: UUID, people: Sequence[tupl
     for chunk in _chunks(clicks):
         pipeline = client.pipeline()
         for click in chunk:
-            pipeline.xadd(KEY, {FIELD: wire.to_bytes(click)})
+            pipeline.xadd(KEY, {FIELD: serialization.to_bytes(click)})
         pipeline.execute()
     history.settle_down(cursor)
     cursor.execute("select clock_timestamp()")

@@ -8,7 +8,7 @@ even pace, at a tenth and at four fifths of it.
 The cost is CPU time by the kernel's count, of each kind of process with all its children, over the number of sales; at
 a tenth what processes use while they wait for work has its share in it.
 Times run from when a sale was due to be sent: to its answer, to the commit of its conversion, and to the commit that
-records the delivery. PostgreSQL notes a commit before it flushes it, so others see it a flush later than is said here.
+records the delivery. PostgreSQL notes a commit before it flushes it, so others see it one flush later than measured.
 The tenant has a past of 10,000 conversions; 100 affiliates take turns; sales name no customer.
 """
 
@@ -35,7 +35,7 @@ _IDLE_S = 20
 _VISIBLE_MOST_MS = 50
 _COST_MOST_MS = 6
 
-# Only what was really told has a body to read.
+# Only delivered events have a body.
 _COMMITTED = """
 with told as materialized (
   select e.body::jsonb #>> '{data,externalEventId}' as sale, pg_xact_commit_timestamp(d.xmin) as at
@@ -50,7 +50,7 @@ where told.sale like %(sales)s
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """What runs, and who sells."""
+    """The running processes, and the brand that sells."""
 
     plan: Plan
     seller: brand.Brand
@@ -61,7 +61,7 @@ class _Walk:
     sold: list[int] = field(default_factory=lambda: [0])
 
     def requests(self, count: int, *, prefix: str) -> list[bytes]:
-        """Return signed sales that nobody sent before, numbered on."""
+        """Return new signed sales with consecutive numbers."""
         self.sold[0] += count
         return self.seller.sale_requests(count, port=self.port, prefix=f"{prefix}-{self.sold[0]}")
 
@@ -77,12 +77,12 @@ class _Walk:
                 )
 
     def committed(self, prefix: str, count: int) -> dict[str, tuple[float, float]]:
-        """Return per sale when its conversion and when its delivery was committed. Raises BenchFailed."""
+        """Return the commit times of conversion and delivery by sale. Raises BenchFailed."""
         self.cursor.execute(_COMMITTED, {"org": self.seller.id, "sales": f"{prefix}-%"})
-        found = {sale: (float(settled), float(told)) for sale, settled, told in self.cursor.fetchall()}
-        if len(found) != count:
-            raise BenchFailed(f"{len(found)} of {count} sales were delivered")
-        return found
+        times = {sale: (float(settled), float(delivered)) for sale, settled, delivered in self.cursor.fetchall()}
+        if len(times) != count:
+            raise BenchFailed(f"{len(times)} of {count} sales were delivered")
+        return times
 
 
 def measure(plan: Plan) -> list[Figure]:
@@ -129,11 +129,11 @@ def _at_once(walk: _Walk) -> tuple[list[Figure], float]:
     requests = walk.requests(count, prefix="once")
     stored = DiskUse(walk.cursor)
     walk.meter.begin()
-    sent = load.result_of(load.Order(walk.port, requests))
+    result = load.result_of(load.Order(walk.port, requests))
     walk.wait(count)
     cost = walk.meter.cost("sale_cost", Target(_COST_MOST_MS, is_ceiling=True, is_on_value=True), units=count)
-    last = max(told for _, told in walk.committed("once", count).values())
-    per_second = count / (last - sent.began[0])
+    last = max(delivered for _, delivered in walk.committed("once", count).values())
+    per_second = count / (last - result.began[0])
     capacity = Figure("sales_delivered", per_second, "sales/s", None, others=cost.others)
     return [capacity, cost, stored.per("sale_stored", units=count)], per_second
 
@@ -143,26 +143,26 @@ def _paced(walk: _Walk, name: str, per_second: float) -> list[Figure]:
     walk.meter.begin()
     ids: list[str] = []
     make = partial(_noted, walk, name, ids)
-    sent = paced.send(walk.plan, f"sales at {name}", port=walk.port, make=make, per_second=per_second)
+    answered = paced.send(walk.plan, f"sales at {name}", port=walk.port, make=make, per_second=per_second)
     walk.wait(len(ids))
     cost = walk.meter.cost(f"sale_cost_{name}", None, units=len(ids))
     others = walk.meter.others()
     committed = walk.committed(name, len(ids))
     visible, delivered = (
-        [(committed[sale][place] - began) * 1000 for sale, began in zip(ids, sent.began, strict=True)]
+        [(committed[sale][place] - began) * 1000 for sale, began in zip(ids, answered.began, strict=True)]
         for place in (0, 1)
     )
     most = _VISIBLE_MOST_MS if name == "tenth" else None
     return [
         cost,
-        *paced.figures(f"sale_accepted_{name}", sent.took_ms, others=others),
+        *paced.figures(f"sale_accepted_{name}", answered.took_ms, others=others),
         *paced.figures(f"sale_visible_{name}", visible, most_ms=most, others=others),
         *paced.figures(f"sale_delivered_{name}", delivered, others=others),
     ]
 
 
 def _noted(walk: _Walk, prefix: str, ids: list[str], count: int) -> list[bytes]:
-    """Return fresh requests, and add the ids of their sales to those that were made before."""
-    made = walk.requests(count, prefix=prefix)
+    """Return new requests, and add the ids of their sales to `ids`."""
+    requests = walk.requests(count, prefix=prefix)
     ids += [f"{prefix}-{walk.sold[0]}-{number}" for number in range(count)]
-    return made
+    return requests

@@ -2,7 +2,7 @@
 
 In: hand-out by the relay, Valkey, the lock on the job row, pricing, and the durable commit of conversion, event line,
 ledger entry, revenue of the day, outbound event and one delivery row with its job for one subscribed endpoint.
-Out: the webhooks queue is not served; sales name no customer, the campaign has no tiers, nobody was recruited;
+Out: the webhooks queue is not served; sales name no customer, the campaign has no tiers, no affiliate was recruited;
 100 affiliates take turns. The tenant has a past of 10,000 conversions, because PostgreSQL plans for what is there.
 The backlog is there before the worker starts; the time runs from the first `settled_at` in the database to the last.
 The anchor (`anchors.noop`) has the same number of threads on the same Valkey, and messages that were enqueued before.
@@ -42,7 +42,7 @@ def measure(plan: Plan) -> list[Figure]:
 
 
 def settle(plan: Plan, cursor: Any, seller: brand.Brand, sales: int, relay: "Popen[bytes]") -> float:
-    """Have one worker settle a backlog of sales, and return how many per second."""
+    """Settle a backlog of sales with one worker; return the sales per second."""
     cursor.execute("select clock_timestamp()")
     (before,) = cursor.fetchone()
     brand.accept_with_jobs(cursor, seller, sales, prefix=f"{before:%H%M%S.%f}")

@@ -1,4 +1,4 @@
-"""Processes of the product as figures run them: a web process, a worker process, and one that does nothing."""
+"""Processes of the product for the measurements: a web process, a worker process, and a no-op worker."""
 
 import subprocess
 import time
@@ -32,7 +32,7 @@ def gunicorn(
 def wait_until_done(
     cursor: Any, report: Callable[[int], None], check: Callable[[], None], *, queue: str = "sales"
 ) -> None:
-    """Wait until no job of the queue is left; reports how many are, and checks that somebody works on them."""
+    """Wait until no job of the queue is left; report how many are, and check that workers run."""
     while True:
         cursor.execute("select count(*) from job where queue = %s", (queue,))
         (left,) = cursor.fetchone()
@@ -44,12 +44,12 @@ def wait_until_done(
 
 
 def noops(machine: Machine, count: int) -> float:
-    """Return how many no-op messages per second one worker process of 8 threads works off."""
-    told = {"NOOP_COUNT": str(count), "NOOP_ANSWER": _NOOP_ANSWER}
-    with machine.running("enqueue", "python", "-m", "bench.anchors.noop", **told) as enqueuing:
+    """Return the no-op messages per second that one worker process of 8 threads processes."""
+    environment = {"NOOP_COUNT": str(count), "NOOP_ANSWER": _NOOP_ANSWER}
+    with machine.running("enqueue", "python", "-m", "bench.anchors.noop", **environment) as enqueuing:
         machine.wait_for("enqueuing", lambda: enqueuing.poll() == 0)
     client = redis.Redis.from_url(machine.env["REDIS_URL"])
-    with machine.running("noop", *_NOOP, **told) as worker:
+    with machine.running("noop", *_NOOP, **environment) as worker:
         machine.wait_for("the last no-op", lambda: bool(client.exists(_NOOP_ANSWER)), worker)
     seconds = client.getdel(_NOOP_ANSWER)
     assert isinstance(seconds, bytes)

@@ -27,8 +27,8 @@ _SILENCE_S = 60
 class Order:
     """What to send where, and over how many connections at once; `ca` is a certificate file to speak TLS with.
 
-    `per_second` None: each connection sends its next request when it has its answer. A number: a request is due at
-    every so-manieth part of a second, whether or not answers come, and its time runs from when it was due.
+    `per_second` None: each connection sends its next request when it has its response. A number: a request is due at
+    every 1/`per_second` s, whether or not responses arrive, and its time runs from when it was due.
     """
 
     port: int
@@ -70,15 +70,15 @@ def result_of(order: Order) -> Result:
 
 @dataclass(slots=True)
 class _Line:
-    """One connection with the request that is under way on it, and its place in the order."""
+    """One connection with its current request, and the request's place in the order."""
 
     sock: socket.socket
-    sent: bytes = b""
+    request: bytes = b""
     place: int = 0
     buffer: bytearray = field(default_factory=bytearray)
 
     def status(self) -> str | None:
-        """Return the status once the whole answer is here; None before."""
+        """Return the status once the response is complete; None before."""
         end = self.buffer.find(b"\r\n\r\n")
         if end < 0:
             return None
@@ -89,7 +89,7 @@ class _Line:
 
 
 class _Sending:
-    """An order on its way: the connections, which of them are free, and what is known of each request."""
+    """An order in progress: the connections, the free ones, and the state of each request."""
 
     def __init__(self, order: Order) -> None:
         self._order = order
@@ -137,10 +137,10 @@ class _Sending:
         now = time.perf_counter()
         while (due := self._due(started)) is not None and due <= now:
             line = self._free.pop()
-            line.place, line.sent = self._next, self._order.requests[self._next]
+            line.place, line.request = self._next, self._order.requests[self._next]
             self._next += 1
             self._began[line.place] = due if self._order.per_second else time.perf_counter()
-            line.sock.sendall(line.sent)
+            line.sock.sendall(line.request)
 
     def _ready(self, started: float) -> list[tuple[int, int]]:
         """Wait for answers, or until the next request is due; epoll counts in milliseconds, select in microseconds."""
@@ -154,7 +154,7 @@ class _Sending:
         return ready
 
     def _take(self, descriptor: int) -> bool:
-        """Read what came on a connection; say whether it completed an answer."""
+        """Read from a connection; return whether a response is complete."""
         line = self._lines[descriptor]
         if not _read(line):
             self._replace(line, descriptor)
@@ -164,13 +164,13 @@ class _Sending:
             return False
         self._ended[line.place] = time.perf_counter()
         self._statuses[status] += 1
-        line.sent = b""
+        line.request = b""
         line.buffer.clear()
         self._free.append(line)
         return True
 
     def _replace(self, line: _Line, descriptor: int) -> None:
-        """Connect anew, and send again what had no answer."""
+        """Connect again, and repeat the request without a response."""
         self._poll.unregister(descriptor)
         del self._lines[descriptor]
         line.sock.close()
@@ -178,8 +178,8 @@ class _Sending:
         line.buffer.clear()
         self._lines[line.sock.fileno()] = line
         self._poll.register(line.sock.fileno(), select.EPOLLIN)
-        if line.sent:
-            line.sock.sendall(line.sent)
+        if line.request:
+            line.sock.sendall(line.request)
 
 
 def due_at(started: float, place: int, per_second: float | None) -> float:

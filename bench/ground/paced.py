@@ -1,4 +1,4 @@
-"""Requests at an even pace, and what every process used meanwhile."""
+"""Sends requests at an even pace, and measures the CPU use of every process meanwhile."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from bench.plan import Plan
 #: The shares of capacity at which each hot path is timed.
 LOADS: Mapping[str, float] = {"tenth": 0.1, "four_fifths": 0.8}
 _SECONDS = 40
-# The screen hears of it this often, and signatures stay fresh.
+# Progress is reported this often, and signatures stay valid.
 _SLICE_S = 10
 _FEWEST = 20
 _MS_PER_S = 1000
 
-#: Makes so many requests, which nobody made before.
+#: Returns a number of new requests.
 Make = Callable[[int], list[bytes]]
 
 
 class Meter:
-    """What each kind of process uses, from one reading to the next, and others beside them."""
+    """The CPU time of each kind of process, and of other processes, between two readings."""
 
     def __init__(self, machine: Machine, fleets: Mapping[str, "Popen[Any]"]) -> None:
         self._machine = machine
@@ -49,22 +49,24 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of requests at a pace, in their order: when each was due, and the milliseconds to its answer."""
+    """Timings of paced requests in order: when each was due, and the milliseconds to its response."""
 
     began: Sequence[float]
     took_ms: Sequence[float]
 
 
 def send(plan: Plan, title: str, *, port: int, make: Make, per_second: float) -> Row:
-    """Send requests at a pace for as long as the size of the run asks for."""
+    """Send requests at a pace for the time that the size of the run requires."""
     began: list[float] = []
     took_ms: list[float] = []
     seconds = _SECONDS / plan.divisor
     count = max(round(per_second * seconds), _FEWEST)
-    most = max(round(per_second * _SLICE_S), _FEWEST)
+    slice_size = max(round(per_second * _SLICE_S), _FEWEST)
     with plan.screen.phase(f"{title}, {per_second:.0f}/s", total=count) as report:
         while len(began) < count:
-            result: Result = load.result_of(Order(port, make(min(most, count - len(began))), per_second=per_second))
+            result: Result = load.result_of(
+                Order(port, make(min(slice_size, count - len(began))), per_second=per_second)
+            )
             began += result.began
             took_ms += result.took_ms
             report(len(began))

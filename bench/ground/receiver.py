@@ -22,7 +22,7 @@ class _Caller:
     buffer: bytearray = field(default_factory=bytearray)
 
     def answer(self) -> bool:
-        """Read what is there and answer every whole request; False when the caller is gone."""
+        """Read available bytes and respond to every complete request; return False if the caller is gone."""
         try:
             while True:
                 piece = self.sock.recv(_READ_BYTES)
@@ -50,7 +50,7 @@ class _Caller:
 
 
 def serve(folder: Path, port: int) -> None:
-    """Answer until killed."""
+    """Respond until killed."""
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     listener = socket.create_server(("127.0.0.1", port), backlog=128)

@@ -1,4 +1,4 @@
-"""`python -m bench.scale` says what loads take; `--results FILE` reckons with figures of your own machine."""
+"""`python -m bench.scale`: the resources that loads need; `--results FILE` uses figures of your own machine."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ _SALES = (10**4, 10**6, 10**7)
 
 
 def main() -> int:
-    """Print what the loads take; return the exit status."""
+    """Print the resources that the loads need; return the exit status."""
     chosen = _arguments()
     try:
         costs = Costs.read(chosen.results)
@@ -26,7 +26,7 @@ def main() -> int:
     loads = [Load(clicks, sales) for clicks in chosen.clicks or _CLICKS for sales in chosen.sales or _SALES]
     answers = [answer(load, costs, Prices()) for load in loads]
     if chosen.json:
-        print(json.dumps([_as_json(found) for found in answers], indent=2))
+        print(json.dumps([_as_json(sizing) for sizing in answers], indent=2))
     else:
         page.show(answers, Prices())
     return 0

@@ -1,4 +1,4 @@
-"""`make sdk`: write the generated files of both clients, and remove those that nothing makes any more."""
+"""`make sdk`: write the generated files of both clients, and delete those no longer generated."""
 
 import os
 
@@ -6,8 +6,8 @@ from integrations import generate
 
 
 def main() -> None:
-    """Write what changed, and say it."""
-    # Nothing is asked of the servers: the routes alone are read.
+    """Write changed files, and print their paths."""
+    # The servers are not contacted: only the routes are read.
     os.environ.update(
         DATABASE_URL="postgresql://nobody@127.0.0.1:1/none", REDIS_URL="redis://127.0.0.1:1/0", SECRET_KEY="none" * 8
     )

@@ -1,6 +1,6 @@
-"""Writes the generated half of the JavaScript client: `operations.js`, and for TypeScript its declarations and records.
+"""Generates part of the JavaScript client: `operations.js`, and its declarations and records for TypeScript.
 
-A module as Node and browsers read it, so nothing has to be built to install it.
+It is an ES module for Node and browsers, so that installing needs no build.
 """
 
 import json
@@ -44,25 +44,25 @@ def _operations(interface: Interface) -> str:
 
 
 def _method(call: Call) -> str:
-    names = [one.name for one in call.path_parameters]
+    names = [parameter.name for parameter in call.path_parameters]
     if call.body is not None:
         names.append("body" if call.needs_body else "body = {}")
-    made = [f'method: "{call.method}"', f'path: "{call.path}"']
+    arguments = [f'method: "{call.method}"', f'path: "{call.path}"']
     if call.path_parameters:
-        made.append(f"values: {{ {', '.join(one.name for one in call.path_parameters)} }}")
+        arguments.append(f"values: {{ {', '.join(parameter.name for parameter in call.path_parameters)} }}")
     if call.query:
-        made.append(f"query: {json.dumps([one.name for one in call.query])}")
-    made += ["body"] if call.body is not None else []
-    made += ["takesKey: true"] if call.takes_key else []
-    made += ["isSigned: true"] if call.is_signed else []
+        arguments.append(f"query: {json.dumps([parameter.name for parameter in call.query])}")
+    arguments += ["body"] if call.body is not None else []
+    arguments += ["takesKey: true"] if call.takes_key else []
+    arguments += ["isSigned: true"] if call.is_signed else []
     return (
         f"\n  {call.id}({', '.join([*names, 'options = {}'])}) {{\n"
-        f"    return this.#call({{ {', '.join(made)}, options }});\n  }}\n"
+        f"    return this.#call({{ {', '.join(arguments)}, options }});\n  }}\n"
     )
 
 
 def _iterator(call: Call) -> str:
-    names = [one.name for one in call.path_parameters]
+    names = [parameter.name for parameter in call.path_parameters]
     passed = ", ".join([*names, "{ ...options, cursor }"])
     return (
         f"\n  {call.iterator_id}({', '.join([*names, 'options = {}'])}) {{\n"
@@ -86,21 +86,21 @@ def _declarations(interface: Interface) -> str:
 
 def _declared(call: Call) -> Iterator[str]:
     gives = _type(call.gives, "records.") if call.gives else "void"
-    told = [f"@param {one.name} {one.about}" for one in call.path_parameters if one.about]
-    told += ["@deprecated"] if call.is_deprecated else []
-    positional = [f"{one.name}: {_type(one.schema)}" for one in call.path_parameters]
+    tags = [f"@param {parameter.name} {parameter.about}" for parameter in call.path_parameters if parameter.about]
+    tags += ["@deprecated"] if call.is_deprecated else []
+    positional = [f"{parameter.name}: {_type(parameter.schema)}" for parameter in call.path_parameters]
     taken = list(positional)
     if call.body is not None:
         taken.append(f"body{'' if call.needs_body else '?'}: {_type(call.body, 'records.')}")
     base = "WriteOptions" if call.takes_key else "CallOptions"
-    yield "\n" + _comment("\n".join([call.about, *told]), "  ")
+    yield "\n" + _comment("\n".join([call.about, *tags]), "  ")
     yield _signature(call.id, taken, _options(base, call.query), f"Promise<{gives}>")
     if call.item:
-        asked = tuple(one for one in call.query if one.name != "cursor")
+        query = tuple(parameter for parameter in call.query if parameter.name != "cursor")
         item = _type(call.item, "records.")
         yield "\n" + _comment(f"Like `{call.id}`, one by one through all the pages.", "  ")
         yield _signature(
-            call.iterator_id, positional, _options(base, asked), f"AsyncGenerator<{item}, void, undefined>"
+            call.iterator_id, positional, _options(base, query), f"AsyncGenerator<{item}, void, undefined>"
         )
 
 
@@ -112,9 +112,9 @@ def _options(base: str, query: tuple[Asked, ...]) -> str:
     if not query:
         return base
     rows = "".join(
-        (_comment(one.about, "    ") if one.about else "")
-        + f"    {one.name}?: {_type(one.schema)} | null | undefined;\n"
-        for one in query
+        (_comment(parameter.about, "    ") if parameter.about else "")
+        + f"    {parameter.name}?: {_type(parameter.schema)} | null | undefined;\n"
+        for parameter in query
     )
     return f"{base} & {{\n{rows}  }}"
 
@@ -131,12 +131,12 @@ def _records(interface: Interface) -> str:
 def _record(name: str, schema: Schema) -> str:
     needed = schema.get("required", ())
     lines = [f"\n{_comment(sentence(schema))}export interface {name} {{\n"]
-    for field, found in schema["properties"].items():
-        about = sentence(found)
+    for field, field_schema in schema["properties"].items():
+        about = sentence(field_schema)
         lines.append(_comment(about, "  ") if about else "")
-        lines.append(f"  {field}{'' if field in needed else '?'}: {_type(found)};\n")
+        lines.append(f"  {field}{'' if field in needed else '?'}: {_type(field_schema)};\n")
     if not schema["properties"]:
-        lines.append("  [name: string]: never;\n")  # an empty interface would take anything
+        lines.append("  [name: string]: never;\n")  # an empty interface would allow any property
     return "".join([*lines, "}\n"])
 
 
@@ -144,7 +144,7 @@ def _type(schema: Schema, records: str = "") -> str:
     if "$ref" in schema:
         return records + named(schema)
     if "anyOf" in schema:
-        return " | ".join(_type(one, records) for one in schema["anyOf"])
+        return " | ".join(_type(option, records) for option in schema["anyOf"])
     if "enum" in schema:
         values = [json.dumps(value) for value in schema["enum"]]
         return " | ".join([*values, *(["null"] if "null" in _kinds(schema) and "null" not in values else [])])

@@ -1,7 +1,7 @@
-"""Writes the generated half of the Python client: `records.py`, a module per group, and the list of groups.
+"""Generates part of the Python client: `records.py`, a module per group, and the list of groups.
 
-Records are typed dictionaries under the interface's own names, so an answer is what was on the wire and costs nothing.
-For Python 3.9: annotations are never evaluated there.
+Records are typed dictionaries with the API's own names, so responses need no conversion.
+Annotations are never evaluated, for Python 3.9.
 """
 
 import json
@@ -19,14 +19,14 @@ _WIDTH = 100
 
 def files(interface: Interface) -> dict[str, str]:
     """Return the text of each file by its name."""
-    made = {f"{_module(group)}.py": _group(group) for group in interface.groups}
-    return {"__init__.py": _groups(interface), "records.py": _records(interface), **made}
+    modules = {f"{_module(group)}.py": _group(group) for group in interface.groups}
+    return {"__init__.py": _groups(interface), "records.py": _records(interface), **modules}
 
 
 def snake(name: str) -> str:
-    """Return a name of the wire as Python spells it; a word of the language gets an underscore behind it."""
-    found = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-    return f"{found}_" if keyword.iskeyword(found) else found
+    """Return an API name in snake case; a Python keyword gets a trailing underscore."""
+    spelled = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return f"{spelled}_" if keyword.iskeyword(spelled) else spelled
 
 
 def _module(group: Group) -> str:
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 def _record(name: str, schema: Schema) -> str:
     needed = schema.get("required", ())
-    fields = {field: _type(found) for field, found in schema["properties"].items()}
+    fields = {field: _type(field_schema) for field, field_schema in schema["properties"].items()}
     wrapped = {field: type if field in needed else f"NotRequired[{type}]" for field, type in fields.items()}
     if any(not field.isidentifier() or keyword.iskeyword(field) for field in fields):
         rows = "".join(f"        {json.dumps(field)}: {json.dumps(type)},\n" for field, type in wrapped.items())
@@ -82,10 +82,10 @@ def _type(schema: Schema, records: str = "") -> str:
     if "$ref" in schema:
         return records + named(schema)
     if "anyOf" in schema:
-        return " | ".join(_type(one, records) for one in schema["anyOf"])
+        return " | ".join(_type(option, records) for option in schema["anyOf"])
     if "enum" in schema:
-        found = f"Literal[{', '.join(_literal(value) for value in schema['enum'] if value is not None)}]"
-        return f"{found} | None" if None in schema["enum"] or "null" in _kinds(schema) else found
+        literal = f"Literal[{', '.join(_literal(value) for value in schema['enum'] if value is not None)}]"
+        return f"{literal} | None" if None in schema["enum"] or "null" in _kinds(schema) else literal
     return " | ".join(_of_kind(kind, schema, records) for kind in _kinds(schema)) or "Any"
 
 
@@ -139,12 +139,12 @@ def _method(call: Call) -> str:
 
 
 def _iterator(call: Call) -> str:
-    asked = [one for one in call.query if one.name != "cursor"]
-    lines = [_signature(snake(call.iterator_id), [*_positional(call), *_keywords(asked)], f"Iterator[{_item(call)}]")]
+    query = [parameter for parameter in call.query if parameter.name != "cursor"]
+    lines = [_signature(snake(call.iterator_id), [*_positional(call), *_keywords(query)], f"Iterator[{_item(call)}]")]
     lines.append(f'        """Like `{snake(call.id)}`, one by one through all the pages."""\n')
     lines.append("        cursor = None\n        while True:\n")
-    passed = [snake(one.name) for one in call.path_parameters]
-    passed += [f"{snake(one.name)}={snake(one.name)}" for one in asked]
+    passed = [snake(parameter.name) for parameter in call.path_parameters]
+    passed += [f"{snake(parameter.name)}={snake(parameter.name)}" for parameter in query]
     lines.append(f"            page = self.{snake(call.id)}({', '.join([*passed, 'cursor=cursor'])})\n")
     lines.append('            yield from page["items"]\n')
     lines.append('            cursor = page["nextCursor"]\n')
@@ -156,22 +156,22 @@ def _item(call: Call) -> str:
 
 
 def _positional(call: Call) -> list[str]:
-    found = [f"{snake(one.name)}: {_type(one.schema)}" for one in call.path_parameters]
+    parameters = [f"{snake(parameter.name)}: {_type(parameter.schema)}" for parameter in call.path_parameters]
     if call.body is not None:
-        found.append(f"body: {_type(call.body, 'records.')}{'' if call.needs_body else ' | None = None'}")
-    return found
+        parameters.append(f"body: {_type(call.body, 'records.')}{'' if call.needs_body else ' | None = None'}")
+    return parameters
 
 
 def _by_name(call: Call) -> list[str]:
-    found = _keywords(list(call.query))
+    parameters = _keywords(list(call.query))
     if call.takes_key:
-        found = [*(found or ["*"]), "idempotency_key: str | None = None"]
-    return found
+        parameters = [*(parameters or ["*"]), "idempotency_key: str | None = None"]
+    return parameters
 
 
-def _keywords(asked: list[Asked]) -> list[str]:
-    found = [f"{snake(one.name)}: {_type(one.schema)} | None = None" for one in asked]
-    return ["*", *found] if found else []
+def _keywords(query: list[Asked]) -> list[str]:
+    parameters = [f"{snake(parameter.name)}: {_type(parameter.schema)} | None = None" for parameter in query]
+    return ["*", *parameters] if parameters else []
 
 
 def _signature(name: str, parameters: list[str], gives: str) -> str:
@@ -183,9 +183,10 @@ def _signature(name: str, parameters: list[str], gives: str) -> str:
 
 
 def _told(call: Call) -> Iterator[str]:
-    told = [(snake(one.name), one.about) for one in (*call.path_parameters, *call.query) if one.about]
-    if told:
-        yield "\n".join(f"{name}: {about}" for name, about in told)
+    parameters = (*call.path_parameters, *call.query)
+    described = [(snake(parameter.name), parameter.about) for parameter in parameters if parameter.about]
+    if described:
+        yield "\n".join(f"{name}: {about}" for name, about in described)
 
 
 def _arguments(call: Call) -> Iterator[str]:
@@ -203,12 +204,12 @@ def _arguments(call: Call) -> Iterator[str]:
         yield "is_signed=True"
 
 
-def _dict(asked: tuple[Asked, ...]) -> str:
-    return "{" + ", ".join(f'"{one.name}": {snake(one.name)}' for one in asked) + "}"
+def _dict(parameters: tuple[Asked, ...]) -> str:
+    return "{" + ", ".join(f'"{parameter.name}": {snake(parameter.name)}' for parameter in parameters) + "}"
 
 
 def _docstring(text: str, indent: int) -> str:
-    """Return a docstring of paragraphs and lines, broken at the width; empty text is an empty docstring's place."""
+    """Return a docstring of paragraphs and lines, wrapped at the line width."""
     pad = " " * indent
     lines = [
         line

@@ -1,7 +1,7 @@
-"""What of the description becomes a client: the operations that an API key may call, their records, the events.
+"""Reads the interface of the clients from the OpenAPI description: operations of API keys, records, events.
 
-What the two printers share is decided here, so that the clients have one shape. A description that says something in
-a way that no client could follow raises ValueError with the place.
+Both generators use it, so that the clients have the same structure. Raises ValueError with the place for a description
+that a client could not implement.
 """
 
 import re
@@ -11,8 +11,8 @@ from typing import Any
 
 Schema = Mapping[str, Any]
 
-#: Who calls with an API key; people, affiliates and operators have sessions, the public sends none, and agents have
-#: clients of their own protocol.
+#: Callers with an API key. Members, affiliates and operators have sessions, the public has none, and agents have their
+#: own protocol.
 CALLERS = frozenset({"brand", "signed"})
 _REF = "#/components/schemas/"
 _HEADERS = frozenset({"Idempotency-Key", "X-Service-Signature"})
@@ -21,7 +21,7 @@ _PAGE = frozenset({"items", "nextCursor", "hasMore"})
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A parameter: its name on the wire, what it takes, what it means."""
+    """A parameter: its name in the API, its schema and its description."""
 
     name: str
     schema: Schema
@@ -30,7 +30,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An operation: how it is called, what it takes and gives. `gives` is None for an answer without a body."""
+    """An operation: method, path, parameters and result. `gives` is None for a response without a body."""
 
     id: str
     method: str
@@ -48,7 +48,7 @@ class Call:
 
     @property
     def iterator_id(self) -> str:
-        """What the method is called that walks all pages: listPrograms has iteratePrograms."""
+        """Return the name of the method that iterates over all pages: iteratePrograms for listPrograms."""
         return "iterate" + re.sub("^[a-z]+", "", self.id)
 
 
@@ -62,13 +62,13 @@ class Group:
 
     @property
     def class_name(self) -> str:
-        """The tag as a class is called."""
+        """Return the class name of the tag."""
         return "".join(word.capitalize() for word in re.findall("[a-z0-9]+", self.tag))
 
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """All that a client is made of. `records` are by name, `events` name records, in the document's order."""
+    """The interface of a client. `records` are by name, `events` name records, in the document's order."""
 
     groups: tuple[Group, ...]
     records: Mapping[str, Schema]
@@ -76,7 +76,7 @@ class Interface:
 
 
 def interface(document: Schema) -> Interface:
-    """Return what the clients are made of. Raises ValueError for what they could not call."""
+    """Return the interface of the clients. Raises ValueError for an operation they could not call."""
     components = document["components"]["schemas"]
     calls: dict[str, list[Call]] = {}
     for path, methods in document["paths"].items():
@@ -89,44 +89,46 @@ def interface(document: Schema) -> Interface:
         if tag["name"] in calls
     )
     events = tuple(_event(methods["post"]) for methods in document["webhooks"].values())
-    wanted = [schema for group in groups for call in group.calls for schema in (call.body, call.gives)]
-    wanted += [{"$ref": _REF + name} for name in events]
-    return Interface(groups, dict(sorted(_reached(wanted, components).items())), events)
+    roots = [schema for group in groups for call in group.calls for schema in (call.body, call.gives)]
+    roots += [{"$ref": _REF + name} for name in events]
+    return Interface(groups, dict(sorted(_reached(roots, components).items())), events)
 
 
 def named(schema: Schema) -> str:
-    """Return the record that a reference names."""
+    """Return the name of the referenced record."""
     return str(schema["$ref"]).removeprefix(_REF)
 
 
 def sentence(described: Schema) -> str:
-    """Return what a schema says of itself, in one line."""
+    """Return a schema's description in one line."""
     return " ".join(str(described.get("description", "")).split())
 
 
 def _call(method: str, path: str, described: Schema, components: Mapping[str, Schema]) -> Call:
     where = f"{method} {path}"
     parameters = described["parameters"]
-    headers = {one["name"] for one in parameters if one["in"] == "header"}
+    headers = {parameter["name"] for parameter in parameters if parameter["in"] == "header"}
     if headers - _HEADERS:
         raise ValueError(f"{where}: no client sends {sorted(headers - _HEADERS)}")
     gives, others = _given(described, where)
     content = described.get("requestBody", {}).get("content", {})
     page = components[named(gives)] if gives and "$ref" in gives else {}
     query = tuple(
-        Asked(one["name"], one["schema"], sentence(one))
-        for one in parameters
-        # Which media type comes is settled: the first of them.
-        if one["in"] == "query" and not (others and one["name"] == "format")
+        Asked(parameter["name"], parameter["schema"], sentence(parameter))
+        for parameter in parameters
+        # The media type is fixed: the first one.
+        if parameter["in"] == "query" and not (others and parameter["name"] == "format")
     )
-    is_page = set(page.get("properties", {})) == _PAGE and any(one.name == "cursor" for one in query)
+    is_page = set(page.get("properties", {})) == _PAGE and any(parameter.name == "cursor" for parameter in query)
     return Call(
         id=described["operationId"],
         method=method,
         path=path,
         about="\n\n".join(part for part in (f"{described['summary']}.", _access(described)) if part),
         path_parameters=tuple(
-            Asked(one["name"], one["schema"], sentence(one)) for one in parameters if one["in"] == "path"
+            Asked(parameter["name"], parameter["schema"], sentence(parameter))
+            for parameter in parameters
+            if parameter["in"] == "path"
         ),
         query=query,
         body=content["application/json"]["schema"] if content else None,
@@ -140,40 +142,40 @@ def _call(method: str, path: str, described: Schema, components: Mapping[str, Sc
 
 
 def _given(described: Schema, where: str) -> tuple[Schema | None, bool]:
-    """Return the schema of a success, and whether there are other media types of it."""
-    found = [
+    """Return the schema of a success, and whether it has other media types."""
+    contents = [
         answer["content"] for status, answer in described["responses"].items() if status < "300" and "content" in answer
     ]
-    if not found:
+    if not contents:
         return None, False
-    # JSON where there is a choice; else text, or bytes.
-    schemas = [content.get("application/json", next(iter(content.values())))["schema"] for content in found]
+    # JSON if available; else text, or bytes.
+    schemas = [content.get("application/json", next(iter(content.values())))["schema"] for content in contents]
     if any(schema != schemas[0] for schema in schemas):
         raise ValueError(f"{where}: successes of two kinds")
-    return schemas[0], len(found[0]) > 1
+    return schemas[0], len(contents[0]) > 1
 
 
 def _access(described: Schema) -> str:
-    said = [f"Scope {described['x-scope']}." if "x-scope" in described else ""]
-    said.append(f"Plan {described['x-plan']} or higher." if "x-plan" in described else "")
+    parts = [f"Scope {described['x-scope']}." if "x-scope" in described else ""]
+    parts.append(f"Plan {described['x-plan']} or higher." if "x-plan" in described else "")
     codes = sorted({code for answer in described["responses"].values() for code in answer.get("x-codes", ())})
-    said.append(f"Refused with {', '.join(codes)}." if codes else "")
-    return " ".join(part for part in said if part)
+    parts.append(f"Refused with {', '.join(codes)}." if codes else "")
+    return " ".join(part for part in parts if part)
 
 
 def _event(described: Schema) -> str:
     return named(described["requestBody"]["content"]["application/json"]["schema"])
 
 
-def _reached(wanted: list[Schema | None], components: Mapping[str, Schema]) -> dict[str, Schema]:
-    found: dict[str, Schema] = {}
-    names = [name for schema in wanted if schema is not None for name in _references(schema)]
+def _reached(roots: list[Schema | None], components: Mapping[str, Schema]) -> dict[str, Schema]:
+    records: dict[str, Schema] = {}
+    names = [name for schema in roots if schema is not None for name in _references(schema)]
     while names:
         name = names.pop()
-        if name not in found:
-            found[name] = components[name]
+        if name not in records:
+            records[name] = components[name]
             names += _references(components[name])
-    return found
+    return records
 
 
 def _references(schema: Any) -> Iterator[str]:

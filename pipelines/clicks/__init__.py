@@ -4,7 +4,7 @@
       api.clicks.fast_path             the usual POST: answered by the event loop, not the route, by the same functions
       api.clicks.visits                is it a visit, where does the slug lead (public_links: remembered for seconds)
       domain.clicks.raw_click          what is kept of it: an id, the link, keyed hashes in place of addresses
-      adapters.clicks.wire             as which JSON it travels
+      adapters.clicks.serialization             as which JSON it travels
       adapters.clicks.stream           one round trip: counted in the rate limit and appended (the visitor is done)
         Redis is down                    the route writes it; if the organization is locked, the job click.late
     flask clicks (workers.clicks)      a batch from the stream, one transaction per organization

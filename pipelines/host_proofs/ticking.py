@@ -50,7 +50,7 @@ def prepare(asked: AskedName) -> HeldHost | None:
 def look(held: HeldHost) -> DnsReading:
     """Ask DNS. Takes nine seconds at most, never inside a transaction."""
     assert held.wanted is not None  # what has no name is not prepared
-    return name_servers.read(held.wanted, longest_s=name_servers.FOR_JOBS_S)
+    return name_servers.read(held.wanted, limit_s=name_servers.JOB_LIMIT_S)
 
 
 def record(held: HeldHost, reading: DnsReading, *, now: datetime) -> None:

@@ -35,7 +35,7 @@ def client(kind: str) -> OidcClient | None:
     """Return the client of the provider that signs people of a kind (of sessions) in; None where there is none."""
     if kind == "operator" and settings.current().identity.operator_claim is None:
         return None
-    return oidc.client(_PROVIDERS[kind])
+    return oidc.find_client(_PROVIDERS[kind])
 
 
 def any_org_begin(
@@ -50,7 +50,7 @@ def any_org_begin(
         return None
     made = sessions.new_cookie()
     id_hash = sessions.secret_hash(made)
-    logged_in_at_s = oidc.login_of(given.claims)
+    logged_in_at_s = oidc.login_time(given.claims)
     logged_in_at = now if logged_in_at_s is None else datetime.fromtimestamp(logged_in_at_s, UTC)
     session = WebSession(
         id_hash=id_hash,
@@ -108,7 +108,7 @@ def _asked_anew(of: OidcClient, session: WebSession, *, now: datetime) -> WebSes
     try:
         # Not through the cache of sealed secrets: it lives as long as the process.
         token = sealing.unseal.__wrapped__(session.refresh_sealed, belongs_to=session.id_hash.hex())
-        given = oidc.refreshed(of, token)
+        given = oidc.refresh(of, token)
     except OidcAway as error:
         _log.warning("session.provider_away", issuer=of.issuer, why=str(error))
         if now - session.refreshed_at > _LAST_WORD_HOLDS:
@@ -117,7 +117,7 @@ def _asked_anew(of: OidcClient, session: WebSession, *, now: datetime) -> WebSes
         with db.any_org_work():
             web_sessions.any_org_stage_refresh_from(id_hash=session.id_hash, at=now + _RETRY)
         return session
-    except (OidcRefused, sealing.CannotOpen) as error:
+    except (OidcRefused, sealing.CannotUnseal) as error:
         _log.info("session.refused", issuer=of.issuer, why=str(error))
         _end(session, now=now)
         return None
@@ -151,10 +151,10 @@ def _written(anew: WebSession) -> WebSession | None:
 def _person(kind: str, given: OidcTokens) -> Claims | None:
     """Return whom an ID token speaks for at an area; None where it opens nothing there."""
     if kind == "member":
-        return tokens.dashboard_person(given.claims)
+        return tokens.parse_dashboard_claims(given.claims)
     if kind == "operator" and not _is_operator(given):
         return None
-    return tokens.person(given.claims)
+    return tokens.parse_claims(given.claims)
 
 
 def _is_operator(given: OidcTokens) -> bool:

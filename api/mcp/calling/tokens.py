@@ -56,7 +56,7 @@ def proof(use: TokenUse, brought: object, tool: str, sent: Mapping[str, Any]) ->
         sealed = base64.b64decode(brought.encode("ascii"), altchars=b"-_", validate=True)
         said = orjson.loads(sealing.unseal(sealed, belongs_to=_owner(use)))
         digest, nonce, until = said["digest"], said["nonce"], said["until"]
-    except (UnicodeEncodeError, binascii.Error, KeyError, TypeError, sealing.CannotOpen):
+    except (UnicodeEncodeError, binascii.Error, KeyError, TypeError, sealing.CannotUnseal):
         return None  # KeyError, TypeError: sealed by another release
     return (
         CallProof(f"mcp-{digest}-{nonce}", until < clock.now().timestamp()) if digest == _digest(tool, sent) else None

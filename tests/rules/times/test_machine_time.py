@@ -19,7 +19,7 @@ _ALLOWED = {
     "models/session/database_clock.py": "before the database's clock was read, and to say how far the machine's is off",
     "commands/demo/certificate.py": "of the demonstration's own servers, on one machine",
     "commands/demo/gateway/account.py": "a payment service of somebody else's, played",
-    "commands/demo/gateway/player.py": "a payment service of somebody else's, played",
+    "commands/demo/gateway/server.py": "a payment service of somebody else's, played",
     "commands/demo/receiver.py": "a brand's server, played",
 }
 
