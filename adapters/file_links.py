@@ -27,9 +27,9 @@ def is_valid(file_id: UUID, *, expires: str, signature: str, now: datetime) -> b
     """Return whether the signature is valid for this file and has not expired. Never raises."""
     if not (expires.isascii() and expires.isdigit() and len(expires) <= _MAX_TIME_LENGTH):
         return False
-    sent = signature.encode("utf-8", "replace")
+    received = signature.encode("utf-8", "replace")
     keys = derived_keys.accepted_keys(_USE)
-    is_signed = any(hmac.compare_digest(_signature(key, file_id, expires).encode(), sent) for key in keys)
+    is_signed = any(hmac.compare_digest(_signature(key, file_id, expires).encode(), received) for key in keys)
     return is_signed and int(now.timestamp()) < int(expires)
 
 

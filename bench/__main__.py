@@ -55,7 +55,7 @@ def main() -> int:
             for name in chosen.only or _FIGURES:
                 screen.say(f"{name} ...")
                 try:
-                    figures.extend(_measured(plan, name))
+                    figures.extend(_measure(plan, name))
                 except BenchFailed as failure:
                     failures.append(f"{name} failed: {failure}")
                     screen.say(failures[-1])
@@ -86,7 +86,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _measured(plan: Plan, name: str) -> list[Figure]:
+def _measure(plan: Plan, name: str) -> list[Figure]:
     neighbours = plan.machine.neighbours()
     measured = importlib.import_module(f"bench.{_FIGURES[name]}").measure(plan)
     others = neighbours.share()
@@ -103,9 +103,9 @@ def _show(screen: Screen, figures: Sequence[Figure]) -> None:
     for figure in figures:
         table.add_row(
             figure.name,
-            f"{_short(figure.value)} {figure.unit}",
-            _short(figure.anchor),
-            _short(figure.ratio),
+            f"{_format(figure.value)} {figure.unit}",
+            _format(figure.anchor),
+            _format(figure.ratio),
             str(figure.target or ""),
             {True: "yes", False: "no", None: ""}[figure.meets],
             "" if figure.others is None else f"{figure.others:.0%}",
@@ -114,13 +114,13 @@ def _show(screen: Screen, figures: Sequence[Figure]) -> None:
     screen.say("others: the share of our cores that other processes used during the measurement")
     for figure in figures:
         if figure.parts:
-            parts = (f"{name} {_short(part)}" for name, part in figure.parts.items())
+            parts = (f"{name} {_format(part)}" for name, part in figure.parts.items())
             screen.say(f"{figure.name}: {', '.join(parts)} {figure.unit}")
     for note in screen.notes:
         screen.say(note)
 
 
-def _short(number: float | None) -> str:
+def _format(number: float | None) -> str:
     if number is None:
         return ""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"

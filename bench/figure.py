@@ -55,14 +55,14 @@ class Figure:
         """Return the figure as results.json has it."""
         return {
             "name": self.name,
-            "value": _rounded(self.value),
+            "value": _round(self.value),
             "unit": self.unit,
-            "anchor": _rounded(self.anchor),
-            "ratio": _rounded(self.ratio),
+            "anchor": _round(self.anchor),
+            "ratio": _round(self.ratio),
             "target": None if self.target is None else str(self.target),
             "meets": self.meets,
-            "others": _rounded(self.others),
-        } | ({"parts": {name: _rounded(part) for name, part in self.parts.items()}} if self.parts else {})
+            "others": _round(self.others),
+        } | ({"parts": {name: _round(part) for name, part in self.parts.items()}} if self.parts else {})
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
@@ -70,7 +70,9 @@ def percentile(values: Sequence[float], percent: int) -> float:
     return sorted(values)[max(math.ceil(len(values) * percent / 100), 1) - 1]
 
 
-def interleaved(product: Callable[[], float], anchor: Callable[[], float], *, rounds: int) -> tuple[float, float]:
+def measure_alternately(
+    product: Callable[[], float], anchor: Callable[[], float], *, rounds: int
+) -> tuple[float, float]:
     """Measure both alternately, every second round in the other order, and return the median of each.
 
     Noise that lasts longer than a round affects both, and a single bad round affects neither median.
@@ -86,5 +88,5 @@ def interleaved(product: Callable[[], float], anchor: Callable[[], float], *, ro
     return statistics.median(products), statistics.median(anchors)
 
 
-def _rounded(number: float | None) -> float | None:
+def _round(number: float | None) -> float | None:
     return None if number is None else float(f"{number:.4g}")

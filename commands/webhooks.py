@@ -66,7 +66,7 @@ def list_deliveries(
     limit: int,
     as_json: bool,
 ) -> None:
-    """List deliveries, newest first, with the last answer or the reason there was none."""
+    """List deliveries, newest first, with the last response or its failure reason."""
     with output.operator_transaction():
         listed = desk.any_org_deliveries(
             organization_id=organization, endpoint_id=endpoint, status=status, since=since, limit=limit

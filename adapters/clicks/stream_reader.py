@@ -50,7 +50,7 @@ class StreamReader:
         self._next = "0-0"
 
     def read(self, *, count: int, wait_ms: int) -> list[StreamEntry]:
-        """Return unread entries; wait for some if there are none."""
+        """Return unread entries; wait for some if the stream is empty."""
         return self._in_group(
             lambda: _parse_entries(
                 (self._client.xreadgroup(GROUP, self._name, {KEY: ">"}, count=count, block=wait_ms) or [(b"", [])])[0][

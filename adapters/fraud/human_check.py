@@ -109,8 +109,9 @@ class LocalTokens:
         return int(ready) <= now.timestamp() < int(expires)
 
     def _is_signed(self, payload: str, signature: str) -> bool:
-        sent = signature.encode("utf-8", "replace")
-        return any(hmac.compare_digest(_signature(key, payload).encode(), sent) for key in (self._key, *self._former))
+        received = signature.encode("utf-8", "replace")
+        expected = (_signature(key, payload).encode() for key in (self._key, *self._former))
+        return any(hmac.compare_digest(signed, received) for signed in expected)
 
 
 def _signature(key: bytes, payload: str) -> str:

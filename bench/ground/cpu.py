@@ -17,7 +17,7 @@ _IDLE, _COUNTED = (3, 4), 8
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class ProcessTime:
     """A process, its parent, and the CPU seconds of it and of those of its children that ended and were waited for."""
 
     pid: int
@@ -33,15 +33,15 @@ class Capacity:
     used: float
 
 
-def of_process(line: str) -> Used:
+def parse_process(line: str) -> ProcessTime:
     """Read a line of /proc/PID/stat."""
     pid, _, rest = line.partition(" (")
     fields = rest.rpartition(") ")[2].split()
     times = fields[_FIRST_TIME : _FIRST_TIME + _TIMES]
-    return Used(int(pid), int(fields[_PARENT]), sum(map(int, times)) / _TICKS_PER_S)
+    return ProcessTime(int(pid), int(fields[_PARENT]), sum(map(int, times)) / _TICKS_PER_S)
 
 
-def of_cores(lines: str, cores: Iterable[int]) -> Capacity:
+def parse_cores(lines: str, cores: Iterable[int]) -> Capacity:
     """Read /proc/stat; time that a hypervisor gave to other guests counts as used."""
     names = {f"cpu{core}" for core in cores}
     counted = [
@@ -54,15 +54,15 @@ def of_cores(lines: str, cores: Iterable[int]) -> Capacity:
     return Capacity(ticks / _TICKS_PER_S, (ticks - idle) / _TICKS_PER_S)
 
 
-def of_tree(root: int, processes: Iterable[Used]) -> float:
+def tree_seconds(root: int, processes: Iterable[ProcessTime]) -> float:
     """Return the CPU seconds of a process and its descendants, ended ones included; 0 if it is gone."""
-    return sum(process.seconds for process in tree(root, processes))
+    return sum(process.seconds for process in list_tree(root, processes))
 
 
-def tree(root: int, processes: Iterable[Used]) -> list[Used]:
+def list_tree(root: int, processes: Iterable[ProcessTime]) -> list[ProcessTime]:
     """Return a process and its descendants, [] if it is gone."""
     listed = list(processes)
-    children: dict[int, list[Used]] = {}
+    children: dict[int, list[ProcessTime]] = {}
     for process in listed:
         children.setdefault(process.parent, []).append(process)
     waiting = [process for process in listed if process.pid == root]
@@ -73,17 +73,17 @@ def tree(root: int, processes: Iterable[Used]) -> list[Used]:
     return descendants
 
 
-def of_trees(roots: Mapping[str, int]) -> dict[str, float]:
+def trees_seconds(roots: Mapping[str, int]) -> dict[str, float]:
     """Return the CPU seconds of each named process tree so far."""
-    processes = running()
-    return {name: of_tree(pid, processes) for name, pid in roots.items()}
+    processes = list_processes()
+    return {name: tree_seconds(pid, processes) for name, pid in roots.items()}
 
 
 class Neighbours:
     """CPU use of this process's cores by processes outside our own trees, from its creation on."""
 
     def __init__(self, ours: Mapping[str, int]) -> None:
-        self._ours = ours
+        self._own_trees = ours
         self._began = self._now()
 
     def share(self) -> float:
@@ -92,8 +92,8 @@ class Neighbours:
         return share_of_others(capacity_then, capacity, ours=ours - ours_then)
 
     def _now(self) -> tuple[Capacity, float]:
-        cores = of_cores((_PROC / "stat").read_text(), os.sched_getaffinity(0))
-        return cores, sum(of_trees(self._ours).values())
+        cores = parse_cores((_PROC / "stat").read_text(), os.sched_getaffinity(0))
+        return cores, sum(trees_seconds(self._own_trees).values())
 
 
 def share_of_others(before: Capacity, after: Capacity, *, ours: float) -> float:
@@ -103,13 +103,13 @@ def share_of_others(before: Capacity, after: Capacity, *, ours: float) -> float:
     return min(max(others / passed, 0.0), 1.0) if passed > 0 else 0.0
 
 
-def running() -> list[Used]:
+def list_processes() -> list[ProcessTime]:
     """Return every process of this machine."""
     processes = []
     for folder in _PROC.iterdir():
         if folder.name.isdigit():
             try:
-                processes.append(of_process((folder / "stat").read_text(errors="replace")))
+                processes.append(parse_process((folder / "stat").read_text(errors="replace")))
             except (FileNotFoundError, ProcessLookupError):
                 continue  # It ended meanwhile, and its parent has its time.
     return processes

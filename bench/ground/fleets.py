@@ -8,7 +8,7 @@ from typing import Any
 
 import redis
 
-from bench.ground.machine import Machine, answers
+from bench.ground.machine import Machine, responds
 
 #: What the Procfile runs for the queues.
 SALES = ("python", "-m", "workers", "-Q", "sales", "-p", "1", "-t", "8")
@@ -25,7 +25,7 @@ def gunicorn(
     """Run an application under the product's gunicorn settings with one worker of 8 threads."""
     sized = {"WEB_CONCURRENCY": "1", "WEB_THREADS": "8"}
     with machine.running(name, "gunicorn", "-b", f"127.0.0.1:{port}", application, **sized, **environment) as process:
-        machine.wait_for(f"{name} answering", lambda: answers(port, "/healthz"), process)
+        machine.wait_for(f"{name} answering", lambda: responds(port, "/healthz"), process)
         yield process
 
 
@@ -43,7 +43,7 @@ def wait_until_done(
         time.sleep(_LOOK_EVERY_S)
 
 
-def noops(machine: Machine, count: int) -> float:
+def measure_noops(machine: Machine, count: int) -> float:
     """Return the no-op messages per second that one worker process of 8 threads processes."""
     environment = {"NOOP_COUNT": str(count), "NOOP_ANSWER": _NOOP_ANSWER}
     with machine.running("enqueue", "python", "-m", "bench.anchors.noop", **environment) as enqueuing:

@@ -55,7 +55,7 @@ class Machine:
 
     def __enter__(self) -> "Machine":
         try:
-            self._servers = _started(self.home)
+            self._servers = _start_servers(self.home)
         except BaseException:
             self.__exit__()
             raise
@@ -73,7 +73,7 @@ class Machine:
             for number, handler in former.items():
                 signal.signal(number, handler)
 
-    def fresh(self, name: str) -> str:
+    def create_database(self, name: str) -> str:
         """Create a migrated database and an empty Valkey, and connect this process and all later ones to them.
 
         Returns the database's URL; its role owns the tables and sees every tenant.
@@ -88,18 +88,18 @@ class Machine:
         os.environ.update(self.env)
         settings.current.cache_clear()
         servers.urls.cache_clear()
-        self.point_at(url)
+        self.connect_to(url)
         return url
 
     def servers(self) -> dict[str, int]:
         """Return the process ids of both servers of this run."""
-        return servers_of(self.home)
+        return server_pids(self.home)
 
     def neighbours(self) -> cpu.Neighbours:
         """Start to measure the use of our cores by other processes."""
         return cpu.Neighbours({"bench": os.getpid(), **self.servers()})
 
-    def point_at(self, url: str) -> None:
+    def connect_to(self, url: str) -> None:
         """Connect this process's pipelines to a database that `fresh` created."""
         db.db.drop_connection()
         db.connect_to(url)
@@ -179,7 +179,7 @@ class Machine:
         return "".join(lines)
 
 
-def servers_of(data_dir: Path) -> dict[str, int]:
+def server_pids(data_dir: Path) -> dict[str, int]:
     """Return the process ids of a data folder's servers; the processes of sessions are their children."""
     place = data_folder.resolve(data_dir)
     sockets = {"postgres": place.postgres_socket, "valkey": place.valkey_socket}
@@ -189,7 +189,7 @@ def servers_of(data_dir: Path) -> dict[str, int]:
     return {name: pid for name, pid in pids.items() if pid is not None}
 
 
-def _started(home: Path) -> server_pair.EmbeddedServers:
+def _start_servers(home: Path) -> server_pair.EmbeddedServers:
     """Start the servers; PostgreSQL records commit times, at which other sessions see the rows."""
     servers = server_pair.start(home, durable=True)
     with owner(servers.database_owner_url) as cursor:
@@ -198,7 +198,7 @@ def _started(home: Path) -> server_pair.EmbeddedServers:
     return server_pair.start(home, durable=True)
 
 
-def output_of(module: str, *arguments: str, given: bytes, env: Mapping[str, str] | None = None) -> bytes:
+def run_module(module: str, *arguments: str, given: bytes, env: Mapping[str, str] | None = None) -> bytes:
     """Run one of this package's modules to its end and return what it printed; `given` is its standard input.
 
     Raises BenchFailed if it fails; the reason is on standard error.
@@ -242,7 +242,7 @@ def is_open(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def answers(port: int, path: str) -> bool:
+def responds(port: int, path: str) -> bool:
     """Return whether a web server responds to a GET with 200."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:

@@ -60,7 +60,7 @@ def serve(folder: Path, port: int) -> None:
     while True:
         for descriptor, _ in poll.poll():
             if descriptor == listener.fileno():
-                caller = _accepted(listener, tls)
+                caller = _accept(listener, tls)
                 callers[caller.sock.fileno()] = caller
                 poll.register(caller.sock.fileno(), select.EPOLLIN)
             elif not callers[descriptor].answer():
@@ -68,7 +68,7 @@ def serve(folder: Path, port: int) -> None:
                 callers.pop(descriptor).sock.close()
 
 
-def _accepted(listener: socket.socket, tls: ssl.SSLContext) -> _Caller:
+def _accept(listener: socket.socket, tls: ssl.SSLContext) -> _Caller:
     plain, _ = listener.accept()
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     plain.setblocking(False)

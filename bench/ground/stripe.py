@@ -37,7 +37,7 @@ class StripeShop:
                 receive.stage(self.connection, _deliveries(events), now=now)
 
 
-def connected(brand: Brand) -> StripeShop:
+def connect_shop(brand: Brand) -> StripeShop:
     """Connect a brand to stripe as the product does once stripe has accepted the credentials."""
     account = GatewayAccount("live", {"apiKey": "sk_live_made_up", "webhookSecret": _SECRET})
     token = f"made-up-for-{brand.id}"

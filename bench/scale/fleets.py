@@ -24,12 +24,12 @@ class Fleet:
     longest_wait_s: float
 
 
-def answering(name: str, cores: Sequence[float], *, threads: int) -> Fleet:
+def size_serving(name: str, cores: Sequence[float], *, threads: int) -> Fleet:
     """Return a fleet with capacity for the busiest step; `cores` are the cores needed in each step."""
     return Fleet(name, max(math.ceil(max(cores) / _BUSY_MOST), 1), threads, 0.0)
 
 
-def working_off(name: str, cores: Sequence[float], *, threads: int, wait_most_s: float) -> Fleet:
+def size_queue(name: str, cores: Sequence[float], *, threads: int, wait_most_s: float) -> Fleet:
     """Return the smallest fleet whose work never waits longer than `wait_most_s`."""
     processes = max(math.ceil(sum(cores) / len(cores)), 1)
     while (waits := longest_wait_s(cores, processes)) > wait_most_s:

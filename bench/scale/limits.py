@@ -100,7 +100,7 @@ class Runway:
     broke: Mapping[str, str]
 
 
-def verdict(needs: Mapping[str, float]) -> Runway:
+def find_step(needs: Mapping[str, float]) -> Runway:
     """Return the step on which a load can run; `needs` has a number for each of LIMITS."""
     broke: dict[str, str] = {}
     for step in STEPS:

@@ -35,15 +35,15 @@ def _processes(answers: Sequence[Sizing]) -> Table:
     table.add_column("the longest wait")
     for sizing in answers:
         waits = (f"{fleet.name} {fleet.longest_wait_s:.0f} s" for fleet in sizing.fleets if fleet.longest_wait_s >= 1)
-        table.add_row(*_load(sizing), *(f"{fleet.processes:,}" for fleet in sizing.fleets), ", ".join(waits))
+        table.add_row(*_load_cells(sizing), *(f"{fleet.processes:,}" for fleet in sizing.fleets), ", ".join(waits))
     return table
 
 
 def _needs(answers: Sequence[Sizing]) -> Table:
     table = _table("What they need", [*LIMITS, "$ a month"])
     for sizing in answers:
-        needs = (_short(sizing.needs[what]) for what in LIMITS)
-        table.add_row(*_load(sizing), *needs, f"{sum(sizing.money.values()):,.0f}")
+        needs = (_format(sizing.needs[what]) for what in LIMITS)
+        table.add_row(*_load_cells(sizing), *needs, f"{sum(sizing.money.values()):,.0f}")
     return table
 
 
@@ -54,7 +54,7 @@ def _steps(answers: Sequence[Sizing]) -> Table:
     for sizing in answers:
         step = sizing.verdict.step
         broke = ", ".join(f"{what} ({before})" for before, what in sizing.verdict.broke.items())
-        table.add_row(*_load(sizing), step.name if step else "none of these", broke)
+        table.add_row(*_load_cells(sizing), step.name if step else "none of these", broke)
     return table
 
 
@@ -65,11 +65,11 @@ def _table(title: str, columns: Sequence[str]) -> Table:
     return table
 
 
-def _load(found: Sizing) -> tuple[str, str]:
-    return f"{found.load.clicks:,}", f"{found.load.sales:,}"
+def _load_cells(sizing: Sizing) -> tuple[str, str]:
+    return f"{sizing.load.clicks:,}", f"{sizing.load.sales:,}"
 
 
-def _short(number: float) -> str:
+def _format(number: float) -> str:
     if number >= 10:
         return f"{number:,.0f}"
     return f"{number:.2g}" if number >= 0.01 else "0"

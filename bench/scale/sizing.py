@@ -54,7 +54,7 @@ class Sizing:
     verdict: limits.Runway
 
 
-def answer(load: Load, costs: Costs, prices: Prices) -> Sizing:
+def size_load(load: Load, costs: Costs, prices: Prices) -> Sizing:
     """Return the resources that a load needs."""
     sales, clicks = demand.per_second(load.sales), demand.per_second(load.clicks)
 
@@ -65,11 +65,11 @@ def answer(load: Load, costs: Costs, prices: Prices) -> Sizing:
     threads = _threads()
     others = [number for name, number in threads.items() if name not in _SIZED]
     running = [
-        fleets.answering("web", cores("web"), threads=threads["web"]),
-        fleets.answering("relay", cores("relay"), threads=threads["relay"]),
-        fleets.working_off("sales", cores("sales"), threads=threads["sales"], wait_most_s=_SETTLED_WITHIN_S),
-        fleets.working_off("webhooks", cores("webhooks"), threads=threads["webhooks"], wait_most_s=_DELIVERED_WITHIN_S),
-        fleets.working_off("clicks", cores("clicks"), threads=threads["clicks"], wait_most_s=_WRITTEN_WITHIN_S),
+        fleets.size_serving("web", cores("web"), threads=threads["web"]),
+        fleets.size_serving("relay", cores("relay"), threads=threads["relay"]),
+        fleets.size_queue("sales", cores("sales"), threads=threads["sales"], wait_most_s=_SETTLED_WITHIN_S),
+        fleets.size_queue("webhooks", cores("webhooks"), threads=threads["webhooks"], wait_most_s=_DELIVERED_WITHIN_S),
+        fleets.size_queue("clicks", cores("clicks"), threads=threads["clicks"], wait_most_s=_WRITTEN_WITHIN_S),
     ]
     processes = sum(fleet.processes for fleet in running)
     wal = max(sale * costs.sale_wal + click * costs.click_wal for sale, click in zip(sales, clicks, strict=True))
@@ -86,7 +86,7 @@ def answer(load: Load, costs: Costs, prices: Prices) -> Sizing:
         "turn": max(clicks) * _LARGEST_BRAND * written,
     }
     money = _money(load, costs, prices, needs=needs, cores=processes + len(others) * _IDLE_CORES)
-    return Sizing(load, running, needs, money, limits.verdict(needs))
+    return Sizing(load, running, needs, money, limits.find_step(needs))
 
 
 def _money(

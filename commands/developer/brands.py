@@ -12,12 +12,12 @@ from models.organization.organizations import Organization
 option = click.option("--org", "organization", type=click.UUID, help="This organization; default: the demo brand.")
 
 
-def find(wanted: UUID | None, *, has_gateway: bool = False) -> Organization:
+def find(requested: UUID | None, *, has_gateway: bool = False) -> Organization:
     """Return the organization: by id, or the demo brand with or without a gateway. Needs the operator's transaction.
 
     Raises ClickException.
     """
-    organization_id = wanted or _find_demo(has_gateway=has_gateway)
+    organization_id = requested or _find_demo(has_gateway=has_gateway)
     organization = organizations.find(organization_id)
     if organization is None:
         raise click.ClickException(f"There is no organization {organization_id}. Next: flask org list")

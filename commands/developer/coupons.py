@@ -113,8 +113,8 @@ def _mint_code(target: TriggerTarget, coupon: CampaignCoupon, origin: CodeOrigin
     with db.unit_of_work(target.id):
         affiliate = affiliates.find(organization_id=target.id, affiliate_id=affiliate_id)
         assert affiliate is not None  # they have just joined
-        wanted = WantedCode(id=ids.new_id(), coupon_id=coupon.id, text=None, origin=origin)
-        started = minting.begin(affiliate, wanted, now=clock.now())
+        code = WantedCode(id=ids.new_id(), coupon_id=coupon.id, text=None, origin=origin)
+        started = minting.begin(affiliate, code, now=clock.now())
         _require_worthless_codes(target, started.place)
     result = minting.mint(started)
     with db.unit_of_work(target.id):

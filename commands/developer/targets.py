@@ -48,7 +48,7 @@ class TriggerTarget:
 
 
 def find_seller(target: TriggerTarget) -> Partner:
-    """Return an affiliate who earns by sales. Raises Refused 409 if there is none."""
+    """Return an affiliate who earns by sales. Raises Refused 409 if there are no such affiliates."""
     with db.unit_of_work(target.id):
         partner = rehearsals.seller(target.id)
     if partner is None:

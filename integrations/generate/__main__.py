@@ -15,11 +15,11 @@ def main() -> None:
     from app import create_app
 
     with create_app().app_context():
-        made = generate.files(description.document())
-    for path in generate.stale(made):
-        if path in made:
+        files = generate.build_files(description.document())
+    for path in generate.find_stale(files):
+        if path in files:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(made[path], "utf-8")
+            path.write_text(files[path], "utf-8")
         else:
             path.unlink()
         print(path.relative_to(generate.ROOT.parent))

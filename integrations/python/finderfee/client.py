@@ -42,7 +42,7 @@ class Finderfee(Groups):
 
         Amounts are integers in minor units. Raises ApiError, ConnectionFailed, and TypeError for another amount.
         """
-        _whole(body, "amountCents")
+        _require_integer(body, "amountCents")
         return self.sales.record_sale(body, idempotency_key=idempotency_key)
 
     def refund(self, body: records.RefundBody, *, idempotency_key: str | None = None) -> records.RefundAnswer:
@@ -51,7 +51,7 @@ class Finderfee(Groups):
         A refund has no id of its own. To repeat one from your own queue, pass the same `idempotency_key` each time:
         within an hour it is executed once. Raises as `sale` does.
         """
-        _whole(body, "refundAmountCents")
+        _require_integer(body, "refundAmountCents")
         return self.sales.refund_sale(body, idempotency_key=idempotency_key)
 
     def lead(self, body: records.LeadBody, *, idempotency_key: str | None = None) -> records.LeadAnswer:
@@ -63,7 +63,7 @@ class Finderfee(Groups):
         return self._transport.call(method, path, query=query, body=body)
 
 
-def _whole(body: Mapping[str, Any], name: str) -> None:
+def _require_integer(body: Mapping[str, Any], name: str) -> None:
     amount = body.get(name)
     if amount is not None and (isinstance(amount, bool) or not isinstance(amount, int)):
         raise TypeError(f"{name} must be an integer in minor units of the currency, not {amount!r}")

@@ -14,8 +14,10 @@ from adapters.embedded import data_folder, server_pair
 from tests.support.installation import servers
 
 _ROOT = Path(__file__).parents[3]
-_START = "import sys; from pathlib import Path; from adapters.embedded import server_pair;"
+_START = (
+    "import sys; from pathlib import Path; from adapters.embedded import server_pair;"
     " print(server_pair.start(Path(sys.argv[1])))"
+)
 
 
 @pytest.fixture

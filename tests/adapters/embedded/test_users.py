@@ -149,7 +149,7 @@ def test_short_socket_folder_of_somebody_else_is_refused(tmp_path: Path, monkeyp
     os.chown(planted, _PLAIN_UID, _PLAIN_UID)
 
     try:
-        with pytest.raises(server_pair.StartFailed, match="belongs to somebody else"):
+        with pytest.raises(server_pair.StartFailed, match="belongs to another user"):
             server_pair.start(long)
     finally:
         planted.rmdir()

@@ -253,9 +253,9 @@ def test_the_demo_brand_is_the_default(brand, listening, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--forward-to", "localhost:3000"], "is no address of a server; write one such as http://localhost:3000"),
-        (["--forward-to", "http://"], "is no address of a server"),
-        (["--forward-to", "http://x:99999/"], "is no address of a server"),
+        (["--forward-to", "localhost:3000"], "is not the address of a server; write one such as http://localhost:3000"),
+        (["--forward-to", "http://"], "is not the address of a server"),
+        (["--forward-to", "http://x:99999/"], "is not the address of a server"),
         (["--events", "nope"], "There is no event nope. Events are: conversion.created, "),
         (["--port", "70000"], "70000"),
     ],

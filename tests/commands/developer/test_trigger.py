@@ -147,9 +147,7 @@ def test_without_the_sandbox_nothing_is_made_that_anybody_is_paid_for(flask, bra
     ]
 
     assert {code for code, _ in refused} == {1}
-    assert all(
-        f"Next, for one to rehearse with: flask org set {brand.id} sandboxRail=ok" in said for _, said in refused
-    )
+    assert all(f"Next, to pay in the sandbox: flask org set {brand.id} sandboxRail=ok" in said for _, said in refused)
     assert {code for code, _ in made} == {0}
     assert brand.rows("select distinct is_test from conversion") == [(True,)]
     assert brand.rows("select distinct is_test from affiliate where email like 'trigger-%'") == [(True,)]

@@ -20,7 +20,7 @@ _PAGE = frozenset({"items", "nextCursor", "hasMore"})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Parameter:
     """A parameter: its name in the API, its schema and its description."""
 
     name: str
@@ -36,8 +36,8 @@ class Call:
     method: str
     path: str
     about: str
-    path_parameters: tuple[Asked, ...]
-    query: tuple[Asked, ...]
+    path_parameters: tuple[Parameter, ...]
+    query: tuple[Parameter, ...]
     body: Schema | None
     needs_body: bool
     gives: Schema | None
@@ -75,7 +75,7 @@ class Interface:
     events: tuple[str, ...]
 
 
-def interface(document: Schema) -> Interface:
+def read_interface(document: Schema) -> Interface:
     """Return the interface of the clients. Raises ValueError for an operation they could not call."""
     components = document["components"]["schemas"]
     calls: dict[str, list[Call]] = {}
@@ -91,15 +91,15 @@ def interface(document: Schema) -> Interface:
     events = tuple(_event(methods["post"]) for methods in document["webhooks"].values())
     roots = [schema for group in groups for call in group.calls for schema in (call.body, call.gives)]
     roots += [{"$ref": _REF + name} for name in events]
-    return Interface(groups, dict(sorted(_reached(roots, components).items())), events)
+    return Interface(groups, dict(sorted(_collect_records(roots, components).items())), events)
 
 
-def named(schema: Schema) -> str:
+def record_name(schema: Schema) -> str:
     """Return the name of the referenced record."""
     return str(schema["$ref"]).removeprefix(_REF)
 
 
-def sentence(described: Schema) -> str:
+def description(described: Schema) -> str:
     """Return a schema's description in one line."""
     return " ".join(str(described.get("description", "")).split())
 
@@ -110,11 +110,11 @@ def _call(method: str, path: str, described: Schema, components: Mapping[str, Sc
     headers = {parameter["name"] for parameter in parameters if parameter["in"] == "header"}
     if headers - _HEADERS:
         raise ValueError(f"{where}: no client sends {sorted(headers - _HEADERS)}")
-    gives, others = _given(described, where)
+    gives, others = _success_schema(described, where)
     content = described.get("requestBody", {}).get("content", {})
-    page = components[named(gives)] if gives and "$ref" in gives else {}
+    page = components[record_name(gives)] if gives and "$ref" in gives else {}
     query = tuple(
-        Asked(parameter["name"], parameter["schema"], sentence(parameter))
+        Parameter(parameter["name"], parameter["schema"], description(parameter))
         for parameter in parameters
         # The media type is fixed: the first one.
         if parameter["in"] == "query" and not (others and parameter["name"] == "format")
@@ -126,7 +126,7 @@ def _call(method: str, path: str, described: Schema, components: Mapping[str, Sc
         path=path,
         about="\n\n".join(part for part in (f"{described['summary']}.", _access(described)) if part),
         path_parameters=tuple(
-            Asked(parameter["name"], parameter["schema"], sentence(parameter))
+            Parameter(parameter["name"], parameter["schema"], description(parameter))
             for parameter in parameters
             if parameter["in"] == "path"
         ),
@@ -141,7 +141,7 @@ def _call(method: str, path: str, described: Schema, components: Mapping[str, Sc
     )
 
 
-def _given(described: Schema, where: str) -> tuple[Schema | None, bool]:
+def _success_schema(described: Schema, where: str) -> tuple[Schema | None, bool]:
     """Return the schema of a success, and whether it has other media types."""
     contents = [
         answer["content"] for status, answer in described["responses"].items() if status < "300" and "content" in answer
@@ -164,10 +164,10 @@ def _access(described: Schema) -> str:
 
 
 def _event(described: Schema) -> str:
-    return named(described["requestBody"]["content"]["application/json"]["schema"])
+    return record_name(described["requestBody"]["content"]["application/json"]["schema"])
 
 
-def _reached(roots: list[Schema | None], components: Mapping[str, Schema]) -> dict[str, Schema]:
+def _collect_records(roots: list[Schema | None], components: Mapping[str, Schema]) -> dict[str, Schema]:
     records: dict[str, Schema] = {}
     names = [name for schema in roots if schema is not None for name in _references(schema)]
     while names:
@@ -181,7 +181,7 @@ def _reached(roots: list[Schema | None], components: Mapping[str, Schema]) -> di
 def _references(schema: Any) -> Iterator[str]:
     if isinstance(schema, Mapping):
         if "$ref" in schema:
-            yield named(schema)
+            yield record_name(schema)
         for inner in schema.values():
             yield from _references(inner)
     elif isinstance(schema, list):

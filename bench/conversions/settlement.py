@@ -13,7 +13,7 @@ from functools import partial
 from subprocess import Popen
 from typing import Any
 
-from bench.figure import Figure, Target, interleaved
+from bench.figure import Figure, Target, measure_alternately
 from bench.ground import brand, fleets, history
 from bench.ground.machine import owner
 from bench.plan import Plan
@@ -26,16 +26,16 @@ _NOOPS_PER_SALE = 2
 
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return the one figure."""
-    url = plan.machine.fresh("sales_settled")
+    url = plan.machine.create_database("sales_settled")
     seller = brand.create(url)
     brand.subscribe(seller, "https://localhost:1/never-called")
     sales = plan.size(_SALES_PER_ROUND)
     with owner(url) as cursor, plan.machine.running("relay", "flask", "relay") as relay:
         with plan.screen.phase("conversions of the past", total=plan.size(_PAST)) as report:
             history.load(cursor, seller, plan.size(_PAST), report)
-        product, anchor = interleaved(
+        product, anchor = measure_alternately(
             partial(settle, plan, cursor, seller, sales, relay),
-            partial(fleets.noops, plan.machine, sales * _NOOPS_PER_SALE),
+            partial(fleets.measure_noops, plan.machine, sales * _NOOPS_PER_SALE),
             rounds=_ROUNDS,
         )
     return [Figure("sales_settled", product, "sales/s", Target(0.8), anchor)]

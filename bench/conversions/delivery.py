@@ -22,10 +22,10 @@ from typing import Any
 
 from bench import webhooks
 from bench.figure import Figure, Target
-from bench.ground import brand, fleets, history, load, paced
+from bench.ground import brand, fleets, history, load, pacing
 from bench.ground.disk import DiskUse
 from bench.ground.machine import BenchFailed, free_port, owner
-from bench.ground.paced import Meter
+from bench.ground.pacing import Meter
 from bench.plan import Plan
 
 _AT_ONCE = 3_000
@@ -49,7 +49,7 @@ where told.sale like %(sales)s
 
 
 @dataclass(frozen=True, slots=True)
-class _Walk:
+class _Setup:
     """The running processes, and the brand that sells."""
 
     plan: Plan
@@ -76,7 +76,7 @@ class _Walk:
                     queue=queue,
                 )
 
-    def committed(self, prefix: str, count: int) -> dict[str, tuple[float, float]]:
+    def commit_times(self, prefix: str, count: int) -> dict[str, tuple[float, float]]:
         """Return the commit times of conversion and delivery by sale. Raises BenchFailed."""
         self.cursor.execute(_COMMITTED, {"org": self.seller.id, "sales": f"{prefix}-%"})
         times = {sale: (float(settled), float(delivered)) for sale, settled, delivered in self.cursor.fetchall()}
@@ -87,7 +87,7 @@ class _Walk:
 
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return capacity, costs and times."""
-    url = plan.machine.fresh("sales_delivered")
+    url = plan.machine.create_database("sales_delivered")
     seller = brand.create(url)
     port = free_port()
     with ExitStack() as running, owner(url) as cursor:
@@ -101,19 +101,19 @@ def measure(plan: Plan) -> list[Figure]:
         }
         with plan.screen.phase("conversions of the past", total=plan.size(_PAST)) as report:
             history.load(cursor, seller, plan.size(_PAST), report)
-        walk = _Walk(plan, seller, port, cursor, Meter(plan.machine, started), list(started.values()))
-        load.fire(load.Order(port, walk.requests(_WARM_UP, prefix="warm")))
+        walk = _Setup(plan, seller, port, cursor, Meter(plan.machine, started), list(started.values()))
+        load.measure_rate(load.Order(port, walk.requests(_WARM_UP, prefix="warm")))
         walk.wait(_WARM_UP)
         history.settle_down(cursor)
-        figures = [_idle(walk)]
-        at_once, per_second = _at_once(walk)
+        figures = [_measure_idle(walk)]
+        at_once, per_second = _measure_at_once(walk)
         figures += at_once
-        for name, share in paced.LOADS.items():
-            figures += _paced(walk, name, share * per_second)
+        for name, share in pacing.LOADS.items():
+            figures += _measure_paced(walk, name, share * per_second)
         return figures
 
 
-def _idle(walk: _Walk) -> Figure:
+def _measure_idle(walk: _Setup) -> Figure:
     seconds = walk.plan.size(_IDLE_S)
     walk.meter.begin()
     with walk.plan.screen.phase("seconds of idleness", total=seconds) as report:
@@ -124,30 +124,30 @@ def _idle(walk: _Walk) -> Figure:
     return replace(cost, unit="CPU ms/s")
 
 
-def _at_once(walk: _Walk) -> tuple[list[Figure], float]:
+def _measure_at_once(walk: _Setup) -> tuple[list[Figure], float]:
     count = walk.plan.size(_AT_ONCE)
     requests = walk.requests(count, prefix="once")
     stored = DiskUse(walk.cursor)
     walk.meter.begin()
-    result = load.result_of(load.Order(walk.port, requests))
+    result = load.run_order(load.Order(walk.port, requests))
     walk.wait(count)
     cost = walk.meter.cost("sale_cost", Target(_COST_MOST_MS, is_ceiling=True, is_on_value=True), units=count)
-    last = max(delivered for _, delivered in walk.committed("once", count).values())
+    last = max(delivered for _, delivered in walk.commit_times("once", count).values())
     per_second = count / (last - result.began[0])
     capacity = Figure("sales_delivered", per_second, "sales/s", None, others=cost.others)
     return [capacity, cost, stored.per("sale_stored", units=count)], per_second
 
 
-def _paced(walk: _Walk, name: str, per_second: float) -> list[Figure]:
+def _measure_paced(walk: _Setup, name: str, per_second: float) -> list[Figure]:
     history.settle_down(walk.cursor)
     walk.meter.begin()
     ids: list[str] = []
-    make = partial(_noted, walk, name, ids)
-    answered = paced.send(walk.plan, f"sales at {name}", port=walk.port, make=make, per_second=per_second)
+    make = partial(_make_requests, walk, name, ids)
+    answered = pacing.send(walk.plan, f"sales at {name}", port=walk.port, make=make, per_second=per_second)
     walk.wait(len(ids))
     cost = walk.meter.cost(f"sale_cost_{name}", None, units=len(ids))
     others = walk.meter.others()
-    committed = walk.committed(name, len(ids))
+    committed = walk.commit_times(name, len(ids))
     visible, delivered = (
         [(committed[sale][place] - began) * 1000 for sale, began in zip(ids, answered.began, strict=True)]
         for place in (0, 1)
@@ -155,13 +155,13 @@ def _paced(walk: _Walk, name: str, per_second: float) -> list[Figure]:
     most = _VISIBLE_MOST_MS if name == "tenth" else None
     return [
         cost,
-        *paced.figures(f"sale_accepted_{name}", answered.took_ms, others=others),
-        *paced.figures(f"sale_visible_{name}", visible, most_ms=most, others=others),
-        *paced.figures(f"sale_delivered_{name}", delivered, others=others),
+        *pacing.figures(f"sale_accepted_{name}", answered.took_ms, others=others),
+        *pacing.figures(f"sale_visible_{name}", visible, most_ms=most, others=others),
+        *pacing.figures(f"sale_delivered_{name}", delivered, others=others),
     ]
 
 
-def _noted(walk: _Walk, prefix: str, ids: list[str], count: int) -> list[bytes]:
+def _make_requests(walk: _Setup, prefix: str, ids: list[str], count: int) -> list[bytes]:
     """Return new requests, and add the ids of their sales to `ids`."""
     requests = walk.requests(count, prefix=prefix)
     ids += [f"{prefix}-{walk.sold[0]}-{number}" for number in range(count)]

@@ -22,7 +22,7 @@ import redis
 
 from adapters.clicks import serialization
 from adapters.clicks.stream import FIELD, KEY
-from bench.figure import Figure, Target, interleaved
+from bench.figure import Figure, Target, measure_alternately
 from bench.ground import brand, history
 from bench.ground.machine import owner
 from bench.plan import Plan
@@ -56,7 +56,7 @@ _COLUMNS = (
 
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return the one figure."""
-    url = plan.machine.fresh("clicks_written")
+    url = plan.machine.create_database("clicks_written")
     seller = brand.create(url)
     with owner(url) as cursor:
         cursor.execute(_MORE)
@@ -65,7 +65,7 @@ def measure(plan: Plan) -> list[Figure]:
         size = max(plan.size(_CLICKS_PER_ROUND), _LEAST)
         for table in ("click", "click_copy"):
             _copy(cursor, table, _clicks(seller.id, people, plan.size(_PAST), past=timedelta(days=2)))
-        product, anchor = interleaved(
+        product, anchor = measure_alternately(
             partial(_write, plan, cursor, seller.id, people, size),
             partial(_timed_copy, cursor, seller.id, people, size),
             rounds=_ROUNDS,

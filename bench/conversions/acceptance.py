@@ -10,7 +10,7 @@ The load generator keeps 16 connections busy and shares the two cores with what 
 from contextlib import ExitStack
 
 from bench.anchors import web
-from bench.figure import Figure, Target, interleaved
+from bench.figure import Figure, Target, measure_alternately
 from bench.ground import brand, load
 from bench.ground.fleets import gunicorn
 from bench.ground.machine import free_port, owner
@@ -23,7 +23,7 @@ _WARM_UP = 200
 
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return the one figure."""
-    url = plan.machine.fresh("sales_accepted")
+    url = plan.machine.create_database("sales_accepted")
     with owner(url) as cursor:
         cursor.execute(web.TABLES)
     seller = brand.create(url)
@@ -49,7 +49,7 @@ def _figure(plan: Plan, seller: brand.Brand, product_port: int, anchor_port: int
     def rate(port: int, count: int) -> float:
         nonlocal done
         done += 1
-        return load.fire(load.Order(port, seller.sale_requests(count, port=port, prefix=f"turn-{done}")))
+        return load.measure_rate(load.Order(port, seller.sale_requests(count, port=port, prefix=f"turn-{done}")))
 
     for port in (product_port, anchor_port):
         rate(port, _WARM_UP)
@@ -60,5 +60,5 @@ def _figure(plan: Plan, seller: brand.Brand, product_port: int, anchor_port: int
             report(done - 2)
             return measured
 
-        product, anchor = interleaved(lambda: turn(product_port), lambda: turn(anchor_port), rounds=_ROUNDS)
+        product, anchor = measure_alternately(lambda: turn(product_port), lambda: turn(anchor_port), rounds=_ROUNDS)
     return Figure("sales_accepted", product, "sales/s", Target(0.8), anchor)

@@ -14,13 +14,13 @@ from typing import Any
 import redis
 
 from adapters.clicks.stream import KEY
-from bench.clicks import accepted
+from bench.clicks import acceptance
 from bench.figure import Figure
-from bench.ground import brand, history, load, paced
+from bench.ground import brand, history, load, pacing
 from bench.ground.disk import DiskUse
 from bench.ground.fleets import gunicorn
 from bench.ground.machine import free_port, owner
-from bench.ground.paced import Meter
+from bench.ground.pacing import Meter
 from bench.plan import Plan
 
 _AT_ONCE = 10_000
@@ -29,7 +29,7 @@ _WARM_UP = 500
 
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return costs and times."""
-    url = plan.machine.fresh("clicks_timed")
+    url = plan.machine.create_database("clicks_timed")
     brand.create(url)
     port = free_port()
     with ExitStack() as running, owner(url) as cursor:
@@ -38,20 +38,20 @@ def measure(plan: Plan) -> list[Figure]:
             "clicks": running.enter_context(plan.machine.running("clicks", "flask", "clicks")),
         }
         meter = Meter(plan.machine, started)
-        load.fire(load.Order(port, accepted.requests(_WARM_UP, port)))
+        load.measure_rate(load.Order(port, acceptance.requests(_WARM_UP, port)))
         _wait(plan, started["clicks"])
         history.settle_down(cursor)
         count = plan.size(_AT_ONCE)
         stored = DiskUse(cursor)
         meter.begin()
-        per_second = load.fire(load.Order(port, accepted.requests(count, port)))
+        per_second = load.measure_rate(load.Order(port, acceptance.requests(count, port)))
         _wait(plan, started["clicks"])
         figures = [meter.cost("click_cost", None, units=count), stored.per("click_stored", units=count)]
-        make = partial(accepted.requests, port=port)
-        for name, share in paced.LOADS.items():
+        make = partial(acceptance.requests, port=port)
+        for name, share in pacing.LOADS.items():
             meter.begin()
-            answered = paced.send(plan, f"clicks at {name}", port=port, make=make, per_second=share * per_second)
-            figures += paced.figures(f"click_{name}", answered.took_ms, others=meter.others())
+            answered = pacing.send(plan, f"clicks at {name}", port=port, make=make, per_second=share * per_second)
+            figures += pacing.figures(f"click_{name}", answered.took_ms, others=meter.others())
             _wait(plan, started["clicks"])
         return figures
 

@@ -34,11 +34,11 @@ class Meter:
     def begin(self) -> None:
         """Count from now on."""
         self._neighbours = self._machine.neighbours()
-        self._before = cpu.of_trees(self._roots)
+        self._before = cpu.trees_seconds(self._roots)
 
     def cost(self, name: str, target: Target | None, *, units: int) -> Figure:
         """Return the CPU milliseconds per unit of work since the beginning, of all and of each kind."""
-        now = cpu.of_trees(self._roots)
+        now = cpu.trees_seconds(self._roots)
         parts = {kind: (used - self._before[kind]) * _MS_PER_S / units for kind, used in now.items()}
         return Figure(name, sum(parts.values()), "CPU ms", target, parts=parts, others=self.others())
 
@@ -64,7 +64,7 @@ def send(plan: Plan, title: str, *, port: int, make: Make, per_second: float) ->
     slice_size = max(round(per_second * _SLICE_S), _FEWEST)
     with plan.screen.phase(f"{title}, {per_second:.0f}/s", total=count) as report:
         while len(began) < count:
-            result: Result = load.result_of(
+            result: Result = load.run_order(
                 Order(port, make(min(slice_size, count - len(began))), per_second=per_second)
             )
             began += result.began

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 
 import orjson
 
-from bench.figure import Figure, Target, interleaved
+from bench.figure import Figure, Target, measure_alternately
 from bench.ground import brand, load
 from bench.ground.fleets import gunicorn
 from bench.ground.machine import free_port
@@ -26,7 +26,7 @@ _BROWSERS = 200
 
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return the one figure."""
-    brand.create(plan.machine.fresh("clicks_accepted"))
+    brand.create(plan.machine.create_database("clicks_accepted"))
     product_port, anchor_port = free_port(), free_port()
     with ExitStack() as running:
         running.enter_context(gunicorn(plan.machine, "web", "app:create_app()", product_port))
@@ -37,18 +37,18 @@ def measure(plan: Plan) -> list[Figure]:
 def _figure(plan: Plan, product_port: int, anchor_port: int) -> Figure:
     size = plan.size(_CLICKS_PER_ROUND)
     for port in (product_port, anchor_port):
-        load.fire(load.Order(port, requests(_WARM_UP, port)))
+        load.measure_rate(load.Order(port, requests(_WARM_UP, port)))
     with plan.screen.phase("turns of clicks, product and anchor", total=2 * _ROUNDS) as report:
         done = 0
 
         def turn(port: int) -> float:
             nonlocal done
-            measured = load.fire(load.Order(port, requests(size, port)))
+            measured = load.measure_rate(load.Order(port, requests(size, port)))
             done += 1
             report(done)
             return measured
 
-        product, anchor = interleaved(lambda: turn(product_port), lambda: turn(anchor_port), rounds=_ROUNDS)
+        product, anchor = measure_alternately(lambda: turn(product_port), lambda: turn(anchor_port), rounds=_ROUNDS)
     return Figure("clicks_accepted", product, "clicks/s", Target(0.85), anchor)
 
 
