@@ -7,7 +7,7 @@ says all: the gateway is never asked.
 Out: accepting the events; the webhooks queue is not served; 100 affiliates of a tenant take turns. The first
 tenant has a past of 10,000 conversions, because PostgreSQL plans for what is there.
 The events are those of four tenants: the relay has no more out of one than its share (`workers.relay`), which would be
-the bound in place of the worker. The anchor is `conversions.settlement` in the first tenant; its sales name no customer.
+the bound in place of the worker. The anchor is `conversions.settlement` in the first tenant, without customers.
 Both backlogs are there before their worker starts, which has the Procfile's number of threads; the time runs from the
 first commit to the last. A quick run measures the preparing of statements.
 """
