@@ -12,7 +12,7 @@ from typing import Protocol
 MAX_DIFFERENCE_S = 30
 
 
-class DatabaseClock(Protocol):
+class ClockSource(Protocol):
     """This process's estimate of the database's clock."""
 
     hooks: list[Callable[[float], None]]
@@ -54,7 +54,7 @@ def now() -> datetime:
     return _clock.read()
 
 
-def use_database_clock(database_clock: DatabaseClock) -> None:
+def use_database_clock(database_clock: ClockSource) -> None:
     """Use the database's clock from now on, and report when this machine's clock differs."""
     _clock.read = database_clock.now
     if _clock.report not in database_clock.hooks:

@@ -2,7 +2,7 @@
 
 from prometheus_client import Gauge
 
-from adapters.clock import DatabaseClock
+from adapters.clock import ClockSource
 
 # Processes with a common metrics folder have a common clock: the latest reading of any of them is shown.
 _ahead_s = Gauge(
@@ -12,7 +12,7 @@ _ahead_s = Gauge(
 )
 
 
-def publish_difference(database_clock: DatabaseClock) -> None:
+def publish_difference(database_clock: ClockSource) -> None:
     """Set the metric at every reading of the database's clock from now on."""
     if _ahead_s.set not in database_clock.hooks:
         database_clock.hooks.append(_ahead_s.set)

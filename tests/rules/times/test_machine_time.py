@@ -42,7 +42,7 @@ def test_every_process_that_connects_follows_the_databases_clock():
     connecting = {name for name, used in names.items() if "db.connect_to" in used}
 
     assert connecting == {"app.py", "commands/service/up.py", "workers/fleet.py"}
-    assert [name for name in sorted(connecting) if "clock.follow" not in names[name]] == []
+    assert [name for name in sorted(connecting) if "clock.use_database_clock" not in names[name]] == []
 
 
 def test_every_way_to_read_the_machines_time_is_found():
