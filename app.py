@@ -8,7 +8,7 @@ import settings
 from adapters import clock, logs, servers
 from adapters.tracing import export
 from api.application import Application
-from commands.listed import Commands
+from commands.registry import Commands
 from models import db
 
 
@@ -17,14 +17,14 @@ def create_app() -> Application:
     try:
         chosen = settings.current()
         logs.configure(chosen.monitoring)
-        logs.warn_of_old_settings(settings.old_name_warnings(os.environ))
+        logs.report_old_settings(settings.old_name_warnings(os.environ))
         export.configure(chosen.monitoring)
         db.connect_to(
             servers.urls().database_url,
             replica_url=chosen.servers.database_read_url,
             is_pooled=chosen.servers.is_pooled,
         )
-        clock.follow(db.database_clock)
+        clock.use_database_clock(db.database_clock)
         app = Application("finderfee", static_folder=None)
         app.cli = Commands()
         if _serves_requests():

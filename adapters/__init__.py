@@ -1,4 +1,4 @@
-"""The outside world: one module per kind of system this product talks to."""
+"""The outside world: one module per kind of external system."""
 
 import sys
 from collections.abc import Iterator
@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def absent(*packages: str) -> Iterator[None]:
-    """Let a library that the block imports find that others are not installed, but for those that are loaded already.
+def without_packages(*packages: str) -> Iterator[None]:
+    """Hide packages from the imports of the block, unless they are already loaded.
 
-    The first import of a library decides what it holds: this stands where each process of the service loads it first.
+    A library checks for optional packages at its first import, so this wraps the first import in every process.
     """
     hidden = [package for package in packages if package not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None says that it is not there
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None raises ImportError
     try:
         yield
     finally:

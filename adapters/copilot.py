@@ -1,7 +1,7 @@
-"""Asks the model endpoint of the operator's choice, in the common shape of chat completions.
+"""Calls the operator's model endpoint with the common chat completions API.
 
-The operator chose the host, and it is often this machine, so it is asked plainly and not through the guard that keeps
-customers' addresses out of our network (decision 38). It follows no redirect and knows no proxy.
+The operator chose the host, which is often this machine, so it is called directly and not through the guard that keeps
+customers' URLs out of the private network (decision 38). It follows no redirect and uses no proxy.
 """
 
 import threading
@@ -17,7 +17,7 @@ _PATH = "/chat/completions"
 
 
 class ModelAway(Exception):
-    """The endpoint gave no answer to read: `failure` says in which way, the message without its own words."""
+    """The endpoint gave no usable response: `failure` is the kind; the message has none of the endpoint's text."""
 
     def __init__(self, failure: CopilotFailure, message: str) -> None:
         super().__init__(message)
@@ -25,43 +25,43 @@ class ModelAway(Exception):
 
 
 def is_configured() -> bool:
-    """Say whether there is a model to ask."""
+    """Return whether a model endpoint is configured."""
     return settings.current().copilot.url is not None
 
 
-def complete(sent: bytes) -> bytes:
-    """Return the body of the endpoint's answer to this body. Raises ModelAway, within COPILOT_TIMEOUT_S.
+def complete(body_sent: bytes) -> bytes:
+    """Return the body of the endpoint's response to this body. Raises ModelAway, within COPILOT_TIMEOUT_S.
 
     Make no such call inside a transaction.
     """
     timeout_s = settings.current().copilot.timeout_s
-    answer: Future[tuple[int, bytes]] = Future()
+    response: Future[tuple[int, bytes]] = Future()
 
     def run() -> None:
         try:
-            answer.set_result(_asked(sent, timeout_s))
-        except Exception as error:  # it belongs to who waits for the answer
-            answer.set_exception(error)
+            response.set_result(_request(body_sent, timeout_s))
+        except Exception as error:  # raised to the caller by the future
+            response.set_exception(error)
 
-    # A thread of its own: neither a name server nor a slow head ends in time.
+    # A separate thread: a name server or slow response headers could exceed the time limit.
     threading.Thread(target=run, name="copilot", daemon=True).start()
     try:
-        status, body = answer.result(timeout_s)
+        status, body = response.result(timeout_s)
     except Late:
-        raise ModelAway(CopilotFailure.Away, f"no complete answer within {timeout_s} s") from None
+        raise ModelAway(CopilotFailure.Away, f"no complete response within {timeout_s} s") from None
     except NoAnswer as error:
         raise ModelAway(CopilotFailure.Away, str(error)) from error
     if status == 200:
         return body
     if status == 429:
-        raise ModelAway(CopilotFailure.Busy, "it answers 429")
-    raise ModelAway(CopilotFailure.Away if status >= 500 else CopilotFailure.RefusesUs, f"it answers {status}")
+        raise ModelAway(CopilotFailure.Busy, "it responded 429")
+    raise ModelAway(CopilotFailure.Away if status >= 500 else CopilotFailure.RefusesUs, f"it responded {status}")
 
 
-def _asked(sent: bytes, timeout_s: float) -> tuple[int, bytes]:
+def _request(body_sent: bytes, timeout_s: float) -> tuple[int, bytes]:
     chosen = settings.current().copilot
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     if chosen.key is not None:
         headers["Authorization"] = f"Bearer {chosen.key}"
-    status, _, body = http_calls.call("POST", f"{chosen.url}{_PATH}", headers, sent, timeout_s=timeout_s)
+    status, _, body = http_calls.call("POST", f"{chosen.url}{_PATH}", headers, body_sent, timeout_s=timeout_s)
     return status, body

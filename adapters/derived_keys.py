@@ -1,7 +1,7 @@
-"""Keys of 32 bytes that follow from SECRET_KEY, one per use, so that what is made for one use cannot serve another.
+"""Keys of 32 bytes derived from SECRET_KEY, one per use, so that a value of one use is invalid for another.
 
-New things are made with the key in force; what the former ones made (SECRET_KEY_PREVIOUS) is believed as long as they
-are listed. docs/decisions/0016 says what each use does with them.
+New values are made with the current key; values of former keys are accepted while these are listed in
+SECRET_KEY_PREVIOUS. docs/decisions/0016 says what each use does with them.
 """
 
 import functools
@@ -12,19 +12,19 @@ from settings import secret_keys
 
 
 @functools.cache
-def current(use: str) -> bytes:
-    """Return the key that new things are made with."""
-    return believed(use)[0]
+def current_key(use: str) -> bytes:
+    """Return the key for new values."""
+    return accepted_keys(use)[0]
 
 
 @functools.cache
-def believed(use: str) -> tuple[bytes, ...]:
-    """Return every key that things may have been made with, the one in force first."""
+def accepted_keys(use: str) -> tuple[bytes, ...]:
+    """Return all accepted keys, the current one first."""
     keys = secret_keys.accepted_keys(settings.current().servers)
     return tuple(hashlib.sha256(f"finderfee/{use}/{key}".encode()).digest() for key in keys)
 
 
-def forget_cached() -> None:
-    """Read the settings again: between tests."""
-    current.cache_clear()
-    believed.cache_clear()
+def clear_caches() -> None:
+    """Read the settings again; for tests."""
+    current_key.cache_clear()
+    accepted_keys.cache_clear()

@@ -1,4 +1,4 @@
-"""Links to private files: a person who has one may open the file until it expires, as often as they like.
+"""Signed links to private files: anyone with a link may open the file until it expires, any number of times.
 
 Source: core spec, "Affiliate" (tax form: presigned, valid 300 seconds, not single-use).
 """
@@ -12,25 +12,25 @@ from adapters import derived_keys
 
 EXPIRES_IN_S = 300
 
-_LONGEST_TIME = 12
+_MAX_TIME_LENGTH = 12
 _USE = "file"
 
 
-def signed(file_id: UUID, *, now: datetime) -> str:
-    """Return the address of a file, good for EXPIRES_IN_S seconds."""
+def build_url(file_id: UUID, *, now: datetime) -> str:
+    """Return the URL of a file, valid for EXPIRES_IN_S seconds."""
     expires = str(int(now.timestamp()) + EXPIRES_IN_S)
-    signature = _signature(derived_keys.current(_USE), file_id, expires)
+    signature = _signature(derived_keys.current_key(_USE), file_id, expires)
     return f"{settings.current().web.url}/api/files/{file_id}?expires={expires}&signature={signature}"
 
 
-def is_good(file_id: UUID, *, expires: str, signature: str, now: datetime) -> bool:
-    """Say whether `signed` gave this out for this file and its time has not come yet. Never raises."""
-    if not (expires.isascii() and expires.isdigit() and len(expires) <= _LONGEST_TIME):
+def is_valid(file_id: UUID, *, expires: str, signature: str, now: datetime) -> bool:
+    """Return whether the signature is valid for this file and has not expired. Never raises."""
+    if not (expires.isascii() and expires.isdigit() and len(expires) <= _MAX_TIME_LENGTH):
         return False
-    sent = signature.encode("utf-8", "replace")
-    keys = derived_keys.believed(_USE)
-    is_ours = any(hmac.compare_digest(_signature(key, file_id, expires).encode(), sent) for key in keys)
-    return is_ours and int(now.timestamp()) < int(expires)
+    received = signature.encode("utf-8", "replace")
+    keys = derived_keys.accepted_keys(_USE)
+    is_signed = any(hmac.compare_digest(_signature(key, file_id, expires).encode(), received) for key in keys)
+    return is_signed and int(now.timestamp()) < int(expires)
 
 
 def _signature(key: bytes, file_id: UUID, expires: str) -> str:

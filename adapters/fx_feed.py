@@ -1,6 +1,6 @@
-"""Fetches a file of reference rates from a host that the operator chose.
+"""Fetches a file of reference rates from the operator's URL.
 
-It follows no redirect, knows no proxy, netrc or cookie, and takes neither longer nor more than its limits.
+It follows no redirect, uses no proxy, netrc or cookie, and keeps limits of time and size.
 """
 
 import threading
@@ -10,7 +10,7 @@ from concurrent.futures import TimeoutError as Late
 
 from adapters.http_calls import requests
 
-#: The whole history of a central bank is a quarter of this.
+#: Four times the size of a central bank's whole history.
 MAX_BYTES = 32 * 1024**2
 WHOLE_CALL_S = 60.0
 _TIMEOUTS_S = (5, 15)  # to connect, and between two pieces of the answer
@@ -18,34 +18,34 @@ _PIECE_BYTES = 64 * 1024
 
 
 class FeedAway(Exception):
-    """No usable answer came. The message says what was wrong, without the other side's words."""
+    """There was no usable response. The message has the reason, without the other side's text."""
 
 
 def fetch(url: str, *, whole_call_s: float = WHOLE_CALL_S, max_bytes: int = MAX_BYTES) -> bytes:
-    """Return what an http or https URL answers. Raises FeedAway, within `whole_call_s`.
+    """Return the body of an http or https URL. Raises FeedAway, within `whole_call_s`.
 
-    Make no such call inside a transaction.
+    Do not call inside a transaction.
     """
     if not url.lower().startswith(("https://", "http://")):
-        raise FeedAway("the address is neither https nor http")
+        raise FeedAway("the URL is neither https nor http")
     answer: Future[bytes] = Future()
     deadline = time.monotonic() + whole_call_s
 
     def run() -> None:
         try:
             answer.set_result(_get(url, deadline, max_bytes))
-        except Exception as error:  # it belongs to who waits for the answer
+        except Exception as error:  # raised to the caller by the future
             answer.set_exception(error)
 
-    # A thread of its own: neither a name server nor a slow head ends in time.
+    # A separate thread: a name server or slow response headers could exceed the time limit.
     threading.Thread(target=run, name="fx-feed", daemon=True).start()
     try:
         return answer.result(whole_call_s)
     except Late:
-        raise FeedAway(f"no complete answer within {whole_call_s:g} s") from None
+        raise FeedAway(f"no complete response within {whole_call_s:g} s") from None
     except FeedAway:
         raise
-    except Exception as error:  # requests, urllib3 and sockets each have their own
+    except Exception as error:  # requests, urllib3 and sockets have different ones
         raise FeedAway(f"the call failed: {type(error).__name__}") from error
 
 
@@ -55,14 +55,14 @@ def _get(url: str, deadline: float, max_bytes: int) -> bytes:
         session.trust_env = False
         with session.get(url, headers=headers, timeout=_TIMEOUTS_S, allow_redirects=False, stream=True) as answer:
             if answer.status_code != 200:
-                raise FeedAway(f"it answers {answer.status_code}")
-            read = bytearray()
-            while len(read) <= max_bytes and (piece := answer.raw.read1(_PIECE_BYTES)):
-                read += piece
+                raise FeedAway(f"it responded {answer.status_code}")
+            content = bytearray()
+            while len(content) <= max_bytes and (piece := answer.raw.read1(_PIECE_BYTES)):
+                content += piece
                 if time.monotonic() > deadline:
-                    raise FeedAway("it answers too slowly")
+                    raise FeedAway("it responds too slowly")
             if answer.raw.length_remaining:
-                raise FeedAway("the connection was closed before the answer was complete")
-    if len(read) > max_bytes:
-        raise FeedAway(f"its answer is longer than {max_bytes} bytes")
-    return bytes(read)
+                raise FeedAway("the connection was closed before the response was complete")
+    if len(content) > max_bytes:
+        raise FeedAway(f"its response is longer than {max_bytes} bytes")
+    return bytes(content)

@@ -1,25 +1,25 @@
-"""One HTTP call to a service that we chose: no retry, redirect or proxy; an end to the waiting and to the reading."""
+"""One HTTP call to a configured service: no retry, redirect or proxy, with limits of time and size."""
 
 import time
 import warnings
 from collections.abc import Mapping
 
-from adapters import absent
+from adapters import without_packages
 from adapters.tracing import spans
 
-# Without what would guess the alphabet of a text, a megabyte and a half of each process: answers are read as bytes.
+# Hides the packages that detect encodings, which take 1.5 MB per process: responses are read as bytes.
 warnings.filterwarnings("ignore", message="Unable to find acceptable character detection dependency")
-with absent("charset_normalizer", "chardet"):
+with without_packages("charset_normalizer", "chardet"):
     import requests as requests
 
 _CONNECT_S = 5
 _MAX_BYTES = 2 * 1024 * 1024
-#: From the first packet to the last byte of the answer. Payment services are slow and must not be given up early.
+#: From the first packet to the last byte of the response. Payment services are slow and must not time out early.
 WHOLE_CALL_S = 20.0
 
 
 class NoAnswer(Exception):
-    """No complete answer came; the request may have been carried out. The message holds no secret."""
+    """There was no complete response; the request may have been executed. The message has no secret."""
 
 
 def call(
@@ -31,36 +31,36 @@ def call(
     timeout_s: float = WHOLE_CALL_S,
     connect_s: float = _CONNECT_S,
 ) -> tuple[int, Mapping[str, str], bytes]:
-    """Return status, headers (found by any case) and body of the answer, with any status. Raises NoAnswer."""
+    """Return status, headers (case-insensitive) and body of the response, with any status. Raises NoAnswer."""
     deadline = time.monotonic() + timeout_s
     timeouts = (min(connect_s, timeout_s), timeout_s)
-    sent = {**headers, "Accept-Encoding": "identity"}
+    request_headers = {**headers, "Accept-Encoding": "identity"}
     try:
         with spans.call("call to a service", method) as span, requests.Session() as session:
             session.trust_env = False
-            asked = session.request(
-                method, url, headers=sent, data=body, timeout=timeouts, allow_redirects=False, stream=True
+            pending = session.request(
+                method, url, headers=request_headers, data=body, timeout=timeouts, allow_redirects=False, stream=True
             )
-            with asked as answer:
-                span.tell(status=answer.status_code)
+            with pending as answer:
+                span.set_attributes(status=answer.status_code)
                 return answer.status_code, answer.headers, _read(answer, deadline)
     except NoAnswer:
         raise
     except requests.Timeout as error:
-        raise NoAnswer("no answer in time") from error
-    except Exception as error:  # requests, urllib3 and sockets each have their own
+        raise NoAnswer("no response in time") from error
+    except Exception as error:  # requests, urllib3 and sockets have different ones
         raise NoAnswer(f"the connection failed: {type(error).__name__}") from error
 
 
 def _read(answer: requests.Response, deadline: float) -> bytes:
-    read = bytearray()
+    content = bytearray()
     while piece := answer.raw.read1(16384):
-        read += piece
-        if len(read) > _MAX_BYTES:
-            raise NoAnswer("the answer is too long")
+        content += piece
+        if len(content) > _MAX_BYTES:
+            raise NoAnswer("the response is too long")
         if time.monotonic() > deadline:
-            raise NoAnswer("the answer came too slowly")
+            raise NoAnswer("the response was too slow")
     promised = answer.headers.get("Content-Length")
-    if promised is not None and promised != str(len(read)):
-        raise NoAnswer("the answer broke off")
-    return bytes(read)
+    if promised is not None and promised != str(len(content)):
+        raise NoAnswer("the response was cut off")
+    return bytes(content)

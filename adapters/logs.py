@@ -1,7 +1,7 @@
-"""Structured logs: one line per thing that happened, with the request or job it belongs to, and no secrets.
+"""Structured logs: one line per event, with its request or job, and without secrets.
 
-What may be logged is chosen field by field where it is logged; ids, codes, counts and durations, never bodies,
-headers, addresses of customers, keys or signatures.
+Each call chooses its fields: ids, codes, counts and durations, never bodies, headers, addresses of customers, keys or
+signatures.
 """
 
 import json
@@ -14,35 +14,37 @@ from collections.abc import Iterable
 
 import orjson
 
-from adapters import absent
+from adapters import without_packages
 from settings.concerns.monitoring import Monitoring
 
-with absent("rich"):  # for tracebacks, which are text by then: with pygments three megabytes of every process
+with without_packages(
+    "rich"
+):  # not needed: tracebacks are plain text; with pygments it takes three megabytes per process
     import structlog
 
-# DETAIL carries the row, LINE the statement with its values filled in. A value may have several lines, so everything
-# goes up to the end of that exception's text.
+# DETAIL contains the row, LINE the statement with its values. A value may have several lines, so everything up to the
+# end of that exception's text is removed.
 _QUOTES_A_ROW = re.compile(
     r"(^|(?<=[ (]))(DETAIL|CONTEXT|QUERY|LINE \d+):.*?(?=^\n(?:The above exception was|During handling of)|\Z)",
     re.M | re.S,
 )
 
-# What lines are marked with while a thread is at work on something.
-_MARKS = ("request_id", "traceparent", "job_id", "job", "attempt")
+# The context variables of log lines.
+_CONTEXT_VARIABLES = ("request_id", "traceparent", "job_id", "job", "attempt")
 
 _QUOTES_A_VALUE = re.compile(r"(invalid input (?:syntax|value) for [\w ]+:) .*")
 
 
 def configure(chosen: Monitoring) -> None:
-    """Send our own lines and the libraries' warnings to standard error in the chosen format; before threads begin."""
-    make_marks()
+    """Send our log lines and libraries' warnings to standard error in the chosen format; call before threads start."""
+    create_context_variables()
     level = getattr(logging, chosen.log_level.upper())
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
-        _without_row_values,
+        _strip_row_values,
     ]
     as_json = chosen.log_format == "json"
     render = structlog.processors.JSONRenderer(_dumps) if as_json else structlog.dev.ConsoleRenderer()
@@ -62,8 +64,8 @@ def configure(chosen: Monitoring) -> None:
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
 
 
-def warn_of_old_settings(warnings: Iterable[str]) -> None:
-    """Report variables that are set under old names: as sentences on a terminal, else as log lines."""
+def report_old_settings(warnings: Iterable[str]) -> None:
+    """Report variables with old names: as sentences on a terminal, else as log lines."""
     for warning in warnings:
         if sys.stderr.isatty():
             sys.stderr.write(f"finderfee: {warning}\n")
@@ -71,19 +73,21 @@ def warn_of_old_settings(warnings: Iterable[str]) -> None:
             structlog.get_logger(__name__).warning("setting.old_name", warning=warning)
 
 
-def make_marks() -> None:
-    """Make the variables of all marks.
+def create_context_variables() -> None:
+    """Create all context variables.
 
-    structlog would make each where it is set first: two threads that are first at once would each make one, and one of
-    them could not take its mark back.
+    structlog creates each at its first use: two threads that use it first at the same time would each create one, and
+    one of them could not reset it.
     """
-    structlog.contextvars.reset_contextvars(**structlog.contextvars.bind_contextvars(**dict.fromkeys(_MARKS)))
+    structlog.contextvars.reset_contextvars(
+        **structlog.contextvars.bind_contextvars(**dict.fromkeys(_CONTEXT_VARIABLES))
+    )
 
 
-def catch_the_rest() -> None:
-    """Log what Python would write by itself: what nobody caught, in any thread, and warnings.
+def log_uncaught_errors() -> None:
+    """Log uncaught exceptions of all threads, and warnings, in place of Python's own output.
 
-    For processes whose output is read by a machine; a person who typed a command wants to see a traceback as it is.
+    For processes whose output is read by a machine; commands print tracebacks as they are.
     """
     logging.captureWarnings(True)
     sys.excepthook = _log_uncaught
@@ -101,17 +105,17 @@ def _log_uncaught(
 def _dumps(event: object, **_: object) -> str:
     try:
         return orjson.dumps(event, default=str).decode()
-    except TypeError:  # half a surrogate pair, or a number too large: a log line must not fail
+    except TypeError:  # a lone surrogate, or a number too large: logging must not fail
         return json.dumps(event, default=str)
 
 
-def without_values(text: str) -> str:
-    """Return an error text without the lines in which PostgreSQL quotes a statement or a row, and so a customer."""
+def strip_values(text: str) -> str:
+    """Return an error text without the lines in which PostgreSQL quotes statements or rows with customers' data."""
     return _QUOTES_A_VALUE.sub(r"\1 (a value)", _QUOTES_A_ROW.sub("", text)).rstrip()
 
 
-def _without_row_values(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+def _strip_row_values(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
     for name in ("exception", "error", *(("event",) if "_record" in event else ())):
         if isinstance(event.get(name), str):
-            event[name] = without_values(event[name])
+            event[name] = strip_values(event[name])
     return event

@@ -1,4 +1,4 @@
-"""At which hosts the numbers are given: a page of a stranger's domain that leads here is not to read it."""
+"""The hosts at which metrics are served: pages of other domains that resolve to this server cannot read them."""
 
 import ipaddress
 from urllib.parse import urlsplit
@@ -7,7 +7,7 @@ import settings
 
 
 def is_allowed(host: str) -> bool:
-    """Return whether numbers are given at a Host header: a loopback name, PUBLIC_BASE_URL's host or METRICS_HOSTS."""
+    """Return whether a Host header may read metrics: a loopback name, PUBLIC_BASE_URL's host or METRICS_HOSTS."""
     try:
         name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
     except ValueError:

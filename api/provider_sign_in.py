@@ -18,7 +18,7 @@ import structlog
 import settings
 from adapters import clock, sealing
 from adapters.identity import oidc
-from adapters.identity.oidc import OidcAway, OidcBegin, OidcNotFresh, OidcRefused
+from adapters.identity.oidc import OidcAway, OidcNotFresh, OidcRefused, OidcSignIn
 from api import sessions
 from api.access import persons
 from api.sessions import NewSession
@@ -68,7 +68,7 @@ class _PendingSignIn:
 
     by: str
     back: str | None
-    begin: OidcBegin
+    begin: OidcSignIn
 
 
 def start(by: str, *, back: str | None, is_again: bool) -> ProviderRedirect | None:
@@ -81,9 +81,9 @@ def start(by: str, *, back: str | None, is_again: bool) -> ProviderRedirect | No
     client = provider_sessions.client(kind) if kind else None
     if client is None:
         return None
-    begin = oidc.begin(is_fresh=is_again, at_s=int(clock.now().timestamp()))
+    begin = oidc.start(is_fresh=is_again, at_s=int(clock.now().timestamp()))
     try:
-        address = oidc.address(client, begin, back=_callback())
+        address = oidc.authorization_url(client, begin, back=_callback())
     except OidcAway as error:
         _log.warning("sign_in.provider_away", issuer=client.issuer, why=str(error))
         raise SignInFailed("away", back=back) from error
@@ -117,8 +117,8 @@ def _begin_session(pending: _PendingSignIn, params: Mapping[str, str], *, cookie
     client = provider_sessions.client(kind)
     if client is None:
         raise OidcRefused("no provider signs these people in any more")
-    oidc.check_sender(client, params.get("iss"))
-    oidc.check_said(params.get("error"))
+    oidc.check_issuer(client, params.get("iss"))
+    oidc.check_error(params.get("error"))
     if not params.get("code"):
         raise OidcRefused("there is no code in the answer")
     identity = oidc.redeem(client, pending.begin, code=params["code"], back=_callback())
@@ -155,8 +155,8 @@ def _unseal(sealed: str) -> _PendingSignIn | None:
         packed = base64.urlsafe_b64decode(sealed + "=" * (-len(sealed) % 4))
         # Not through the cache of sealed secrets: it is opened only once.
         content = orjson.loads(sealing.unseal.__wrapped__(packed, belongs_to=_USE))
-        begin = stored_values.read(OidcBegin, content["begin"])
+        begin = stored_values.read(OidcSignIn, content["begin"])
         pending = _PendingSignIn(content["by"], content["back"], begin)
-    except (binascii.Error, *_MALFORMED, sealing.CannotOpen):
+    except (binascii.Error, *_MALFORMED, sealing.CannotUnseal):
         return None
     return pending if begin.at_s + LIFETIME.total_seconds() > clock.now().timestamp() else None

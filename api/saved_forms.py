@@ -44,7 +44,7 @@ def unseal(sealed: str, *, owner: str) -> SavedForm | None:
         content = base64.b64decode(sealing.unseal.__wrapped__(packed, belongs_to=_sealing_context(owner)))
         fields = orjson.loads(zlib.decompressobj().decompress(content, _MAX_BYTES))
         form, until = SavedForm(fields["page"], fields["values"]), fields["until"]
-    except (binascii.Error, ValueError, KeyError, TypeError, zlib.error, sealing.CannotOpen):
+    except (binascii.Error, ValueError, KeyError, TypeError, zlib.error, sealing.CannotUnseal):
         return None  # KeyError, TypeError: sealed by another release
     return form if until > clock.now().timestamp() else None
 

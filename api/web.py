@@ -98,8 +98,8 @@ def mount(app: Flask, *, extra_blueprints: Iterable[Blueprint] = ()) -> None:
     if "limiter" in app.extensions:
         return
     chosen, urls = settings.current(), servers.urls()
-    networks.known()  # an unusable file is reported now, not at the first click
-    countries.known()
+    networks.load_networks()  # an unusable file is reported now, not at the first click
+    countries.load_map()
     app.json = _Json(app)
     # A doubled slash would be answered with a redirect to any host in the request.
     app.url_map.merge_slashes = False

@@ -1,1 +1,1 @@
-"""The product beside its anchors, measured in one run on one machine: `python -m bench [--quick] [--only NAME]`."""
+"""Benchmarks of the product against bare anchors, in one run: `python -m bench [--quick] [--only NAME]`."""

@@ -1,7 +1,7 @@
 """`python -m bench [--quick] [--only NAME]`: measures every figure, prints the table, writes bench/results.json.
 
-It reports and never asserts: whether a target is met is a column, not an exit status. What cannot be measured is said,
-and the rest is measured. Ctrl-C leaves nothing behind but the table of what was measured until then.
+It reports and never asserts: whether a target is met is a column, not an exit status. A figure that fails is reported,
+and the others are measured. Ctrl-C stops everything and prints the table of the figures measured so far.
 """
 
 import argparse
@@ -25,14 +25,14 @@ from bench.screen import Screen
 _RESULTS = Path(__file__).parent / "results.json"
 _QUICK_DIVISOR = 10
 
-#: The module of each, in the order in which they run.
+#: The module of each figure, in the order in which they run.
 _FIGURES = {
-    "sales_accepted": "conversions.accepted",
-    "clicks_accepted": "clicks.accepted",
-    "clicks_timed": "clicks.timed",
-    "clicks_written": "clicks.written",
-    "sales_settled": "conversions.settled",
-    "sales_delivered": "conversions.delivered",
+    "sales_accepted": "conversions.acceptance",
+    "clicks_accepted": "clicks.acceptance",
+    "clicks_timed": "clicks.latency",
+    "clicks_written": "clicks.writer",
+    "sales_settled": "conversions.settlement",
+    "sales_delivered": "conversions.delivery",
     "gateway_events_booked": "gateways",
     "deliveries": "webhooks",
     "affiliate_list": "affiliates",
@@ -41,7 +41,7 @@ _FIGURES = {
 
 
 def main() -> int:
-    """Measure what was asked for; 130 when interrupted, 1 when something broke."""
+    """Measure the requested figures; return 130 if interrupted, 1 after a failure."""
     chosen = _arguments()
     screen = Screen()
     for number in STOP_SIGNALS:
@@ -55,7 +55,7 @@ def main() -> int:
             for name in chosen.only or _FIGURES:
                 screen.say(f"{name} ...")
                 try:
-                    figures.extend(_measured(plan, name))
+                    figures.extend(_measure(plan, name))
                 except BenchFailed as failure:
                     failures.append(f"{name} failed: {failure}")
                     screen.say(failures[-1])
@@ -68,8 +68,8 @@ def main() -> int:
         return 1
     _RESULTS.write_text(json.dumps([figure.as_json() for figure in figures], indent=2) + "\n")
     _show(screen, figures)
-    for said in failures:
-        screen.say(said)
+    for failure_line in failures:
+        screen.say(failure_line)
     size = "quick run, a tenth of everything" if chosen.quick else "full run"
     screen.say(f"{size}, {time.monotonic() - started:.0f} s; load average {os.getloadavg()[1]:.1f} over 5 minutes")
     return 1 if failures else 0
@@ -86,7 +86,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _measured(plan: Plan, name: str) -> list[Figure]:
+def _measure(plan: Plan, name: str) -> list[Figure]:
     neighbours = plan.machine.neighbours()
     measured = importlib.import_module(f"bench.{_FIGURES[name]}").measure(plan)
     others = neighbours.share()
@@ -103,24 +103,24 @@ def _show(screen: Screen, figures: Sequence[Figure]) -> None:
     for figure in figures:
         table.add_row(
             figure.name,
-            f"{_short(figure.value)} {figure.unit}",
-            _short(figure.anchor),
-            _short(figure.ratio),
+            f"{_format(figure.value)} {figure.unit}",
+            _format(figure.anchor),
+            _format(figure.ratio),
             str(figure.target or ""),
             {True: "yes", False: "no", None: ""}[figure.meets],
             "" if figure.others is None else f"{figure.others:.0%}",
         )
     screen.console.print(table)
-    screen.say("others: the share of our cores that processes of others used while the figure was taken")
+    screen.say("others: the share of our cores that other processes used during the measurement")
     for figure in figures:
         if figure.parts:
-            parts = (f"{name} {_short(part)}" for name, part in figure.parts.items())
+            parts = (f"{name} {_format(part)}" for name, part in figure.parts.items())
             screen.say(f"{figure.name}: {', '.join(parts)} {figure.unit}")
     for note in screen.notes:
         screen.say(note)
 
 
-def _short(number: float | None) -> str:
+def _format(number: float | None) -> str:
     if number is None:
         return ""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"

@@ -10,7 +10,7 @@ The load generator keeps 16 connections busy and shares the two cores with what 
 from contextlib import ExitStack
 from typing import Any
 
-from bench.figure import Figure, Target, interleaved
+from bench.figure import Figure, Target, measure_alternately
 from bench.ground import brand, history, load
 from bench.ground.fleets import gunicorn
 from bench.ground.machine import free_port, owner
@@ -35,7 +35,7 @@ insert into tracking_link (id, organization_id, program_id, affiliate_id, slug, 
 
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return the one figure."""
-    url = plan.machine.fresh("affiliate_list")
+    url = plan.machine.create_database("affiliate_list")
     seller = brand.create(url)
     with owner(url) as cursor:
         load_affiliates(plan, cursor, seller)
@@ -65,11 +65,11 @@ def _figure(plan: Plan, seller: brand.Brand, product_port: int, anchor_port: int
     size = plan.size(_PAGES_PER_ROUND)
 
     def rate(port: int, count: int = size) -> float:
-        return load.fire(load.Order(port, [_request(seller, port)] * count))
+        return load.measure_rate(load.Order(port, [_request(seller, port)] * count))
 
     for port in (product_port, anchor_port):
         rate(port, _WARM_UP)
-    product, anchor = interleaved(lambda: rate(product_port), lambda: rate(anchor_port), rounds=_ROUNDS)
+    product, anchor = measure_alternately(lambda: rate(product_port), lambda: rate(anchor_port), rounds=_ROUNDS)
     return Figure("affiliate_list", product, "pages/s", Target(0.6), anchor)
 
 

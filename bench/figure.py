@@ -1,4 +1,4 @@
-"""What a figure is: a value, its anchor, a target with a direction. Knows nothing about how it was measured."""
+"""A measured figure: a value, its anchor, a target with a direction."""
 
 import math
 import statistics
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A bound on a figure's ratio to its anchor, or on its value where there is no anchor."""
+    """A bound on a figure's ratio to its anchor, or on its value without an anchor."""
 
     bound: float
     is_ceiling: bool = False
@@ -18,16 +18,16 @@ class Target:
         return f"{'value' if self.is_on_value else 'ratio'} {'<=' if self.is_ceiling else '>='} {self.bound:g}"
 
     def is_met(self, measured: float) -> bool:
-        """Say whether a measured ratio (or value) is on the right side of the bound."""
+        """Return whether a measured ratio (or value) is on the right side of the bound."""
         return measured <= self.bound if self.is_ceiling else measured >= self.bound
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line of the table. `anchor` is in the unit of `value`; None for a figure that has none.
+    """One line of the table. `anchor` is in the unit of `value`; None for a figure without one.
 
-    `parts` are what a sum is made of. `others` is the share of our cores, 0 to 1, that processes which were not the
-    bench's own used meanwhile, None where nobody counted.
+    `parts` are the parts of a sum. `others` is the share of our cores, 0 to 1, that processes other than the bench's
+    used meanwhile, None if it was not measured.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Figure:
 
     @property
     def meets(self) -> bool | None:
-        """Whether the target is met, None where there is none; a missing ratio meets nothing."""
+        """Return whether the target is met, None without a target; a missing ratio does not meet it."""
         if self.target is None:
             return None
         measured = self.value if self.target.is_on_value else self.ratio
@@ -55,25 +55,27 @@ class Figure:
         """Return the figure as results.json has it."""
         return {
             "name": self.name,
-            "value": _rounded(self.value),
+            "value": _round(self.value),
             "unit": self.unit,
-            "anchor": _rounded(self.anchor),
-            "ratio": _rounded(self.ratio),
+            "anchor": _round(self.anchor),
+            "ratio": _round(self.ratio),
             "target": None if self.target is None else str(self.target),
             "meets": self.meets,
-            "others": _rounded(self.others),
-        } | ({"parts": {name: _rounded(part) for name, part in self.parts.items()}} if self.parts else {})
+            "others": _round(self.others),
+        } | ({"parts": {name: _round(part) for name, part in self.parts.items()}} if self.parts else {})
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """Return the smallest of the values that at least so many percent of them do not exceed."""
+    """Return the smallest value that at least `percent` percent of the values do not exceed."""
     return sorted(values)[max(math.ceil(len(values) * percent / 100), 1) - 1]
 
 
-def interleaved(product: Callable[[], float], anchor: Callable[[], float], *, rounds: int) -> tuple[float, float]:
-    """Measure both in turns, every second turn in the other order, and return the median of each.
+def measure_alternately(
+    product: Callable[[], float], anchor: Callable[[], float], *, rounds: int
+) -> tuple[float, float]:
+    """Measure both alternately, every second round in the other order, and return the median of each.
 
-    Noise of the machine that lasts longer than a turn hits both, and a single bad turn hits neither.
+    Noise that lasts longer than a round affects both, and a single bad round affects neither median.
     """
     products, anchors = [], []
     for turn in range(rounds):
@@ -86,5 +88,5 @@ def interleaved(product: Callable[[], float], anchor: Callable[[], float], *, ro
     return statistics.median(products), statistics.median(anchors)
 
 
-def _rounded(number: float | None) -> float | None:
+def _round(number: float | None) -> float | None:
     return None if number is None else float(f"{number:.4g}")

@@ -7,7 +7,7 @@ says all: the gateway is never asked.
 Out: accepting the events; the webhooks queue is not served; 100 affiliates of a tenant take turns. The first
 tenant has a past of 10,000 conversions, because PostgreSQL plans for what is there.
 The events are those of four tenants: the relay has no more out of one than its share (`workers.relay`), which would be
-the bound in place of the worker. The anchor is `conversions.settled` in the first tenant; its sales name no customer.
+the bound in place of the worker. The anchor is `conversions.settlement` in the first tenant, without customers.
 Both backlogs are there before their worker starts, which has the Procfile's number of threads; the time runs from the
 first commit to the last. A quick run measures the preparing of statements.
 """
@@ -16,8 +16,8 @@ from functools import partial
 from subprocess import Popen
 from typing import Any
 
-from bench.conversions import settled
-from bench.figure import Figure, Target, interleaved
+from bench.conversions import settlement
+from bench.figure import Figure, Target, measure_alternately
 from bench.ground import brand, fleets, history, stripe
 from bench.ground.machine import BenchFailed, owner
 from bench.plan import Plan
@@ -30,30 +30,30 @@ _TENANTS = 4
 
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return the one figure."""
-    url = plan.machine.fresh("gateway_events_booked")
+    url = plan.machine.create_database("gateway_events_booked")
     selling, count = _shops(url), plan.size(_PER_ROUND)
     first = selling[0].brand
     with owner(url) as cursor, plan.machine.running("relay", "flask", "relay") as relay:
         with plan.screen.phase("conversions of the past", total=plan.size(_PAST)) as report:
             history.load(cursor, first, plan.size(_PAST), report)
-        product, anchor = interleaved(
+        product, anchor = measure_alternately(
             partial(_book, plan, cursor, selling, count, relay),
-            partial(settled.settle, plan, cursor, first, count, relay),
+            partial(settlement.settle, plan, cursor, first, count, relay),
             rounds=_ROUNDS,
         )
     return [Figure("gateway_events_booked", product, "events/s", Target(0.7), anchor)]
 
 
 def _shops(url: str) -> list[stripe.StripeShop]:
-    """Make the tenants whose events are booked, each with an endpoint that hears of everything."""
+    """Create the tenants whose events are booked, each with an endpoint subscribed to all events."""
     sellers = [brand.create(url) for _ in range(_TENANTS)]
     for seller in sellers:
         brand.subscribe(seller, "https://localhost:1/never-called")
-    return [stripe.connected(seller) for seller in sellers]
+    return [stripe.connect_shop(seller) for seller in sellers]
 
 
 def _book(plan: Plan, cursor: Any, selling: list[stripe.StripeShop], count: int, relay: "Popen[bytes]") -> float:
-    """Have a backlog of paid invoices of several tenants booked; return how many per second."""
+    """Book a backlog of paid invoices of several tenants; return the events per second."""
     cursor.execute("select clock_timestamp()")
     (before,) = cursor.fetchone()
     for shop in selling:

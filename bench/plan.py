@@ -1,4 +1,4 @@
-"""What every figure is given: the machine, the screen, and how large the run is."""
+"""The parameters of every figure: the machine, the screen, and the size of the run."""
 
 from dataclasses import dataclass
 
@@ -15,5 +15,5 @@ class Plan:
     divisor: int
 
     def size(self, full: int) -> int:
-        """Return how many of something this run does where a full one does `full`."""
+        """Return a count for this run, given the count of a full run."""
         return full // self.divisor

@@ -1,4 +1,4 @@
-"""What a run shows while it works: a moving bar on a terminal, plain lines anywhere else."""
+"""Progress of a run: a bar on a terminal, plain lines elsewhere."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-# A log that is read later needs a sign of life, not a film.
+# A log needs an occasional line, not every update.
 _PLAIN_EVERY_S = 10.0
-# A log has no width of its own, and nothing of the table is to be cut off in it.
+# A log has no width, and the table must not be cut off in it.
 _LOG_WIDTH = 120
 
-#: Takes how much is done so far.
+#: Called with the progress so far.
 Report = Callable[[int], None]
 
 
@@ -30,12 +30,12 @@ class Screen:
         self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def note(self, line: str) -> None:
-        """Keep a line for the end: what limits a figure, or what its table row has no column for."""
+        """Add a line below the table, such as the limit of a figure."""
         self.notes.append(line)
 
     @contextmanager
     def phase(self, title: str, *, total: int) -> Iterator[Report]:
-        """Show how far a phase is; the block reports how much of `total` is done."""
+        """Show the progress of a phase; the block reports how much of `total` is done."""
         if self.console.is_terminal:
             columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
             with Progress(*columns, console=self.console, transient=True) as progress:

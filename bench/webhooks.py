@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from bench.figure import Figure, Target, interleaved
+from bench.figure import Figure, Target, measure_alternately
 from bench.ground import brand, history, load
-from bench.ground.machine import BenchFailed, Machine, free_port, is_open, output_of, owner
+from bench.ground.machine import BenchFailed, Machine, free_port, is_open, owner, run_module
 from bench.plan import Plan
 from domain import jobs
 from domain.webhooks import events
@@ -54,7 +54,7 @@ from told
 
 def measure(plan: Plan) -> list[Figure]:
     """Measure and return the one figure."""
-    url = plan.machine.fresh("deliveries")
+    url = plan.machine.create_database("deliveries")
     seller = brand.create(url)
     body = _body(seller)
     count = plan.size(_DELIVERIES_PER_ROUND)
@@ -67,7 +67,7 @@ def measure(plan: Plan) -> list[Figure]:
         endpoint_ids = [brand.subscribe(seller, f"{address}{number}") for number in range(_ENDPOINTS)]
         backlog = {"org": seller.id, "body": body, "count": count, "endpoints": endpoint_ids}
         _note_ceiling(plan, port, body.encode(), count)
-        product, anchor = interleaved(
+        product, anchor = measure_alternately(
             partial(_deliver, plan, cursor, backlog, relay),
             partial(_post, plan.machine, address, count, body.encode()),
             rounds=_ROUNDS,
@@ -109,7 +109,7 @@ def _body(seller: brand.Brand) -> str:
 def _note_ceiling(plan: Plan, port: int, body: bytes, count: int) -> None:
     head = f"POST /hook/0 HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     ca = str(plan.machine.certificate().parent / "cert.pem")
-    rate = load.fire(load.Order(port, [head + body] * (4 * count), ca=ca))
+    rate = load.measure_rate(load.Order(port, [head + body] * (4 * count), ca=ca))
     plan.screen.note(
         f"deliveries: the receiver answers {rate:,.0f} POSTs/s to the load generator ({len(body)} B bodies)"
     )
@@ -150,4 +150,4 @@ def _rate(cursor: Any, before: datetime, count: int) -> float:
 def _post(machine: Machine, address: str, count: int, body: bytes) -> float:
     ca = str(machine.certificate().parent / "cert.pem")
     arguments = (address, str(count), ca, brand.ENDPOINT_SECRET)
-    return (count - 1) / float(output_of("bench.anchors.poster", *arguments, given=body, env=machine.env))
+    return (count - 1) / float(run_module("bench.anchors.poster", *arguments, given=body, env=machine.env))

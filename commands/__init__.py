@@ -1,18 +1,18 @@
-"""Operator commands. All but the processes take --json; each says what to do next.
+"""Operator commands. All but the processes take --json; each prints what to do next.
 
-listed         where each command is; a folder lists its own
-output         how commands speak, and the operator's transaction
-moments        times as an operator types them
-trail          what an operator did, for the audit log
+registry       the module of each command; folders list their own
+output         printing, and the operator's transaction
+timestamps     parsing of times
+audit_trail    audit log entries of the operator's commands
 
-service        what runs: processes, schema, jobs, what is kept and sealed
-organization   tenants, their keys, tokens for people
+service        processes, schema, jobs, backups, retention, secrets
+organization   tenants, their keys, tokens and sign-in links
 programs       campaigns of all brands
 gateways       payment gateways that bring sales
 platforms      newsletter and CRM platforms that say who brought a buyer
-money          the ledger's check and the rates
+money          the ledger check, and reference rates
 demo           two small brands to try things on
-rehearsal      events for a brand's developers, made and received
+developer      triggers events and receives webhooks, for a brand's developers
 
-Alone with their subject: `affiliates`, `deals`, `embed`, `mail`, `payouts`, `webhooks`.
+Without a folder: `affiliates`, `deals`, `embed`, `mail`, `payouts`, `webhooks`.
 """

@@ -1,4 +1,4 @@
-"""How the operator commands speak: a table or a few lines for a person, one JSON document for a program."""
+"""Output of the operator commands (text or one JSON document), and the transaction they run in."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,16 +22,16 @@ _MAX_LINE = 2_000
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 
 
-def show(value: Mapping[str, Any] | Sequence[Any], *, as_json: bool, person: Callable[[], None]) -> None:
-    """Print `value` as JSON, or let `person` print it for a reader."""
+def show(value: Mapping[str, Any] | Sequence[Any], *, as_json: bool, print_text: Callable[[], None]) -> None:
+    """Print `value` as JSON, or call `person` to print it as text."""
     if as_json:
         click.echo(orjson.dumps(value, default=str, option=orjson.OPT_INDENT_2).decode())
     else:
-        person()
+        print_text()
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: str) -> None:
-    """Print rows as a table, or `empty` when there are none."""
+    """Print rows as a table, or the text `empty` if there are no rows."""
     if not rows:
         click.echo(empty)
         return
@@ -43,19 +43,19 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: st
 
 
 def clean_line(text: str) -> str:
-    """Return text by strangers as one line for a terminal, without escape sequences and direction marks."""
+    """Return untrusted text as one line for a terminal, without escape sequences and direction marks."""
     return one_line.format_line(text, max_length=_MAX_LINE)
 
 
 def clean_text(text: str) -> str:
-    """Return text by strangers for a terminal: its line breaks stay, escape sequences and direction marks do not."""
+    """Return untrusted text for a terminal: line breaks stay, escape sequences and direction marks are removed."""
     return "\n".join(one_line.clean(line) for line in text.split("\n"))
 
 
 @contextmanager
-def every_tenant() -> Iterator[None]:
-    """Open the operator's transaction; refusals and an absent database become one line and exit status 1."""
-    with reaching_the_database():
+def operator_transaction() -> Iterator[None]:
+    """Open a transaction over all tenants; a Refused or an unavailable database becomes one line and exit status 1."""
+    with reporting_database_errors():
         try:
             with db.any_org_work():
                 yield
@@ -64,11 +64,13 @@ def every_tenant() -> Iterator[None]:
 
 
 @contextmanager
-def reaching_the_database() -> Iterator[None]:
-    """Say in one line that the database is away or lacks migrations, or that nothing runs here; it starts no server."""
-    if servers.is_database_asleep():
+def reporting_database_errors() -> Iterator[None]:
+    """Raise ClickException if the database is unavailable, lacks migrations or is not started; starts no server."""
+    if servers.is_database_stopped():
         folder = settings.current().servers.data_dir
-        raise click.ClickException(f"Finderfee does not run here: make run\n(DATA_DIR is {folder}, and is not in use)")
+        raise click.ClickException(
+            f"Finderfee is not running on this machine. Next: make run\n(DATA_DIR is {folder}, and is not in use)"
+        )
     try:
         yield
     except steps.MigrationHalted as halt:
@@ -82,7 +84,10 @@ def reaching_the_database() -> Iterator[None]:
 
 
 def _migration_problem() -> str | None:
-    """Return what is wrong with the migrations; asks as the owner, since the first one makes the service's role."""
+    """Return an error message about migrations.
+
+    Connects as the owner: the first migration creates the service's role.
+    """
     try:
         is_current = all(migration.is_applied for migration in migrate.status(servers.urls().database_owner_url))
     except db.UNAVAILABLE:

@@ -1,4 +1,4 @@
-"""`flask webhook`: which endpoints fail, what became of deliveries, and sending again what was given up."""
+"""`flask webhook`: endpoints that fail, deliveries and their answers, and redelivery."""
 
 import functools
 from collections.abc import Callable
@@ -10,8 +10,8 @@ import click
 from flask.cli import AppGroup
 
 from adapters import clock
-from commands import output, trail
-from commands.moments import moment
+from commands import audit_trail, output
+from commands.timestamps import parse_timestamp
 from domain.refusals import Refused
 from domain.statuses import DeliveryStatus
 from models.webhooks import admin_queries, redeliveries
@@ -21,29 +21,29 @@ from pipelines.webhooks import manage, redelivery
 
 group = AppGroup("webhook", help="Webhook endpoints and their deliveries.")
 
-_organization = click.option("--org", "organization", type=click.UUID, help="Of this organization alone.")
+_organization = click.option("--org", "organization", type=click.UUID, help="Only this organization.")
 _limit = click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True)
 
 
 @group.command("endpoints")
 @_organization
-@click.option("--failing", "only_failing", is_flag=True, help="Only those whose last attempt failed.")
+@click.option("--failing", "only_failing", is_flag=True, help="Only endpoints whose last attempt failed.")
 @_limit
 @output.json_option
-def endpoints(organization: UUID | None, only_failing: bool, limit: int, as_json: bool) -> None:
-    """List endpoints, those that have failed longest first, with the deliveries made in the last day."""
-    with output.every_tenant():
-        found = admin_queries.any_org_list_endpoints(
+def list_endpoints(organization: UUID | None, only_failing: bool, limit: int, as_json: bool) -> None:
+    """List endpoints, longest failing first, with the number of deliveries of the last day."""
+    with output.operator_transaction():
+        listed = admin_queries.any_org_list_endpoints(
             organization_id=organization, only_failing=only_failing, limit=limit
         )
     output.show(
-        [{**asdict(one), "state": one.state} for one in found],
+        [{**asdict(endpoint), "state": endpoint.state} for endpoint in listed],
         as_json=as_json,
-        person=lambda: output.table(
-            ("id", "organization", "url", "state", "failing since", "told", "delivered", "failed", "pending"),
+        print_text=lambda: output.table(
+            ("id", "organization", "url", "state", "failing since", "notified", "delivered", "failed", "pending"),
             [
-                (one.id, one.organization, manage.strip_query(one.url), one.state, _minute(one.failing_since),
-                 _minute(one.told_at), one.delivered, one.failed, one.pending) for one in found
+                (row.id, row.organization, manage.strip_query(row.url), row.state, _format_minute(row.failing_since),
+                 _format_minute(row.told_at), row.delivered, row.failed, row.pending) for row in listed
             ],
             empty="There is no such endpoint." if organization or only_failing else "There is no endpoint yet.",
         ),
@@ -52,12 +52,14 @@ def endpoints(organization: UUID | None, only_failing: bool, limit: int, as_json
 
 @group.command("deliveries")
 @_organization
-@click.option("--endpoint", type=click.UUID, help="Of this endpoint alone.")
+@click.option("--endpoint", type=click.UUID, help="Only this endpoint.")
 @click.option("--status", type=click.Choice([str(status) for status in DeliveryStatus]))
-@click.option("--since", type=moment, help="Made since then: 2026-05-04T12:00Z, or 90m, 24h, 7d ago.")
+@click.option(
+    "--since", type=parse_timestamp, metavar="MOMENT", help="Made since then: 2026-05-04T12:00Z, or 90m, 24h, 7d ago."
+)
 @_limit
 @output.json_option
-def deliveries(
+def list_deliveries(
     *,
     organization: UUID | None,
     endpoint: UUID | None,
@@ -66,19 +68,19 @@ def deliveries(
     limit: int,
     as_json: bool,
 ) -> None:
-    """List deliveries, newest first, with the last answer or why there was none."""
-    with output.every_tenant():
-        found = admin_queries.any_org_list_deliveries(
+    """List deliveries, newest first, with the last response or its failure reason."""
+    with output.operator_transaction():
+        listed = admin_queries.any_org_list_deliveries(
             organization_id=organization, endpoint_id=endpoint, status=status, since=since, limit=limit
         )
     output.show(
-        [asdict(one) for one in found],
+        [asdict(delivery) for delivery in listed],
         as_json=as_json,
-        person=lambda: output.table(
+        print_text=lambda: output.table(
             ("id", "made", "endpoint", "event", "status", "attempts", "last answer", "next"),
             [
-                (one.id, _minute(one.created_at), one.endpoint_id, one.event_type, one.status,
-                 one.attempt_count, _answer(one), _minute(one.next_attempt_at)) for one in found
+                (row.id, _format_minute(row.created_at), row.endpoint_id, row.event_type, row.status,
+                 row.attempt_count, _describe_answer(row), _format_minute(row.next_attempt_at)) for row in listed
             ],
             empty="There is no such delivery.",
         ),
@@ -87,8 +89,14 @@ def deliveries(
 
 @group.command("redeliver")
 @click.argument("endpoint_id", type=click.UUID, metavar="ENDPOINT")
-@click.option("--since", type=moment, required=True, help="Made since then: 2026-05-04T12:00Z, or 90m, 24h, 7d ago.")
-@click.option("--until", type=moment, help="Made before then; without it until now.")
+@click.option(
+    "--since",
+    type=parse_timestamp,
+    metavar="MOMENT",
+    required=True,
+    help="Made since then: 2026-05-04T12:00Z, or 90m, 24h, 7d ago.",
+)
+@click.option("--until", type=parse_timestamp, metavar="MOMENT", help="Made before then; without it until now.")
 @click.option(
     "--status",
     type=click.Choice([str(DeliveryStatus.Failed), str(DeliveryStatus.Delivered)]),
@@ -100,38 +108,38 @@ def deliveries(
 def redeliver(
     endpoint_id: UUID, *, since: datetime, until: datetime | None, status: str, dry_run: bool, as_json: bool
 ) -> None:
-    """Make one more attempt of an endpoint's deliveries of a window, ten a second, each under its own id."""
-    with output.every_tenant():
-        endpoint = _find(endpoint_id)
+    """Attempt an endpoint's deliveries of a time window again, ten per second, each under its own id."""
+    with output.operator_transaction():
+        endpoint = _find_endpoint(endpoint_id)
         window = DeliveryWindow(endpoint.organization_id, endpoint.id, since, until or clock.now(), status)
-        wanted = redeliveries.count(window)
+        count = redeliveries.count(window)
     if window.until <= window.since:
         raise click.UsageError("--until must be after --since.")
     say = functools.partial(click.echo, err=as_json)
-    say(_announced(endpoint, window, wanted))
-    queued, last_at = (0, None) if dry_run else _queue(window, wanted, say)
+    say(_describe_plan(endpoint, window, count))
+    queued, last_at = (0, None) if dry_run else _queue(window, count, say)
     output.show(
         {
             "endpoint": str(endpoint.id),
             "organization": str(endpoint.organization_id),
             **window.audit_values(),
-            "found": wanted,
+            "found": count,
             "queued": queued,
             "last_attempt_at": last_at.isoformat() if last_at else None,
         },
         as_json=as_json,
-        person=lambda: _say_next(endpoint.id, queued),
+        print_text=lambda: _say_next(endpoint.id, queued),
     )
 
 
-def _queue(window: DeliveryWindow, wanted: int, say: Callable[[str], None]) -> tuple[int, datetime | None]:
-    """Queue the window portion by portion, each in a transaction of its own."""
+def _queue(window: DeliveryWindow, count: int, say: Callable[[str], None]) -> tuple[int, datetime | None]:
+    """Queue the deliveries of the window in portions, one transaction each."""
     queued, last_at, after = 0, None, None
     while True:
-        with output.every_tenant():
+        with output.operator_transaction():
             portion = redelivery.start(window, after=after, now=clock.now())
             if portion.count:
-                trail.record(
+                audit_trail.record(
                     "webhook_endpoint.redelivered",
                     {**window.audit_values(), "count": portion.count},
                     about=window.endpoint_id,
@@ -139,7 +147,7 @@ def _queue(window: DeliveryWindow, wanted: int, say: Callable[[str], None]) -> t
                 )
         queued, last_at, after = queued + portion.count, portion.last_at or last_at, portion.next_after
         if portion.last_at is not None:
-            say(f"Queued {queued} of {wanted}; the last one is due at {portion.last_at:%Y-%m-%d %H:%M:%S} UTC")
+            say(f"Queued {queued} of {count}; the last one is due at {portion.last_at:%Y-%m-%d %H:%M:%S} UTC")
         if after is None:
             return queued, last_at
 
@@ -149,26 +157,26 @@ def _say_next(endpoint_id: UUID, queued: int) -> None:
         click.echo(f"Next: flask webhook deliveries --endpoint {endpoint_id}")
 
 
-def _find(endpoint_id: UUID) -> EndpointRow:
-    found = admin_queries.any_org_list_endpoints(endpoint_id=endpoint_id)
-    if not found:
+def _find_endpoint(endpoint_id: UUID) -> EndpointRow:
+    rows = admin_queries.any_org_list_endpoints(endpoint_id=endpoint_id)
+    if not rows:
         raise Refused(404, "not_found", f"There is no endpoint {endpoint_id}. Next: flask webhook endpoints")
-    return found[0]
+    return rows[0]
 
 
-def _announced(endpoint: EndpointRow, window: DeliveryWindow, wanted: int) -> str:
+def _describe_plan(endpoint: EndpointRow, window: DeliveryWindow, count: int) -> str:
     url = manage.strip_query(endpoint.url)
     return (
-        f"{wanted} {window.status} deliveries of {endpoint.organization} to {url}, made from"
+        f"{count} {window.status} deliveries of {endpoint.organization} to {url}, made from"
         f" {window.since:%Y-%m-%d %H:%M:%S} to {window.until:%Y-%m-%d %H:%M:%S} UTC"
     )
 
 
-def _answer(delivery: DeliveryRow) -> str:
+def _describe_answer(delivery: DeliveryRow) -> str:
     if delivery.failure_reason:
         return delivery.failure_reason
     return "" if delivery.response_status is None else str(delivery.response_status)
 
 
-def _minute(moment: datetime | None) -> str:
+def _format_minute(moment: datetime | None) -> str:
     return moment.strftime("%Y-%m-%d %H:%M") if moment else ""

@@ -37,7 +37,7 @@ def seal(values: Mapping[str, str], connection_id: UUID) -> bytes:
 
 
 def unseal(sealed: bytes, connection_id: UUID) -> dict[str, str]:
-    """Return the credentials that `seal` sealed. Raises adapters.sealing.CannotOpen."""
+    """Return the credentials that `seal` sealed. Raises adapters.sealing.CannotUnseal."""
     credentials: dict[str, str] = orjson.loads(sealing.unseal(sealed, belongs_to=str(connection_id)))
     return credentials
 

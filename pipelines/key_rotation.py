@@ -73,7 +73,7 @@ def _count(kind: SealedKind) -> SealCount:
                     count.current += 1
                 else:
                     count.former += 1
-            except sealing.CannotOpen:
+            except sealing.CannotUnseal:
                 count.neither += 1
                 if len(count.unreadable) < MAX_LISTED:
                     count.unreadable += (" ".join(map(_text_from_key_part, row.key)),)
@@ -96,8 +96,8 @@ def _reseal_kind(kind: SealedKind, on_progress: Callable[[str, int], None]) -> i
 
 def _reseal_row(kind: SealedKind, row: SealedRow) -> bool:
     try:
-        sealed = sealing.resealed(row.sealed, belongs_to=row.belongs_to)
-    except sealing.CannotOpen:
+        sealed = sealing.reseal(row.sealed, belongs_to=row.belongs_to)
+    except sealing.CannotUnseal:
         return False
     if sealed is None:
         return False

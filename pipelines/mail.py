@@ -114,7 +114,7 @@ def deliver(prepared: PreparedMail) -> MailOutcome:
         return MailOutcome()
     try:
         _transport(prepared).send(_message_from_row(prepared.message))
-    except (smtp.MailRejected, sealing.CannotOpen) as error:
+    except (smtp.MailRejected, sealing.CannotUnseal) as error:
         return MailOutcome(refusal=str(error))
     return MailOutcome(is_sent=True)
 
@@ -165,7 +165,7 @@ def any_org_open(message_id: UUID) -> OpenedMail:
     if message.body_sealed is not None:
         try:
             body |= _open(message.body_sealed, message.id)
-        except sealing.CannotOpen as error:
+        except sealing.CannotUnseal as error:
             raise Refused(409, "cannot_open", str(error)) from error
     return OpenedMail(message, _headers(message), body["text"], body["html"])
 
@@ -187,9 +187,9 @@ def _transport(prepared: PreparedMail) -> smtp.Transport:
     return smtp.Smtp(prepared.server, sender=settings.current().mail.sender)
 
 
-def _message_from_row(message: mail.QueuedMessage) -> smtp.Letter:
+def _message_from_row(message: mail.QueuedMessage) -> smtp.OutgoingEmail:
     body = _open(message.body_sealed, message.id)
-    return smtp.Letter(
+    return smtp.OutgoingEmail(
         id=message.id,
         to=message.recipient,
         subject=message.subject,
@@ -207,8 +207,8 @@ def _open(sealed: bytes, message_id: UUID) -> dict[str, str | None]:
 
 
 def _headers(message: mail.MailMessage) -> dict[str, str]:
-    email = smtp.Letter(message.id, message.recipient, message.subject, "", None, message.created_at)
-    return smtp.headers(email, sender=settings.current().mail.sender, recipient=message.recipient)
+    email = smtp.OutgoingEmail(message.id, message.recipient, message.subject, "", None, message.created_at)
+    return smtp.build_headers(email, sender=settings.current().mail.sender, recipient=message.recipient)
 
 
 def _check_one_line(value: str, *, field: str) -> None:

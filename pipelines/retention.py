@@ -87,7 +87,7 @@ def _delete_slice(kind: ExpiryKind, before: datetime) -> int:
     if kind.forget is not None:
         texts = expiry.any_org_lock_texts(kind, before=before, limit=SLICE)
         if texts:
-            kind.forget([{"id": row_id, "made": visitors.forgotten(text)} for row_id, text in texts])
+            kind.forget([{"id": row_id, "made": visitors.hash_erased(text)} for row_id, text in texts])
         return len(texts)
     names = expiry.any_org_end(kind, before=before, limit=SLICE)
     if kind.name == "dead_letters" and names:

@@ -83,7 +83,7 @@ def _mends(advisory: Any, name: str, version: Version) -> tuple[str, ...]:
 def main(*, database: str = _DATABASE, within_s: float = _WHOLE_TIMEOUT_S) -> int:
     """Print what is known against the lock of who develops, which holds all that runs; returns the exit code."""
     found: list[Hole] = []
-    reasons = [f"no answer within {within_s:g} s"]
+    reasons = [f"no response within {within_s:g} s"]
 
     def ask() -> None:
         try:

@@ -18,7 +18,7 @@ import hypothesis
 import pytest
 from hypothesis import HealthCheck
 
-from adapters.embedded import pair
+from adapters.embedded import server_pair
 from tests.support import databases
 from tests.support.outside import receiver as receivers
 from tests.support.running import bytecode, clusters, homes, hours, names, results, sockets, spreading
@@ -108,7 +108,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop the servers when the last process that used them is done."""
     if not hasattr(config, "workerinput"):
-        pair.stop(_HOME)
+        server_pair.stop(_HOME)
         import shutil
 
         shutil.rmtree(_HOME, ignore_errors=True)
@@ -127,13 +127,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not spreading.reads_trees(item.nodeid.partition("::")[0]))
 
 
-def _servers() -> pair.EmbeddedServers:
+def _servers() -> server_pair.EmbeddedServers:
     """Return where the tests' servers are: databases of their own on DATABASE_URL's if it is set, else private ones.
 
     The broker is always private: the tests empty it.
     """
     given = os.environ.get("DATABASE_URL")
-    started = pair.start(_HOME, postgres=given is None, durable=False)
+    started = server_pair.start(_HOME, postgres=given is None, durable=False)
     if given is None:
         return started
     owner_url = os.environ.get("DATABASE_OWNER_URL") or given
@@ -152,7 +152,7 @@ def _be_patient() -> None:
     from adapters import broker
     from adapters.safe_http import client
 
-    broker._PROMPT_S = 20.0
+    broker._SHORT_TIMEOUT_S = 20.0
     client._EARLY_S = 60.0
 
 

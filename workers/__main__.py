@@ -30,8 +30,8 @@ def main() -> int:
         logs.configure(settings.current().monitoring)
     except settings.BadSetting as error:
         raise SystemExit(f"finderfee: {error}") from error
-    logs.warn_of_old_settings(settings.old_name_warnings(os.environ))
-    logs.catch_the_rest()
+    logs.report_old_settings(settings.old_name_warnings(os.environ))
+    logs.log_uncaught_errors()
     fixed = ["--skip-logging", "--worker-fork-timeout", str(_FORK_TIMEOUT_MS)]
     options = cli.make_argument_parser().parse_args([f"{__package__}.__main__:load", *sys.argv[1:], *fixed])
     sys.argv = [sys.executable, "-m", __package__, *sys.argv[1:]]  # the command that a SIGHUP runs

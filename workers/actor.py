@@ -282,7 +282,7 @@ def register_run(job: Job, run: Run) -> None:
             spans.job(job.name, more.get("trace"), job_id=job_id, attempt=attempt) as span,
         ):
             result = _run(job, run, job_id, attempt, more)
-            span.tell(outcome=result.outcome, jobs=result.number)
+            span.set_attributes(outcome=result.outcome, jobs=result.number)
         _count(job, result)
         metrics.time_job(job.name, time.monotonic() - started)
 

@@ -24,8 +24,8 @@ import structlog
 
 from adapters import broker, clock
 from adapters.broker import RedisError
-from adapters.clicks import wire
-from adapters.clicks.intake import Intake, StreamEntry
+from adapters.clicks import serialization
+from adapters.clicks.stream_reader import StreamEntry, StreamReader
 from domain.clicks import scoring
 from domain.clicks.raw_click import RawClick
 from domain.clicks.scoring import ScoredClick
@@ -75,7 +75,7 @@ class ClickConsumer:
 
     def __init__(self, redis_url: str, *, claim_s: int) -> None:
         name = f"{socket.gethostname()}-{os.getpid()}-{ids.new_id().hex[-8:]}"
-        self._intake = Intake(broker.client(redis_url), name)
+        self._intake = StreamReader(broker.client(redis_url), name)
         self._idle_ms = claim_s * 1_000
         self._claim_every_s = min(claim_s / 2, _CLAIM_EVERY_S)
         self._claim_due_at = 0.0
@@ -224,7 +224,7 @@ class ClickConsumer:
         readable = []
         for read in batch:
             try:
-                wire.check_forms(read.click)
+                serialization.check_formats(read.click)
             except ValueError as error:
                 self._unreadable.append((read.entry, error))
             else:
@@ -239,7 +239,9 @@ class ClickConsumer:
         entry_id, why = entry.id.decode(), "".join(traceback.format_exception(error))
         _log.error("click.unreadable", entry=entry_id, error=type(error).__name__)
         with db.any_org_work():
-            unwritten_clicks.stage_dead_letter(entry.sent, entry_id=entry_id, organization_id=organization_id, why=why)
+            unwritten_clicks.stage_dead_letter(
+                entry.payload, entry_id=entry_id, organization_id=organization_id, why=why
+            )
         metrics.count_unreadable_click()
 
     def _leave(self) -> None:
@@ -255,7 +257,7 @@ def _parse_batch(entries: Sequence[StreamEntry]) -> _Batch:
     batch = _Batch(entries)
     for entry in entries:
         try:
-            click = wire.from_bytes(entry.sent)
+            click = serialization.from_bytes(entry.payload)
         except ValueError as error:
             batch.unreadable.append((entry, error))
         else:

@@ -72,5 +72,5 @@ def _fail(job_id: int, attempt: int, error: str, *, retry_in_s: int | None) -> N
 
 
 def _summary(error: str) -> str:
-    lines = logs.without_values(error).strip().splitlines()
+    lines = logs.strip_values(error).strip().splitlines()
     return lines[-1] if lines else ""

@@ -18,7 +18,7 @@ db.connect_to(
     idle_timeout_s=actor.idle_timeout_s(_chosen.jobs.lease_s),
     is_pooled=_chosen.servers.is_pooled,
 )
-clock.follow(db.database_clock)
+clock.use_database_clock(db.database_clock)
 # Actors can only be declared once this broker is set.
 connected = broker.connect(servers.urls().redis_url, servers.urls().broker_url)
 unknown_jobs.register_unknown_job()

@@ -13,7 +13,7 @@ from adapters import metrics_hosts
 from adapters.clock import gauge
 from models import db
 
-gauge.follow(db.database_clock)
+gauge.publish_difference(db.database_clock)
 
 _jobs = Counter("finderfee_job_attempts_total", "Attempts of jobs by outcome.", ["job", "outcome"])
 _job_seconds = Histogram(

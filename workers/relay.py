@@ -108,8 +108,8 @@ class Relay:
     def _wait(self) -> None:
         self._broker.keep_alive()
         try:
-            self._client.blpop([broker.WAKE], timeout=_IDLE_S)
-            self._client.delete(broker.WAKE)
+            self._client.blpop([broker.WAKE_LIST], timeout=_IDLE_S)
+            self._client.delete(broker.WAKE_LIST)
         except redis.RedisError:
             time.sleep(_IDLE_S)
 

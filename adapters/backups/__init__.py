@@ -1,1 +1,1 @@
-"""Copies of the database and the way back: PostgreSQL's own programs, told what to do."""
+"""Backups of the database and their recovery, with PostgreSQL's own programs."""

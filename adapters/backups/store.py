@@ -1,8 +1,8 @@
-"""A folder of backups: base copies of the database, each with its manifest, and the log that leads on from them.
+"""A folder of backups: base backups of the database, each with its manifest, and the write-ahead log since them.
 
-FOLDER/base/20260504T120000Z    a copy as PostgreSQL's pg_basebackup makes it, whole or not there, by when it was done
+FOLDER/base/20260504T120000Z    a backup by pg_basebackup, complete or absent, named by the time it was finished
 FOLDER/log                      the log as `follow` receives it, segment by segment
-FOLDER/server                   which server's they are
+FOLDER/server                   the identifier of their server
 """
 
 import shutil
@@ -12,25 +12,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from adapters.backups import programs
-from adapters.embedded import places
+from adapters.embedded import data_folder
 
-_NAME = "%Y%m%dT%H%M%SZ"
+_NAME_FORMAT = "%Y%m%dT%H%M%SZ"
 _DRAFT = ".draft"
 _LOCK = "copying.lock"
 _SLOT = "finderfee_backup"
 
 
 class NoSuchBackup(Exception):
-    """There is no backup of that name, or none at all."""
+    """There is no such backup."""
 
 
 class WrongServer(Exception):
-    """The folder has another server's backups."""
+    """The folder has backups of another server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A whole copy: it leads to any moment after it was taken that the log reaches."""
+    """A complete backup; with the log it can be restored to any later time."""
 
     name: str
     taken_at: datetime
@@ -38,105 +38,106 @@ class Backup:
     path: Path
 
 
-def make(folder: Path, owner_url: str, *, tell: Callable[[str], None]) -> Backup:
-    """Copy the whole server by its replication protocol while it works.
+def create(folder: Path, owner_url: str, *, tell: Callable[[str], None]) -> Backup:
+    """Back up the whole server by its replication protocol while it runs.
 
     Raises ProgramFailed, WrongServer, OSError.
     """
-    server = _ask(owner_url)
-    programs.need(server.major)
+    server = _query_server(owner_url)
+    programs.require_version(server.major)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with places.exclusive(folder / _LOCK):
+    with data_folder.exclusive_lock(folder / _LOCK):
         _claim(folder, server)
         bases = folder / "base"
         bases.mkdir(exist_ok=True, mode=0o700)
-        _sweep(bases)
-        draft = bases / f"{server.now.strftime(_NAME)}{_DRAFT}"
+        _delete_drafts(bases)
+        draft = bases / f"{server.now.strftime(_NAME_FORMAT)}{_DRAFT}"
         try:
             programs.run(
                 ["pg_basebackup", "-d", owner_url, "-D", str(draft), "-X", "stream", "-c", "fast", "-P", "-v"],
                 tell=tell,
             )
-            # No moment before its end can be reached with it; moments are by the server's clock.
-            server = _ask(owner_url)
-            name = server.now.strftime(_NAME)
+            # It cannot be restored to a time before its end, by the server's clock.
+            server = _query_server(owner_url)
+            name = server.now.strftime(_NAME_FORMAT)
             verify(draft, tell=tell)
             draft.rename(bases / name)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
     if not (server.is_followed and (folder / "log").is_dir()):
-        tell("nobody receives the log (flask backup follow): this copy leads to the moment of its end alone")
+        tell("the log is not being received (flask backup follow): this backup restores only to its own end")
     return find(folder, name)
 
 
 def verify(path: Path, *, tell: Callable[[str], None]) -> None:
-    """Compare every file of a copy with its checksum in the manifest. Raises ProgramFailed, OSError."""
-    programs.need(int((path / "PG_VERSION").read_text()))
+    """Verify every file of a backup by its checksum in the manifest. Raises ProgramFailed, OSError."""
+    programs.require_version(int((path / "PG_VERSION").read_text()))
     programs.run(["pg_verifybackup", "-e", str(path)], tell=tell)
 
 
-def listed(folder: Path) -> list[Backup]:
-    """Return the copies, newest first."""
-    found = [one for one in (folder / "base").glob("*Z") if (one / "backup_manifest").is_file()]
-    return sorted(map(_read, found), key=lambda one: one.taken_at, reverse=True)
+def list_backups(folder: Path) -> list[Backup]:
+    """Return the backups, newest first."""
+    paths = [path for path in (folder / "base").glob("*Z") if (path / "backup_manifest").is_file()]
+    return sorted(map(_read, paths), key=lambda backup: backup.taken_at, reverse=True)
 
 
 def find(folder: Path, name: str | None, *, before: datetime | None = None) -> Backup:
-    """Return a copy by name, or the newest that was taken before a moment. Raises NoSuchBackup."""
-    for one in listed(folder):
-        if one.name == name or (name is None and (before is None or one.taken_at <= before)):
-            return one
+    """Return a backup by name, or the newest before a time. Raises NoSuchBackup."""
+    for backup in list_backups(folder):
+        if backup.name == name or (name is None and (before is None or backup.taken_at <= before)):
+            return backup
     raise NoSuchBackup(f"{folder} has no backup {name or (f'from before {before}' if before else '')}".rstrip())
 
 
 def prune(folder: Path, *, keep: int) -> list[Backup]:
-    """Remove all copies but the newest `keep`, and the log from before the oldest that stays; return what went.
+    """Delete all but the newest `keep` backups, and the log before the oldest that stays; return the deleted ones.
 
-    Raises NoSuchBackup where there never was one, OSError. Waits while a copy is being made. One that is killed leaves
-    nothing behind that looks like a whole copy.
+    Waits while a backup is being made. If it is killed, nothing remains that looks like a complete backup. Raises
+    NoSuchBackup if the folder has none, OSError.
     """
     if not (folder / "base").is_dir():
         raise NoSuchBackup(f"{folder} has no backups")
-    with places.exclusive(folder / _LOCK):
-        stay, go = listed(folder)[:keep], listed(folder)[keep:]
-        for one in go:
-            one.path.rename(one.path.with_suffix(_DRAFT))
-        _sweep(folder / "base")
-        if stay:
-            first = _first_segment(stay[-1].path)
+    with data_folder.exclusive_lock(folder / _LOCK):
+        backups = list_backups(folder)
+        remaining, expired = backups[:keep], backups[keep:]
+        for backup in expired:
+            backup.path.rename(backup.path.with_suffix(_DRAFT))
+        _delete_drafts(folder / "base")
+        if remaining:
+            first = _first_segment(remaining[-1].path)
             for segment in (folder / "log").glob("*"):
-                # Segments are called by their timeline and their place; a place is older on whatever timeline.
+                # A segment's name is its timeline and its position; lower positions are older on every timeline.
                 if len(segment.name) >= 24 and segment.name[8:24] < first[8:24]:
                     segment.unlink()
-    return go
+    return expired
 
 
 def follow(folder: Path, owner_url: str, *, tell: Callable[[str], None]) -> None:
-    """Receive the log until told to end. The server keeps for us what we have not received: see the runbook.
+    """Receive the log until interrupted. The server retains what has not been received: see the runbook.
 
     Raises ProgramFailed, WrongServer, OSError.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _claim(folder, _ask(owner_url))
+    _claim(folder, _query_server(owner_url))
     log = folder / "log"
     log.mkdir(exist_ok=True, mode=0o700)
-    place = ["-d", owner_url, "-S", _SLOT]
-    programs.run(["pg_receivewal", *place, "--create-slot", "--if-not-exists"], tell=tell)
-    receive = ["pg_receivewal", *place, "-D", str(log), "-v", "--synchronous", "--no-loop"]  # a supervisor loops
+    source = ["-d", owner_url, "-S", _SLOT]
+    programs.run(["pg_receivewal", *source, "--create-slot", "--if-not-exists"], tell=tell)
+    receive = ["pg_receivewal", *source, "-D", str(log), "-v", "--synchronous", "--no-loop"]  # a supervisor restarts it
     try:
         programs.run(receive, tell=tell)
     except programs.ProgramFailed as failure:
         if "not in this server's history" not in str(failure):
             raise
         raise WrongServer(
-            f"{folder} has the log of a future that this server forgot when it was restored; follow into a new folder,"
-            " and make a copy there"
+            f"{folder} has log from after the time that this server was restored to. Next: follow into a new folder,"
+            " and make a backup there"
         ) from failure
 
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """A server by what no other has, its major version, and its clock; whether `follow` receives its log."""
+    """A server: its unique identifier, major version and clock; whether `follow` receives its log."""
 
     identifier: str
     major: int
@@ -144,40 +145,40 @@ class _Server:
     is_followed: bool
 
 
-def _ask(owner_url: str) -> _Server:
-    asked = (
+def _query_server(owner_url: str) -> _Server:
+    query = (
         "select system_identifier, current_setting('server_version_num')::int / 10000,"
         " extract(epoch from clock_timestamp()),"
         f" exists (select from pg_replication_slots where slot_name = '{_SLOT}' and active) from pg_control_system()"
     )
-    said: list[str] = []
-    programs.run(["psql", "-XAt", "-F", " ", "-d", owner_url, "-c", asked], tell=said.append)
-    identifier, major, seconds, is_followed = said[-1].split()
+    output: list[str] = []
+    programs.run(["psql", "-XAt", "-F", " ", "-d", owner_url, "-c", query], tell=output.append)
+    identifier, major, seconds, is_followed = output[-1].split()
     return _Server(identifier, int(major), datetime.fromtimestamp(float(seconds), UTC), is_followed == "t")
 
 
 def _claim(folder: Path, server: _Server) -> None:
-    """Write down whose backups the folder has. Segments of two servers have the same names."""
-    kept = folder / "server"
-    if not kept.exists():
-        kept.write_text(server.identifier)
-    if kept.read_text() != server.identifier:
-        raise WrongServer(f"{folder} has the backups of another server; name a new folder. Nothing was changed.")
+    """Record the folder's server, and raise WrongServer for another one: its segments would have the same names."""
+    path = folder / "server"
+    if not path.exists():
+        path.write_text(server.identifier)
+    if path.read_text() != server.identifier:
+        raise WrongServer(f"{folder} has the backups of another server. Nothing was changed. Next: use a new folder.")
 
 
-def _sweep(bases: Path) -> None:
-    """Remove what a process left behind that was killed while it made or removed a copy."""
-    for left in bases.glob(f"*{_DRAFT}"):
-        shutil.rmtree(left)
+def _delete_drafts(bases: Path) -> None:
+    """Delete incomplete backups that a killed process left."""
+    for draft in bases.glob(f"*{_DRAFT}"):
+        shutil.rmtree(draft)
 
 
 def _read(path: Path) -> Backup:
-    taken_at = datetime.strptime(path.name, _NAME).replace(tzinfo=UTC)
+    taken_at = datetime.strptime(path.name, _NAME_FORMAT).replace(tzinfo=UTC)
     size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     return Backup(path.name, taken_at, size, path)
 
 
 def _first_segment(path: Path) -> str:
-    """Return the segment of the log that a copy begins with: START WAL LOCATION: 0/2000028 (file 00000001…)."""
+    """Return the first log segment of a backup, from its line START WAL LOCATION: 0/2000028 (file 00000001…)."""
     label = (path / "backup_label").read_text()
     return label.partition("(file ")[2].partition(")")[0]

@@ -1,1 +1,1 @@
-"""What the outside says about a click: who sent it, from which network, by what program; the stream it waits on."""
+"""Clicks: the visitor's hash, network, country and user agent, and the stream on which clicks wait."""

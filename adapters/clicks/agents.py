@@ -1,6 +1,6 @@
-"""Tells programs that say what they are from browsers: a kept list of crawlers, mail scanners, previews and tools.
+"""Recognizes self-declared bots by their user agents: crawlers, mail scanners, previews and tools.
 
-The list comes with a package; its patterns are run here, where they can be neither slow nor asked the same thing twice.
+The list comes from a package; its patterns are compiled and cached here, to be fast and never quadratic.
 Source: tracking spec, "Click" (bots are not clicks).
 """
 
@@ -9,33 +9,33 @@ import re
 
 from crawlerdetect.providers import crawlers, exclusions
 
-#: What of an agent's name is looked at and stored.
-LONGEST = 512
+#: The characters of a user agent that are checked and stored.
+MAX_LENGTH = 512
 
-_KEPT_AGENTS = 4096
+_CACHE_SIZE = 4096
 
-# A browser that a tool drives is not a robot that says so: what it does is weighed by a rule of its own.
+# A browser driven by a tool is not a self-declared bot: a fraud rule of its own judges it.
 _DRIVEN = re.compile("headless", re.IGNORECASE)
-# What may stand before a name changes nothing about whether it is found, and makes a search quadratic.
+# A leading wildcard does not change what a search finds, and makes it quadratic.
 _LEAD = re.compile(r"^\[[^\]]+\]\*")
 
 
 def is_bot(agent: str) -> bool:
-    """Return whether a browser says that it is a robot, or says nothing. Never raises."""
-    return _is_bot(agent[:LONGEST])
+    """Return whether a user agent declares a bot or is empty. Never raises."""
+    return _is_bot(agent[:MAX_LENGTH])
 
 
-@functools.lru_cache(maxsize=_KEPT_AGENTS)
+@functools.lru_cache(maxsize=_CACHE_SIZE)
 def _is_bot(agent: str) -> bool:
-    said = _DRIVEN.sub("", agent).strip()
-    if not said:
+    name = _DRIVEN.sub("", agent).strip()
+    if not name:
         return not agent.strip()
-    known, robots = _patterns()
-    return robots.search(known.sub("", said)) is not None
+    browsers, bots = _patterns()
+    return bots.search(browsers.sub("", name)) is not None
 
 
 @functools.cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what browsers say of themselves, which hides robots' names in it, and what robots are known by."""
-    robots = (_LEAD.sub("", pattern) for pattern in crawlers.data)
-    return re.compile("|".join(exclusions.data), re.IGNORECASE), re.compile("|".join(robots), re.IGNORECASE)
+    """Return the pattern of browsers' own texts, which may contain bots' names, and the pattern of bots."""
+    bots = (_LEAD.sub("", pattern) for pattern in crawlers.data)
+    return re.compile("|".join(exclusions.data), re.IGNORECASE), re.compile("|".join(bots), re.IGNORECASE)

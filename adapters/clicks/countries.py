@@ -1,4 +1,4 @@
-"""Which country an address lies in, from a file of networks that the operator keeps. There is none of our own.
+"""The country of an address, from a file of networks that the operator provides. Finderfee has no such data.
 
 The file is read once per process, into arrays (`domain.clicks.countries`) that forked processes share.
 """
@@ -13,17 +13,17 @@ _NAME = "NETWORK_COUNTRIES_FILE"
 
 
 @functools.lru_cache(maxsize=4096)
-def country_of(ip: str) -> str | None:
-    """Return the ISO 3166 code of an address's country as far as NETWORK_COUNTRIES_FILE says, else None.
+def find_country(ip: str) -> str | None:
+    """Return the ISO 3166 code of an address's country by NETWORK_COUNTRIES_FILE, or None.
 
-    None without a file too, and when it is not an address. Raises BadSetting on first use when the file cannot be used.
+    None without a file and for an invalid address. Raises BadSetting on first use if the file is invalid.
     """
-    return known().country(ip)
+    return load_map().country(ip)
 
 
 @functools.cache
-def known() -> CountryMap:
-    """Return the networks of NETWORK_COUNTRIES_FILE, none when it is not set. Raises BadSetting."""
+def load_map() -> CountryMap:
+    """Return the networks of NETWORK_COUNTRIES_FILE, an empty map if it is not set. Raises BadSetting."""
     path = settings.current().fraud.countries_file
     if path is None:
         return countries.parse(())

@@ -1,6 +1,6 @@
-"""The stream on which clicks travel from the web processes to the process that writes them; this is the sending half.
+"""Sends clicks from the web processes to the click writer, on a Redis stream.
 
-A click and the count of its sender's rate limit go in one round trip.
+Counting the sender's rate limit and appending the click take one round trip.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ KEY = "finderfee:clicks"
 GROUP = "writers"
 FIELD = b"c"
 
-#: About this many entries are kept; while the writers are away longer than that, the oldest are lost.
-MOST = 1_000_000
+#: The stream's approximate maximum length; if the writers fall further behind, the oldest entries are lost.
+MAX_ENTRIES = 1_000_000
 
-# Windows are counted as the limiter counts them: KEYS are the stream and the windows, the narrowest first. Answers
-# nothing, or which window is full (from 0) and for how many milliseconds yet.
+# Counts windows like the rate limiter: KEYS are the stream and the windows, narrowest first. Returns nothing, or the
+# index of the full window and the milliseconds until it resets.
 _COUNT_AND_APPEND = Script("""
 for i = 2, #KEYS do
   local count = redis.call('incr', KEYS[i])
@@ -33,30 +33,30 @@ return false
 
 
 class ClickStream:
-    """Appends clicks. Raises RedisError when the server is away."""
+    """Appends clicks. Raises RedisError if the server is unavailable."""
 
     def __init__(self, redis_url: str) -> None:
         self._client: Redis = broker.prompt_client(redis_url)
         self._redis = ThreadRedis(redis_url)
 
     def append(self, call: ScriptCall) -> tuple[int, int] | None:
-        """Make an `append_call` and return None, or the full window (see `full_window`). Budget: 1 round trip."""
+        """Run an `append_call`; return None, or the full window (see `full_window`). Budget: 1 round trip."""
         return full_window(self._redis.run(call.script, len(call.keys), *call.keys, *call.values))
 
     def length(self) -> int:
-        """Return how many clicks are in the stream."""
+        """Return the number of clicks in the stream."""
         return int(self._client.xlen(KEY))
 
 
 def append_call(entry: bytes | None, *, windows: Mapping[str, int], window_s: int) -> ScriptCall:
-    """Return the call that counts a request in windows of the rate limit and, if all allow it, appends its click.
+    """Return the call that counts a request in its rate-limit windows and, if none is full, appends its click.
 
-    `windows` are their keys and limits, the narrowest first.
+    `windows` maps their keys to their limits, narrowest first.
     """
-    values: tuple[Argument, ...] = (window_s, entry or b"", MOST, FIELD, *windows.values())
+    values: tuple[Argument, ...] = (window_s, entry or b"", MAX_ENTRIES, FIELD, *windows.values())
     return ScriptCall(_COUNT_AND_APPEND, (KEY, *windows), values)
 
 
 def full_window(reply: Any) -> tuple[int, int] | None:
-    """Return None, or which window is full and for how many more milliseconds."""
+    """Return None, or the index of the full window and the milliseconds until it resets."""
     return None if reply is None else (int(reply[0]), int(reply[1]))

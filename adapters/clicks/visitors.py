@@ -1,8 +1,7 @@
-"""Who visited, without who they are: keyed hashes stand in for addresses, which are never stored.
+"""Keyed hashes of visitors and networks, in place of addresses, which are never stored.
 
-The key is made from SECRET_KEY: without it nobody can try all addresses until one fits. With a new one everybody is
-somebody new: hashes are compared by the database, which knows one of each. Who was forgotten is found by former keys
-too.
+The key is derived from SECRET_KEY: without it, addresses cannot be found by trying all of them. After a new SECRET_KEY
+every visitor counts as new, since the database compares hashes; erased addresses are also found by former keys.
 Source: tracking spec, "Public click endpoint".
 """
 
@@ -17,14 +16,14 @@ _NETWORK_BITS = {4: 24, 6: 48}
 _USE = "visitor"
 
 
-def visitor(ip: str, agent: str) -> str:
-    """Return what tells this browser at this address from others, as 32 hex digits."""
+def hash_visitor(ip: str, agent: str) -> str:
+    """Return the hash of a browser at an address, as 32 hex digits."""
     return _hash("visitor", f"{ip}\n{agent}")
 
 
 @functools.lru_cache(maxsize=4096)
-def network(ip: str) -> str:
-    """Return what is one for all addresses of an IPv4 /24 or an IPv6 /48, as 32 hex digits."""
+def hash_network(ip: str) -> str:
+    """Return the hash of an address's network (IPv4 /24 or IPv6 /48), as 32 hex digits."""
     try:
         address = ipaddress.ip_address(ip)
     except ValueError:
@@ -35,20 +34,20 @@ def network(ip: str) -> str:
     return _hash("network", f"{address.version}/{int(address) >> host_bits}")
 
 
-def forgotten(text: str) -> str:
-    """Return what stands for an address of a machine or a person that is not kept any more: one for the same one."""
-    return _forgotten(text, derived_keys.current(_USE))
+def hash_erased(text: str) -> str:
+    """Return the hash that replaces an erased IP or email address, the same for the same address."""
+    return _erased_hash(text, derived_keys.current_key(_USE))
 
 
-def ever_forgotten(text: str) -> list[str]:
-    """Return everything that may stand for an address that is not kept any more: also what a former key made of it."""
-    return [_forgotten(text, key) for key in derived_keys.believed(_USE)]
+def list_erased_hashes(text: str) -> list[str]:
+    """Return all hashes that may replace an erased address: by the current key and by former keys."""
+    return [_erased_hash(text, key) for key in derived_keys.accepted_keys(_USE)]
 
 
-def _forgotten(text: str, key: bytes) -> str:
+def _erased_hash(text: str, key: bytes) -> str:
     return f"hash:{_hash('forgotten', text, key)}"
 
 
 def _hash(kind: str, text: str, key: bytes | None = None) -> str:
-    key = key or derived_keys.current(_USE)
+    key = key or derived_keys.current_key(_USE)
     return hashlib.blake2b(f"{kind}\n{text}".encode("utf-8", "replace"), key=key, digest_size=_BYTES).hexdigest()

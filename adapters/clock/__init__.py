@@ -1,19 +1,19 @@
-"""The one place that knows what time it is; everything below is given it.
+"""The current time; every other module receives it from its caller.
 
-It is the database's time, once `follow` was called. A machine whose own clock differs by more than half a minute is
-reported in the log when that begins and when it ends.
+After `follow` it is the database's time. The log reports when this machine's own clock begins and ceases to differ by
+more than half a minute.
 """
 
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Protocol
 
-#: How many seconds a machine's clock may be away from the database's before it is reported.
+#: Seconds by which this machine's clock may differ from the database's before it is reported.
 MAX_DIFFERENCE_S = 30
 
 
-class FollowedClock(Protocol):
-    """The database's clock as this process knows it."""
+class ClockSource(Protocol):
+    """This process's estimate of the database's clock."""
 
     hooks: list[Callable[[float], None]]
 
@@ -22,14 +22,14 @@ class FollowedClock(Protocol):
 
 
 class _Clock:
-    """Where the time comes from, and whether this machine's clock was found to differ."""
+    """The source of the time, and whether this machine's clock differs from the database's."""
 
     def __init__(self) -> None:
         self.read: Callable[[], datetime] = lambda: datetime.now(UTC)
         self.differs = False
 
     def report(self, ahead_s: float) -> None:
-        """Write a line of the log where the machine's clock begins or ceases to differ."""
+        """Log when the machine's clock begins or ceases to differ."""
         differs = abs(ahead_s) > MAX_DIFFERENCE_S
         if differs == self.differs:
             return
@@ -41,7 +41,7 @@ class _Clock:
 
 
 def _warn(event: str, **fields: object) -> None:
-    import structlog  # not at the top: `adapters.logs` loads it first, and less of it
+    import structlog  # not at the top: `adapters.logs` must import it first, without optional packages
 
     structlog.get_logger(__name__).warning(event, **fields)
 
@@ -54,8 +54,8 @@ def now() -> datetime:
     return _clock.read()
 
 
-def follow(database_clock: FollowedClock) -> None:
-    """Take the time from the database's clock from now on, and report when this machine's differs."""
+def use_database_clock(database_clock: ClockSource) -> None:
+    """Use the database's clock from now on, and report when this machine's clock differs."""
     _clock.read = database_clock.now
     if _clock.report not in database_clock.hooks:
         database_clock.hooks.append(_clock.report)

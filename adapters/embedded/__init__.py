@@ -1,1 +1,1 @@
-"""The private PostgreSQL and Valkey of a machine without DATABASE_URL and REDIS_URL: `pair` starts and stops both."""
+"""The private PostgreSQL and Valkey of a machine without DATABASE_URL and REDIS_URL; `server_pair` runs both."""

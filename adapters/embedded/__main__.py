@@ -2,6 +2,6 @@
 
 import sys
 
-from adapters.embedded import pair
+from adapters.embedded import server_pair
 
-sys.exit(pair.main(sys.argv[1:]))
+sys.exit(server_pair.main(sys.argv[1:]))

@@ -1,6 +1,6 @@
 """Creates, starts and stops the PostgreSQL of a data folder, on a unix socket only.
 
-Who may log in is said in embedded_roles. The caller holds the data folder's lock.
+`roles` has the login rules. The caller holds the data folder's lock.
 """
 
 import os
@@ -12,18 +12,25 @@ from contextlib import suppress
 from pathlib import Path
 from subprocess import SubprocessError
 
-from adapters.embedded import places, remains, roles, runners
+from adapters.embedded import data_folder, roles, runners
 
-#: It names the socket; nobody listens on it as a port.
+#: It names the socket; it is not used as a TCP port.
 PORT = "5432"
-# The code that the frontend protocol gives to this question, the cheapest one there is.
+# The code of the SSLRequest message, the cheapest request of the frontend protocol.
 _TLS_REQUEST = 80877103
 _NAME = roles.OWNER  # Both the bootstrap superuser and the database.
 # Crash recovery replays up to max_wal_size, which takes well under a minute on a slow disk.
 _START_TIMEOUT_S = 120
 # Fast mode ends sessions at once; what remains is writing the final checkpoint.
 _STOP_TIMEOUT_S = 60
-_ADVICE = "Correct what the log says and start again, or set DATABASE_URL to a PostgreSQL (15 or newer) of your own."
+_ADVICE = (
+    "Next: fix the error in the log and start again, or set DATABASE_URL to a PostgreSQL (15 or newer) of your own."
+)
+
+# Above Linux's highest pid (2**22), so no process ever has it.
+_NO_SUCH_PID = 2**22 + 1
+# The kernel's list of shared memory blocks, a row each under a title line.
+_SHARED_MEMORY = Path("/proc/sysvipc/shm")
 
 _ALWAYS = {
     "listen_addresses": "",
@@ -42,8 +49,8 @@ _ALWAYS = {
     "random_page_cost": "1.1",
 }
 _DURABLE = {
-    # What is not in here is in the system's cache, at the price of a copy; here it would be ours for good. A sale costs
-    # the server no more with these than with four times as many.
+    # Pages outside these buffers are in the system's cache, at the price of a copy, and memory here is never released.
+    # A sale costs the server no more with this size than with four times as much.
     "shared_buffers": "32MB",
     "fsync": "on",
     "synchronous_commit": "on",
@@ -65,146 +72,148 @@ _FOR_TESTS = {
     "min_wal_size": "2MB",
     "autovacuum": "off",
 }
-# Small files, of which few are kept, make a cluster that is quickly copied.
+# Few small log files make a cluster that is quick to copy.
 _CREATED_FOR_TESTS = ("--no-sync", "--wal-segsize=1")
 
 
-def start(place: places.Place, *, durable: bool) -> None:
-    """Return once the server answers: reuse a running one, wait for a starting or stopping one, else start it.
+def start(place: data_folder.DataFolder, *, durable: bool) -> None:
+    """Start the server unless it runs, and return once it responds; wait for a starting or stopping one first.
 
-    `durable` is ignored when it runs already. Raises DidNotStart, OSError.
+    `durable` is ignored if it runs already. Raises DidNotStart, OSError.
     """
-    settled = places.wait_until(lambda: is_ready(place) or not is_running(place), timeout_s=_START_TIMEOUT_S)
+    settled = data_folder.wait_until(lambda: is_ready(place) or not is_running(place), timeout_s=_START_TIMEOUT_S)
     if is_ready(place):
-        if roles.are_made(place):
+        if roles.exist(place):
             return
-        stop(place)  # It was started before this version, which logs in as others.
+        stop(place)  # It was started by a version that logged in with other roles.
     if not settled:
-        raise _failed(place, f"PostgreSQL neither became ready nor stopped in {_START_TIMEOUT_S} s")
-    runner = runners.choose(place)
-    places.shorten(place.postgres_log)
+        raise _failure(place, f"PostgreSQL neither became ready nor stopped in {_START_TIMEOUT_S} s")
+    runner = runners.choose_runner(place)
+    data_folder.rotate_log(place.postgres_log)
     place.postgres_log.touch(mode=0o600)
     for path in (place.sockets, place.postgres_log, place.postgres):
-        runner.own(path)
+        runner.change_owner(path)
     try:
         if not (place.postgres / "global" / "pg_control").exists():
             _create(place, runner, durable=durable)
-        remains.disown_recycled_pid(_pid_file(place))
-        if not remains.await_end(_pid_file(place), timeout_s=_STOP_TIMEOUT_S):
-            raise _failed(place, f"processes of a killed PostgreSQL still use {place.postgres}; end them")
-        if not roles.are_made(place):
-            _make_roles(place, runner)
+        _replace_recycled_pid(_pid_file(place))
+        if not _await_end(_pid_file(place), timeout_s=_STOP_TIMEOUT_S):
+            raise _failure(place, f"processes of a killed PostgreSQL still use {place.postgres}; end them")
+        if not roles.exist(place):
+            _create_roles(place, runner)
         _launch(place, runner, durable=durable)
     except SubprocessError as error:
-        raise _failed(place, f"PostgreSQL could not be run: {error}") from error
+        raise _failure(place, f"PostgreSQL could not be run: {error}") from error
 
 
-def recover(place: places.Place) -> None:
-    """Let a cluster that was put in its place replay its log to where it is told to, and stop it. Raises DidNotStart.
+def recover(place: data_folder.DataFolder) -> None:
+    """Start a restored cluster, wait until it has replayed its log, and stop it. Raises DidNotStart.
 
-    A restore reads the log of days, which takes as long as it takes: only a server that ends is a failure.
+    Replaying the log of days has no time limit: only a server that ends is a failure.
     """
-    runner = runners.choose(place)
+    runner = runners.choose_runner(place)
     place.postgres_log.touch(mode=0o600)
     for path in (place.sockets, place.postgres_log, place.postgres):
-        runner.own(path)
+        runner.change_owner(path)
     try:
         _launch(place, runner, durable=True, replays=True)
-        places.wait_until(lambda: is_running(place), timeout_s=_START_TIMEOUT_S)
-        # Stopped before it takes writes it would still be on the old timeline, and go past the moment when it starts
-        # again. Nobody reads it meanwhile, so it is ready when it is done and not before.
+        data_folder.wait_until(lambda: is_running(place), timeout_s=_START_TIMEOUT_S)
+        # If it were stopped before it accepts writes, it would stay on the old timeline and replay past the target at
+        # the next start. Without hot standby it becomes ready only when it is done.
         while is_running(place) and not is_ready(place):
-            places.wait_until(lambda: is_ready(place), timeout_s=1)
+            data_folder.wait_until(lambda: is_ready(place), timeout_s=1)
     except SubprocessError as error:
-        raise _failed(place, f"PostgreSQL could not be run: {error}") from error
+        raise _failure(place, f"PostgreSQL could not be run: {error}") from error
     if not is_ready(place) or (place.postgres / "recovery.signal").exists():
-        raise _failed(place, "PostgreSQL ended before it had replayed the log; it may not reach that moment")
+        raise _failure(place, "PostgreSQL ended before it had replayed the log; the log may end before that time")
     stop(place)
 
 
-def stop(place: places.Place, *, how: signal.Signals = signal.SIGINT) -> None:
+def stop(place: data_folder.DataFolder, *, signal_number: signal.Signals = signal.SIGINT) -> None:
     """Stop the server if it runs and wait for its end.
 
     SIGINT is the fast mode: sessions end, everything committed is written. SIGQUIT is the immediate mode, as after a
     crash. Raises TimeoutError.
     """
-    pid = places.listener_pid(place.postgres_socket)
+    pid = data_folder.listener_pid(place.postgres_socket)
     if pid is None:
         return
     with suppress(ProcessLookupError):
-        os.kill(pid, how)
-    # The server removes its pid file as the last thing it does.
-    if not places.wait_until(lambda: not _pid_file(place).exists(), timeout_s=_STOP_TIMEOUT_S):
+        os.kill(pid, signal_number)
+    # Removing the pid file is the server's last action.
+    if not data_folder.wait_until(lambda: not _pid_file(place).exists(), timeout_s=_STOP_TIMEOUT_S):
         raise TimeoutError(f"PostgreSQL (process {pid}) still runs after {_STOP_TIMEOUT_S} s; see {place.postgres_log}")
 
 
-def is_running(place: places.Place) -> bool:
-    """Return whether a server listens, be it still starting or already stopping."""
-    return places.listener_pid(place.postgres_socket) is not None
+def is_running(place: data_folder.DataFolder) -> bool:
+    """Return whether a server listens, even if it is still starting or already stopping."""
+    return data_folder.listener_pid(place.postgres_socket) is not None
 
 
-def is_ready(place: places.Place) -> bool:
-    """Return whether the server takes sessions: its pid file's eighth line says so, and it answers."""
+def is_ready(place: data_folder.DataFolder) -> bool:
+    """Return whether the server accepts sessions: its pid file's eighth line says so, and it responds."""
     try:
         lines = _pid_file(place).read_text().splitlines()
     except FileNotFoundError:
         return False
-    return len(lines) > 7 and lines[7].strip() == "ready" and _answers(place)
+    return len(lines) > 7 and lines[7].strip() == "ready" and _responds(place)
 
 
-def _answers(place: places.Place) -> bool:
-    """Return whether the server answers: asked whether it speaks TLS, it says that it does not."""
-    return places.ask(place.postgres_socket, struct.pack("!ii", 8, _TLS_REQUEST)) == b"N"
+def _responds(place: data_folder.DataFolder) -> bool:
+    """Return whether the server responds to an SSLRequest (with no)."""
+    return data_folder.query_listener(place.postgres_socket, struct.pack("!ii", 8, _TLS_REQUEST)) == b"N"
 
 
-def _pid_file(place: places.Place) -> Path:
+def _pid_file(place: data_folder.DataFolder) -> Path:
     return place.postgres / "postmaster.pid"
 
 
-def _failed(place: places.Place, what: str) -> places.DidNotStart:
-    return places.DidNotStart(what, log=place.postgres_log, advice=_ADVICE)
+def _failure(place: data_folder.DataFolder, what: str) -> data_folder.ServerNotStarted:
+    return data_folder.ServerNotStarted(what, log=place.postgres_log, advice=_ADVICE)
 
 
-def _create(place: places.Place, runner: runners.Runner, *, durable: bool) -> None:
-    """Create the cluster with its database beside its place and move it there when it is complete.
+def _create(place: data_folder.DataFolder, runner: runners.Runner, *, durable: bool) -> None:
+    """Create the cluster with its database in a temporary folder and move it into place when it is complete.
 
-    What a kill leaves behind is in the folder beside and is swept away by the next attempt.
+    The next attempt deletes the temporary folder of a killed one.
     """
     if place.postgres.exists() and any(place.postgres.iterdir()):
-        raise _failed(place, f"{place.postgres} holds files but no PostgreSQL; move them away")
+        raise _failure(place, f"{place.postgres} holds files but no PostgreSQL; move them away")
     fresh = place.home / "postgres.new"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(mode=0o700)
-    runner.own(fresh)
+    runner.change_owner(fresh)
     options = ["-U", _NAME, "-A", "trust", "-E", "UTF8", "--locale=C"]
     # The builtin provider sorts by code point on every machine: an index never depends on a system's libc.
     options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", *([] if durable else _CREATED_FOR_TESTS)]
     if not runner.run(["initdb", "-D", str(fresh), *options], log=place.postgres_log):
-        raise _failed(place, "initdb could not create the database folder")
-    if not _run_alone(place, runner, fresh, f"CREATE DATABASE {_NAME};\n", f"fsync={'on' if durable else 'off'}"):
-        raise _failed(place, f"the database {_NAME} could not be created")
+        raise _failure(place, "initdb could not create the database folder")
+    if not _run_single_user(place, runner, fresh, f"CREATE DATABASE {_NAME};\n", f"fsync={'on' if durable else 'off'}"):
+        raise _failure(place, f"the database {_NAME} could not be created")
     fresh.rename(place.postgres)
     _sync(place.home)
 
 
-def _make_roles(place: places.Place, runner: runners.Runner) -> None:
+def _create_roles(place: data_folder.DataFolder, runner: runners.Runner) -> None:
     password = roles.new_password()
-    if not _run_alone(place, runner, place.postgres, roles.statements(password)):
-        raise _failed(place, "the roles of the database could not be made")
-    roles.keep(place, password)
+    if not _run_single_user(place, runner, place.postgres, roles.build_statements(password)):
+        raise _failure(place, "the roles of the database could not be created")
+    roles.save_password(place, password)
 
 
-def _run_alone(place: places.Place, runner: runners.Runner, cluster: Path, statements: str, *options: str) -> bool:
-    """Run statements, one a line, in a cluster without a server; of those that fail nothing is kept in the log."""
+def _run_single_user(
+    place: data_folder.DataFolder, runner: runners.Runner, cluster: Path, statements: str, *options: str
+) -> bool:
+    """Run statements, one per line, in single-user mode; failing statements are not logged."""
     chosen = [part for option in ("log_min_error_statement=panic", *options) for part in ("-c", option)]
     single = ["postgres", "--single", "-D", str(cluster), *chosen, "postgres"]
     return runner.run(single, log=place.postgres_log, stdin=statements)
 
 
-def _launch(place: places.Place, runner: runners.Runner, *, durable: bool, replays: bool = False) -> None:
+def _launch(place: data_folder.DataFolder, runner: runners.Runner, *, durable: bool, replays: bool = False) -> None:
     for stale in (place.postgres_socket, place.sockets / f"{place.postgres_socket.name}.lock"):
-        stale.unlink(missing_ok=True)  # Nobody listens there, and the folder is ours alone.
-    roles.rule(place.postgres)
+        stale.unlink(missing_ok=True)  # No server listens there, and the folder is private.
+    roles.write_rules(place.postgres)
     settings = {"unix_socket_directories": str(place.sockets)} | _ALWAYS | (_DURABLE if durable else _FOR_TESTS)
     if replays:
         settings["hot_standby"] = "off"
@@ -212,7 +221,7 @@ def _launch(place: places.Place, runner: runners.Runner, *, durable: bool, repla
     waits = ["-W"] if replays else ["-w", "-t", str(_START_TIMEOUT_S)]
     command = ["pg_ctl", "-D", str(place.postgres), "-s", *waits]
     if not runner.run([*command, "-l", str(place.postgres_log), "-o", options, "start"], log=place.postgres_log):
-        raise _failed(place, "PostgreSQL did not start")
+        raise _failure(place, "PostgreSQL did not start")
 
 
 def _sync(folder: Path) -> None:
@@ -221,3 +230,43 @@ def _sync(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _await_end(pid_file: Path, *, timeout_s: float) -> bool:
+    """Wait until all processes of the server that left this pid file have ended; return False on timeout.
+
+    When its first process is killed, the others end in their own time. While one of them still uses their shared
+    memory, PostgreSQL refuses to start on the same files.
+    """
+    return data_folder.wait_until(lambda: not _count_users(pid_file), timeout_s=timeout_s)
+
+
+def _replace_recycled_pid(pid_file: Path) -> None:
+    """Replace the pid in a stale pid file if another program has that pid now.
+
+    PostgreSQL would take that program for a running server, as is usual after a container's restart. The rest of the
+    file stays, so that PostgreSQL can detect processes of the former server.
+    """
+    if not pid_file.exists():
+        return
+    first, _, rest = pid_file.read_text().partition("\n")
+    if not first.strip().isdigit():
+        pid_file.unlink()  # The server was killed while it wrote the file.
+        return
+    try:
+        program = Path(f"/proc/{first.strip()}/cmdline").read_bytes().split(b"\0")[0]
+    except OSError:
+        return  # No such process: PostgreSQL detects that itself.
+    if not program.endswith(b"/postgres") and not program.startswith(b"postgres"):
+        pid_file.write_text(f"{_NO_SUCH_PID}\n{rest}")
+
+
+def _count_users(pid_file: Path) -> int:
+    """Return how many processes use the shared memory named in the pid file's seventh line."""
+    try:
+        block = pid_file.read_text().splitlines()[6].split()
+        rows = [line.split() for line in _SHARED_MEMORY.read_text().splitlines()]
+    except (OSError, IndexError):
+        return 0  # It had none yet, or it is unknown: PostgreSQL checks itself.
+    column = rows[0].index("nattch")
+    return sum(int(row[column]) for row in rows[1:] if row[:2] == block)

@@ -1,1 +1,1 @@
-"""Who is asked about a lead or a click: a verifier of people, name servers, a scorer of the operator's."""
+"""External checks of leads and clicks: human verification, mail domains, the operator's scorer."""

@@ -1,4 +1,4 @@
-"""Asks whether it was a person who filled in a form: a verification service, or tokens of our own for development.
+"""Verifies that a person filled in a form: by a verification service, or by local tokens for development.
 
 The service speaks the `siteverify` protocol: a form with the secret and the token in, `{"success": true}` out.
 Source: core spec, "Click and lead fraud review" (human-verification token).
@@ -21,104 +21,105 @@ from adapters import derived_keys
 from adapters.http_calls import requests
 from settings.concerns.human_check import LOCAL
 
-#: For how long a token of our own is good.
+#: Lifetime of a local token.
 LIFETIME_S = 600
-#: How long a person takes at least to fill in a form.
-FILLING_S = 2
+#: The least time that a person takes to fill in a form.
+MIN_FILLING_S = 2
 
-_LONGEST_TOKEN = 4096
-_LARGEST_ANSWER = 16 * 1024
+_MAX_TOKEN_LENGTH = 4096
+_MAX_RESPONSE_BYTES = 16 * 1024
 _TIMEOUTS_S = (2, 4)  # to connect, and between two pieces of the answer
-_WHOLE_ANSWER_S = 5
-# What a service says when it is not the token that is wrong: nobody would get in until somebody mends it.
-_NOT_THE_TOKEN = {"missing-input-secret", "invalid-input-secret", "bad-request", "internal-error"}
+_MAX_RESPONSE_S = 5
+# Error codes that are not about the token: every visitor is rejected until the operator fixes the cause.
+_SERVICE_ERRORS = {"missing-input-secret", "invalid-input-secret", "bad-request", "internal-error"}
 
 _log = structlog.get_logger(__name__)
 
 
-class Away(Exception):
-    """The verification service gave no usable answer, so nobody knows whether it was a person."""
+class VerifierUnavailable(Exception):
+    """The verification service gave no usable response, so it is unknown whether it was a person."""
 
 
 class NotConfigured(Exception):
-    """There is no verification service and tokens of our own are not accepted here."""
+    """No verification service is configured and local tokens are not accepted."""
 
 
 class SiteVerify:
-    """A service at a URL."""
+    """The verification service at a URL."""
 
     def __init__(self, url: str, secret: str) -> None:
         self._url, self._secret = url, secret
 
     def verify(self, token: str, *, ip: str, about: str, now: datetime) -> bool:
-        """Return whether a person got this token. `about` is its use: one use may be verified again. Raises Away."""
-        if not token or len(token) > _LONGEST_TOKEN:
+        """Return whether a person got this token. `about` is its use, which may be verified again. Raises Away."""
+        if not token or len(token) > _MAX_TOKEN_LENGTH:
             return False
         try:
-            said = orjson.loads(self._ask(token, ip, about))
+            response = orjson.loads(self._request(token, ip, about))
         except (requests.RequestException, OSError, ValueError) as error:
-            raise _away(f"the call failed: {type(error).__name__}") from error
-        if not isinstance(said, dict) or not isinstance(said.get("success"), bool):
-            raise _away("its answer does not say whether it was a success")
-        wrong = said.get("error-codes") or []
-        if isinstance(wrong, list) and _NOT_THE_TOKEN.intersection(code for code in wrong if isinstance(code, str)):
-            raise _away(f"it refuses us: {', '.join(map(str, wrong))[:200]}")
-        return bool(said["success"])
+            raise _unavailable(f"the call failed: {type(error).__name__}") from error
+        if not isinstance(response, dict) or not isinstance(response.get("success"), bool):
+            raise _unavailable("its response does not say whether it was a success")
+        errors = response.get("error-codes") or []
+        if isinstance(errors, list) and _SERVICE_ERRORS.intersection(code for code in errors if isinstance(code, str)):
+            raise _unavailable(f"it refuses our calls: {', '.join(map(str, errors))[:200]}")
+        return bool(response["success"])
 
-    def _ask(self, token: str, ip: str, about: str) -> bytes:
-        # A token is good once; a service that knows this key takes it again for the same use, so a retry passes.
-        again = str(uuid5(NAMESPACE_URL, f"{token}\n{about}"))
-        form = {"secret": self._secret, "response": token, "remoteip": ip, "idempotency_key": again}
-        deadline = time.monotonic() + _WHOLE_ANSWER_S
+    def _request(self, token: str, ip: str, about: str) -> bytes:
+        # A token is valid once; with this key a service accepts it again for the same use, so that a retry succeeds.
+        idempotency_key = str(uuid5(NAMESPACE_URL, f"{token}\n{about}"))
+        form = {"secret": self._secret, "response": token, "remoteip": ip, "idempotency_key": idempotency_key}
+        deadline = time.monotonic() + _MAX_RESPONSE_S
         with requests.Session() as session:
             session.trust_env = False
             headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
-            sent = session.post(
+            pending = session.post(
                 self._url, data=form, headers=headers, timeout=_TIMEOUTS_S, allow_redirects=False, stream=True
             )
-            with sent as answer:
+            with pending as answer:
                 if answer.status_code != 200:
-                    raise _away(f"it answers {answer.status_code}")
-                read = bytearray()
-                while len(read) <= _LARGEST_ANSWER and (piece := answer.raw.read1(4096)):
-                    read += piece
+                    raise _unavailable(f"it responded {answer.status_code}")
+                content = bytearray()
+                while len(content) <= _MAX_RESPONSE_BYTES and (piece := answer.raw.read1(4096)):
+                    content += piece
                     if time.monotonic() > deadline:
-                        raise _away("it answers too slowly")
-        if len(read) > _LARGEST_ANSWER:
-            raise _away(f"its answer is longer than {_LARGEST_ANSWER} bytes")
-        return bytes(read)
+                        raise _unavailable("it responds too slowly")
+        if len(content) > _MAX_RESPONSE_BYTES:
+            raise _unavailable(f"its response is longer than {_MAX_RESPONSE_BYTES} bytes")
+        return bytes(content)
 
 
-class Local:
-    """Tokens that this service signs: they prove that somebody fetched one and took their time, and no more."""
+class LocalTokens:
+    """Tokens that this service signs: they only prove that one was fetched and that some time passed."""
 
     def __init__(self, key: bytes, *former: bytes) -> None:
         self._key, self._former = key, former
 
     def issue(self, *, now: datetime, ready_in_s: int = 0) -> str:
-        """Return a token, good from `ready_in_s` seconds on until LIFETIME_S."""
+        """Return a token that is valid after `ready_in_s` seconds and until LIFETIME_S."""
         issued = int(now.timestamp())
-        said = f"{issued + ready_in_s}.{issued + LIFETIME_S}.{secrets.token_hex(8)}"
-        return f"{said}.{_signature(self._key, said)}"
+        payload = f"{issued + ready_in_s}.{issued + LIFETIME_S}.{secrets.token_hex(8)}"
+        return f"{payload}.{_signature(self._key, payload)}"
 
     def verify(self, token: str, *, ip: str, about: str, now: datetime) -> bool:
-        said, _, signature = token.rpartition(".")
-        if len(token) > _LONGEST_TOKEN or not self._is_ours(said, signature):
+        payload, _, signature = token.rpartition(".")
+        if len(token) > _MAX_TOKEN_LENGTH or not self._is_signed(payload, signature):
             return False
-        ready, expires, _ = said.split(".")
+        ready, expires, _ = payload.split(".")
         return int(ready) <= now.timestamp() < int(expires)
 
-    def _is_ours(self, said: str, signature: str) -> bool:
-        sent = signature.encode("utf-8", "replace")
-        return any(hmac.compare_digest(_signature(key, said).encode(), sent) for key in (self._key, *self._former))
+    def _is_signed(self, payload: str, signature: str) -> bool:
+        received = signature.encode("utf-8", "replace")
+        expected = (_signature(key, payload).encode() for key in (self._key, *self._former))
+        return any(hmac.compare_digest(signed, received) for signed in expected)
 
 
-def _signature(key: bytes, said: str) -> str:
-    return hmac.new(key, said.encode("utf-8", "replace"), "sha256").hexdigest()
+def _signature(key: bytes, payload: str) -> str:
+    return hmac.new(key, payload.encode("utf-8", "replace"), "sha256").hexdigest()
 
 
-# What the scripts of services fetch from hosts beside their own, as the services' pages on content security say.
-_BESIDE = {
+# Other origins that the services' scripts use, according to the services' documentation of content security.
+_OTHER_ORIGINS = {
     "js.hcaptcha.com": ("https://hcaptcha.com", "https://*.hcaptcha.com"),
     "hcaptcha.com": ("https://*.hcaptcha.com",),
     "www.google.com": ("https://www.gstatic.com", "https://recaptcha.google.com"),
@@ -128,64 +129,64 @@ _BESIDE = {
 
 @dataclass(frozen=True, slots=True)
 class Widget:
-    """What a page embeds to have its visitor verified: the script of the service, and whose page it is."""
+    """The widget that a page embeds: the script of the service and the site key."""
 
     script_url: str
     site_key: str
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """Where the widget loads from: the script's own origin, and the others of a known service."""
+        """Return the origins the widget loads from: the script's own, and others of a known service."""
         parts = urlsplit(self.script_url)
-        return (f"{parts.scheme}://{parts.netloc}", *_BESIDE.get(parts.hostname or "", ()))
+        return (f"{parts.scheme}://{parts.netloc}", *_OTHER_ORIGINS.get(parts.hostname or "", ()))
 
 
 def verify(token: str, *, ip: str, about: str, now: datetime) -> bool:
-    """Say whether a person got this token for `about`. Make no such call inside a transaction.
+    """Return whether a person got this token for `about`. Do not call inside a transaction.
 
-    Raises Away when the service gives no usable answer within seconds, NotConfigured without a service.
+    Raises Away if the service gives no usable response within seconds, NotConfigured without a service.
     """
-    check = _check()
+    check = _create_check()
     if check is None:
         raise NotConfigured
     return check.verify(token, ip=ip, about=about, now=now)
 
 
-def widget() -> Widget | None:
-    """Return what a page has to embed; None without a service that has a widget."""
+def find_widget() -> Widget | None:
+    """Return the widget to embed; None without a service that has one."""
     chosen = settings.current()
     if chosen.human_check.site_key is None or chosen.human_check.script_url is None:
         return None
     return Widget(chosen.human_check.script_url, chosen.human_check.site_key)
 
 
-def local() -> Local | None:
-    """Return who issues tokens of our own; None where they are not accepted."""
-    check = _check()
-    return check if isinstance(check, Local) else None
+def find_local_issuer() -> LocalTokens | None:
+    """Return the issuer of local tokens; None if they are not accepted."""
+    check = _create_check()
+    return check if isinstance(check, LocalTokens) else None
 
 
-def own() -> Local:
-    """Return who issues tokens of our own, whatever service there is: for a form that has to work without scripts."""
-    return Local(*derived_keys.believed("human"))
+def local_issuer() -> LocalTokens:
+    """Return the issuer of local tokens even with a service: for a form that must work without scripts."""
+    return LocalTokens(*derived_keys.accepted_keys("human"))
 
 
-def forget_cached() -> None:
-    """Read the settings again: between tests."""
-    derived_keys.forget_cached()
-    _check.cache_clear()
+def clear_caches() -> None:
+    """Read the settings again; for tests."""
+    derived_keys.clear_caches()
+    _create_check.cache_clear()
 
 
 @functools.cache
-def _check() -> SiteVerify | Local | None:
+def _create_check() -> SiteVerify | LocalTokens | None:
     chosen = settings.current()
     if chosen.human_check.url == LOCAL or (chosen.human_check.url is None and chosen.servers.database_url is None):
-        return own()
+        return local_issuer()
     if chosen.human_check.url is None or chosen.human_check.secret is None:
         return None
     return SiteVerify(chosen.human_check.url, chosen.human_check.secret)
 
 
-def _away(why: str) -> Away:
+def _unavailable(why: str) -> VerifierUnavailable:
     _log.warning("human_check.away", why=why)
-    return Away(why)
+    return VerifierUnavailable(why)

@@ -15,7 +15,7 @@ import orjson
 import settings
 from adapters import http_calls
 from adapters.gateways.base import CredentialsRefused, GatewayBusy, GatewayRejected, GatewayUnreachable
-from adapters.safe_http import addresses, client, typed_hosts
+from adapters.safe_http import addresses, brand_hosts, client
 
 Params = Mapping[str, str | int | Sequence[str]]
 _Answered = tuple[int, Mapping[str, str], bytes]
@@ -94,7 +94,7 @@ class ApiWire:
         """Return status, headers and body of an answer. Raises CredentialsRefused and as `unreachable`."""
         try:
             if self._is_typed:
-                return typed_hosts.ask(method, url, headers, body, timeout_s=max(1, round(sum(timeouts_s.values()))))
+                return brand_hosts.call(method, url, headers, body, timeout_s=max(1, round(sum(timeouts_s.values()))))
             return http_calls.call(method, url, headers, body, **timeouts_s)
         except http_calls.NoAnswer as error:
             raise self.unreachable(str(error)) from error
@@ -102,7 +102,7 @@ class ApiWire:
             raise self.unreachable(error.reason) from error
         except addresses.UrlRefused as refused:
             raise CredentialsRefused(refused.message) from refused
-        except typed_hosts.CannotBeSent as error:
+        except brand_hosts.CannotBeSent as error:
             raise CredentialsRefused("they hold characters that cannot be sent") from error
 
 

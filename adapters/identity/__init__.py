@@ -1,1 +1,1 @@
-"""Who a token speaks for: `tokens` verifies it with `keys` out of an identity provider's `sources`."""
+"""Verifies tokens: `tokens` checks them with the keys (`key_sets`) of an identity provider's `sources`."""

@@ -1,7 +1,7 @@
-"""Signing in at an identity provider: OpenID Connect, the code flow with PKCE (RFC 7636) and its `iss` (RFC 9207).
+"""Sign-in at an identity provider: OpenID Connect, the code flow with PKCE (RFC 7636) and its `iss` (RFC 9207).
 
-What a sign-in begins with (state, nonce, verifier) is the caller's to keep in the browser that began it. Nothing here
-follows a redirect, and no answer is read beyond its limit.
+The caller stores a sign-in's state, nonce and verifier in the browser that started it. Redirects are not followed, and
+no response is read beyond its limit.
 """
 
 import base64
@@ -25,37 +25,37 @@ ProviderKind = Literal["dashboard", "affiliate"]
 
 _WHOLE_CALL_S = 8.0
 _CONNECT_S = 3.0
-_KEPT_S = 600
-# Who waits for a provider that hangs holds a thread of ours, which sales need as well: few wait at once, and after a
-# failure nobody asks for a moment.
-_MOST_AT_ONCE = 3
-_TURN_S = 1.0
+_CACHE_S = 600
+# A request that waits for a hanging provider holds a thread that sales need as well: few may wait at once, and after a
+# failure the provider is not called for some seconds.
+_MAX_CONCURRENT = 3
+_SLOT_WAIT_S = 1.0
 _RETRY_S = 10
 _LEEWAY_S = 30
-# What a token endpoint says of us, or of itself, and not of who signs in (RFC 6749, sections 4.1.2.1 and 5.2).
-_NOT_ABOUT_THEM = frozenset({"invalid_client", "unauthorized_client", "server_error", "temporarily_unavailable"})
-_NEEDED = ("authorization_endpoint", "token_endpoint")
+# Error codes about our client or the provider, not about the user (RFC 6749, sections 4.1.2.1 and 5.2).
+_PROVIDER_ERRORS = frozenset({"invalid_client", "unauthorized_client", "server_error", "temporarily_unavailable"})
+_REQUIRED_ENDPOINTS = ("authorization_endpoint", "token_endpoint")
 
 
 class OidcAway(Exception):
-    """The provider cannot be asked now, or its answer cannot be read. The message holds no secret."""
+    """The provider is unavailable, or its response is unreadable. The message has no secret."""
 
 
-class _TooMany(OidcAway):
-    """As many wait for it as may; which says nothing of the provider."""
+class _TooManyWaiting(OidcAway):
+    """Too many requests wait for the provider; it is not the provider's failure."""
 
 
 class OidcRefused(Exception):
-    """What came back does not hold, or the provider says no. The message holds no secret."""
+    """The response is invalid, or the provider refused. The message has no secret."""
 
 
 class OidcNotFresh(OidcRefused):
-    """A new login was asked for, and the provider does not say that there was one."""
+    """A new login was requested, and the provider does not confirm one."""
 
 
 @dataclass(frozen=True, slots=True)
 class OidcClient:
-    """Who this service is at the provider of the dashboard or of the affiliates. `secret` "" is a public client."""
+    """This service's client at the provider of the dashboard or of the affiliates. `secret` "" is a public client."""
 
     kind: ProviderKind
     issuer: str
@@ -65,10 +65,10 @@ class OidcClient:
 
 
 @dataclass(frozen=True, slots=True)
-class OidcBegin:
-    """What a sign-in begins with, and is held against when it comes back.
+class OidcSignIn:
+    """The values of a started sign-in, against which the response is checked.
 
-    It began `at_s`, in seconds since 1970; `is_fresh` asks for a login that is not older than that.
+    It started at `at_s`, in seconds since 1970; `is_fresh` requires a login that is not older.
     """
 
     state: str
@@ -80,20 +80,20 @@ class OidcBegin:
 
 @dataclass(frozen=True, slots=True)
 class OidcTokens:
-    """What a provider gave: the claims of a verified ID token, and a refresh token where it gives one."""
+    """The provider's tokens: the claims of a verified ID token, and a refresh token if there is one."""
 
     claims: Mapping[str, Any]
     refresh_token: str | None
 
 
-_found: dict[str, tuple[float, Mapping[str, Any]]] = {}
-_silent: dict[str, tuple[float, str]] = {}  # by host: until when it is left alone, and why
+_metadata_by_issuer: dict[str, tuple[float, Mapping[str, Any]]] = {}
+_paused_hosts: dict[str, tuple[float, str]] = {}  # by host: not called until then, and the reason
 _lock = threading.Lock()
-_turns = threading.BoundedSemaphore(_MOST_AT_ONCE)
+_slots = threading.BoundedSemaphore(_MAX_CONCURRENT)
 
 
-def client(kind: ProviderKind) -> OidcClient | None:
-    """Return the client for people of a kind; None where no provider signs them in at the pages."""
+def find_client(kind: ProviderKind) -> OidcClient | None:
+    """Return the client for a kind of users; None if no provider signs them in at the pages."""
     chosen = settings.current().identity
     if kind == "dashboard":
         issuer, client_id = chosen.dashboard_issuer, chosen.dashboard_client_id
@@ -106,175 +106,177 @@ def client(kind: ProviderKind) -> OidcClient | None:
     return OidcClient(kind, issuer, client_id, secret or "", name or urlsplit(issuer).hostname or issuer)
 
 
-def begin(*, is_fresh: bool, at_s: int) -> OidcBegin:
-    """Return what a new sign-in begins with."""
+def start(*, is_fresh: bool, at_s: int) -> OidcSignIn:
+    """Return the random values of a new sign-in."""
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-    return OidcBegin(state, nonce, verifier, is_fresh, at_s)
+    return OidcSignIn(state, nonce, verifier, is_fresh, at_s)
 
 
-def address(of: OidcClient, begun: OidcBegin, *, back: str) -> str:
-    """Return where the browser goes, to come `back` to an address of ours. Raises OidcAway."""
-    found = _discovered(of.issuer)
-    challenge = base64.urlsafe_b64encode(hashlib.sha256(begun.verifier.encode()).digest()).rstrip(b"=").decode()
-    supported = found.get("scopes_supported")
+def authorization_url(client: OidcClient, sign_in: OidcSignIn, *, back: str) -> str:
+    """Return the provider's URL for the browser, which returns to `back` afterwards. Raises OidcAway."""
+    metadata = _get_metadata(client.issuer)
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(sign_in.verifier.encode()).digest()).rstrip(b"=").decode()
+    supported = metadata.get("scopes_supported")
     offline = " offline_access" if isinstance(supported, list) and "offline_access" in supported else ""
-    asked = {
+    query = {
         "response_type": "code",
-        "client_id": of.client_id,
+        "client_id": client.client_id,
         "redirect_uri": back,
         "scope": f"openid email profile{offline}",
-        "state": begun.state,
-        "nonce": begun.nonce,
+        "state": sign_in.state,
+        "nonce": sign_in.nonce,
         "code_challenge": challenge,
         "code_challenge_method": "S256",
-    } | ({"prompt": "login", "max_age": "0"} if begun.is_fresh else {})
-    endpoint = str(found["authorization_endpoint"])
-    return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(asked)}"
+    } | ({"prompt": "login", "max_age": "0"} if sign_in.is_fresh else {})
+    endpoint = str(metadata["authorization_endpoint"])
+    return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(query)}"
 
 
-def check_sender(of: OidcClient, iss: str | None) -> None:
-    """Refuse an answer of another provider than the one that was asked (RFC 9207). Raises OidcRefused, OidcAway."""
-    must_say = _discovered(of.issuer).get("authorization_response_iss_parameter_supported") is True
-    if iss != of.issuer and (iss is not None or must_say):
-        raise OidcRefused("the answer is another issuer's")
+def check_issuer(client: OidcClient, iss: str | None) -> None:
+    """Check that the response is from the requested issuer (RFC 9207). Raises OidcRefused, OidcAway."""
+    must_say = _get_metadata(client.issuer).get("authorization_response_iss_parameter_supported") is True
+    if iss != client.issuer and (iss is not None or must_say):
+        raise OidcRefused("the response is from another issuer")
 
 
-def check_said(error: str | None) -> None:
-    """Refuse an answer with an error (RFC 6749, section 4.1.2.1). Raises OidcRefused, OidcAway."""
-    if error in _NOT_ABOUT_THEM:
+def check_error(error: str | None) -> None:
+    """Raise OidcRefused or OidcAway for a response with an error (RFC 6749, section 4.1.2.1)."""
+    if error in _PROVIDER_ERRORS:
         raise OidcAway(f"it says {error}")
     if error is not None:
         raise OidcRefused(f"the provider says {error[:100]}")
 
 
-def redeem(of: OidcClient, begun: OidcBegin, *, code: str, back: str) -> OidcTokens:
-    """Return what a code is good for. Raises OidcRefused, OidcNotFresh, OidcAway."""
-    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": back, "code_verifier": begun.verifier}
-    given = _given(of, form)
-    if given is None:
-        raise OidcRefused("there is no ID token in the answer")
-    if given.claims.get("nonce") != begun.nonce:
-        raise OidcRefused("the ID token is another sign-in's")
-    if begun.is_fresh:
-        logged_in_at_s = login_of(given.claims)
+def redeem(client: OidcClient, sign_in: OidcSignIn, *, code: str, back: str) -> OidcTokens:
+    """Exchange a code for tokens. Raises OidcRefused, OidcNotFresh, OidcAway."""
+    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": back, "code_verifier": sign_in.verifier}
+    issued = _request_tokens(client, form)
+    if issued is None:
+        raise OidcRefused("there is no ID token in the response")
+    if issued.claims.get("nonce") != sign_in.nonce:
+        raise OidcRefused("the ID token is from another sign-in")
+    if sign_in.is_fresh:
+        logged_in_at_s = login_time(issued.claims)
         if logged_in_at_s is None:
             raise OidcNotFresh("it does not say when the login was: there is no auth_time")
-        if logged_in_at_s < begun.at_s - _LEEWAY_S:
-            raise OidcNotFresh("the login was before it was asked for")
-    return given
+        if logged_in_at_s < sign_in.at_s - _LEEWAY_S:
+            raise OidcNotFresh("the login was before it was requested")
+    return issued
 
 
-def refreshed(of: OidcClient, refresh_token: str) -> OidcTokens | None:
-    """Return what the provider says of a person now; None where it says nothing. Raises OidcRefused, OidcAway."""
-    return _given(of, {"grant_type": "refresh_token", "refresh_token": refresh_token})
+def refresh(client: OidcClient, refresh_token: str) -> OidcTokens | None:
+    """Return a user's current tokens; None without an ID token. Raises OidcRefused, OidcAway."""
+    return _request_tokens(client, {"grant_type": "refresh_token", "refresh_token": refresh_token})
 
 
-def forget_cached() -> None:
-    """Ask the providers anew what they are: between tests."""
+def clear_caches() -> None:
+    """Fetch the providers' metadata again; for tests."""
     with _lock:
-        _found.clear()
-        _silent.clear()
+        _metadata_by_issuer.clear()
+        _paused_hosts.clear()
 
 
-def _given(of: OidcClient, form: Mapping[str, str]) -> OidcTokens | None:
-    """Return what the token endpoint gives for a form, its ID token verified; None where it gives no ID token."""
-    said = _posted(of, form)
-    token, refresh_token = said.get("id_token"), said.get("refresh_token")
+def _request_tokens(client: OidcClient, form: Mapping[str, str]) -> OidcTokens | None:
+    """Return the token endpoint's tokens for a form, with a verified ID token; None without one."""
+    response = _post_to_token_endpoint(client, form)
+    token, refresh_token = response.get("id_token"), response.get("refresh_token")
     if not isinstance(token, str):
         return None
-    claims = tokens.id_token_claims(of.kind, token, client_id=of.client_id)
+    claims = tokens.verify_id_token(client.kind, token, client_id=client.client_id)
     if claims is None:
-        raise OidcRefused("the ID token does not hold")
+        raise OidcRefused("the ID token is invalid")
     audiences, azp = claims["aud"], claims.get("azp")
     is_shared = isinstance(audiences, list) and len(audiences) > 1
-    if azp != of.client_id and (azp is not None or is_shared):
-        raise OidcRefused("the ID token is another client's")
+    if azp != client.client_id and (azp is not None or is_shared):
+        raise OidcRefused("the ID token is for another client")
     return OidcTokens(claims, refresh_token if isinstance(refresh_token, str) and refresh_token else None)
 
 
-def login_of(claims: Mapping[str, Any]) -> int | None:
-    """Return when the person of an ID token logged in, in seconds since 1970; None where it does not say."""
-    return tokens.instant(claims.get("auth_time"))
+def login_time(claims: Mapping[str, Any]) -> int | None:
+    """Return the login time of an ID token, in seconds since 1970; None if it has none."""
+    return tokens.parse_time(claims.get("auth_time"))
 
 
-def _discovered(issuer: str) -> Mapping[str, Any]:
-    """Return what a provider says of itself, at most ten minutes old, or older while it is away. Raises OidcAway."""
-    kept = _found.get(issuer)
-    if kept is not None and kept[0] > time.monotonic():
-        return kept[1]
+def _get_metadata(issuer: str) -> Mapping[str, Any]:
+    """Return a provider's metadata, at most ten minutes old, or older while it is unavailable. Raises OidcAway."""
+    cached = _metadata_by_issuer.get(issuer)
+    if cached is not None and cached[0] > time.monotonic():
+        return cached[1]
     try:
-        said = _discover(issuer)
+        metadata = _fetch_metadata(issuer)
     except OidcAway as error:
-        if not isinstance(error, _TooMany):
-            _leave_alone(issuer, str(error))
-        if kept is None:
+        if not isinstance(error, _TooManyWaiting):
+            _pause(issuer, str(error))
+        if cached is None:
             raise
-        return kept[1]
+        return cached[1]
     with _lock:
-        _found[issuer] = (time.monotonic() + _KEPT_S, said)
-    return said
+        _metadata_by_issuer[issuer] = (time.monotonic() + _CACHE_S, metadata)
+    return metadata
 
 
-def _discover(issuer: str) -> Mapping[str, Any]:
-    status, said = _asked("GET", f"{issuer.rstrip('/')}/.well-known/openid-configuration", {}, None)
+def _fetch_metadata(issuer: str) -> Mapping[str, Any]:
+    status, metadata = _request("GET", f"{issuer.rstrip('/')}/.well-known/openid-configuration", {}, None)
     if status != 200:
-        raise OidcAway(f"it answers {status} when asked what it is")
-    if said.get("issuer") != issuer:
-        raise OidcAway("what it says of itself is another issuer's")
-    if not all(isinstance(said.get(name), str) and is_safe_url(said[name]) for name in _NEEDED):
+        raise OidcAway(f"its metadata request responded {status}")
+    if metadata.get("issuer") != issuer:
+        raise OidcAway("its metadata is from another issuer")
+    if not all(isinstance(metadata.get(name), str) and is_safe_url(metadata[name]) for name in _REQUIRED_ENDPOINTS):
         raise OidcAway("one of its endpoints is not https")
-    return said
+    return metadata
 
 
-def _posted(of: OidcClient, form: Mapping[str, str]) -> Mapping[str, Any]:
-    found = _discovered(of.issuer)
+def _post_to_token_endpoint(client: OidcClient, form: Mapping[str, str]) -> Mapping[str, Any]:
+    metadata = _get_metadata(client.issuer)
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    methods = found.get("token_endpoint_auth_methods_supported")
-    if not of.secret:
-        form = {**form, "client_id": of.client_id}
+    methods = metadata.get("token_endpoint_auth_methods_supported")
+    if not client.secret:
+        form = {**form, "client_id": client.client_id}
     elif isinstance(methods, list) and "client_secret_basic" not in methods:
-        form = {**form, "client_id": of.client_id, "client_secret": of.secret}
-    else:  # RFC 6749, section 2.3.1: both are encoded as in a form before they are put together
-        pair = f"{quote_plus(of.client_id)}:{quote_plus(of.secret)}"
+        form = {**form, "client_id": client.client_id, "client_secret": client.secret}
+    else:  # RFC 6749, section 2.3.1: both are form-encoded before they are joined
+        pair = f"{quote_plus(client.client_id)}:{quote_plus(client.secret)}"
         headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
-    status, said = _asked("POST", str(found["token_endpoint"]), headers, urlencode(form).encode())
+    status, response = _request("POST", str(metadata["token_endpoint"]), headers, urlencode(form).encode())
     if status == 200:
-        return said
-    error = str(said.get("error"))[:100]
-    # All else is about us or about the provider, and ends nobody's session.
-    if error == "invalid_grant" or (status == 400 and error not in _NOT_ABOUT_THEM):
-        raise OidcRefused(f"its token endpoint answers {status}: {error}")
-    raise OidcAway(f"its token endpoint answers {status}: {error}")
+        return response
+    error = str(response.get("error"))[:100]
+    # Other errors are about our client or the provider, and end no session.
+    if error == "invalid_grant" or (status == 400 and error not in _PROVIDER_ERRORS):
+        raise OidcRefused(f"its token endpoint responded {status}: {error}")
+    raise OidcAway(f"its token endpoint responded {status}: {error}")
 
 
-def _asked(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> tuple[int, Mapping[str, Any]]:
-    """Return the status and the object of an answer, an empty one where a refusal says nothing that can be read."""
-    sent = {"Accept": "application/json", **headers}
-    until, why = _silent.get(urlsplit(url).netloc, (0.0, ""))
+def _request(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> tuple[int, Mapping[str, Any]]:
+    """Return the status and the object of a response; an empty object for an unreadable refusal."""
+    request_headers = {"Accept": "application/json", **headers}
+    until, why = _paused_hosts.get(urlsplit(url).netloc, (0.0, ""))
     if until > time.monotonic():
         raise OidcAway(why)
-    if not _turns.acquire(timeout=_TURN_S):
-        raise _TooMany("too many wait for it")
+    if not _slots.acquire(timeout=_SLOT_WAIT_S):
+        raise _TooManyWaiting("too many requests wait for it")
     try:
-        status, _, read = http_calls.call(method, url, sent, body, timeout_s=_WHOLE_CALL_S, connect_s=_CONNECT_S)
+        status, _, body_received = http_calls.call(
+            method, url, request_headers, body, timeout_s=_WHOLE_CALL_S, connect_s=_CONNECT_S
+        )
     except http_calls.NoAnswer as error:
-        _leave_alone(url, str(error))
+        _pause(url, str(error))
         raise OidcAway(str(error)) from error
     finally:
-        _turns.release()
+        _slots.release()
     try:
-        said = orjson.loads(read)
+        content = orjson.loads(body_received)
     except ValueError:
-        said = None
-    if not isinstance(said, dict):
+        content = None
+    if not isinstance(content, dict):
         if status == 200:
-            raise OidcAway("it answers no object")
-        said = {}
-    return status, said
+            raise OidcAway("its response is not an object")
+        content = {}
+    return status, content
 
 
-def _leave_alone(url: str, why: str) -> None:
+def _pause(url: str, why: str) -> None:
     host, now = urlsplit(url).netloc, time.monotonic()
     with _lock:
-        if _silent.get(host, (0.0, ""))[0] <= now:
-            _silent[host] = (now + _RETRY_S, why)
+        if _paused_hosts.get(host, (0.0, ""))[0] <= now:
+            _paused_hosts[host] = (now + _RETRY_S, why)

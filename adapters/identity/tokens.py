@@ -1,7 +1,7 @@
-"""Who a token speaks for: people at the dashboard, affiliates at the portal, and programs at /mcp that a person let in.
+"""Verifies and issues tokens: of members at the dashboard, affiliates at the portal, and programs at /mcp.
 
-Each kind has an identity provider. Without a configured issuer this service signs the tokens itself, with keys that
-follow from SECRET_KEY: every process of an installation agrees on them and nothing is written to disk.
+Each kind has an identity provider. Without a configured issuer this service signs the tokens itself, with keys derived
+from SECRET_KEY: all processes of an installation have the same keys and nothing is written to disk.
 Source: core spec, "Callers" and section 5.
 """
 
@@ -25,13 +25,13 @@ import settings
 from adapters import clock
 from adapters.identity import key_sets, sources
 from adapters.identity.key_sets import MAX_TOKEN_CHARS, PublicKey
-from adapters.identity.sources import Source
+from adapters.identity.sources import KeySource
 from domain.organization.access import Role
 from settings import secret_keys
 
 LOCAL_ISSUER = "urn:finderfee:local"
 
-#: What a person can let a program do for them.
+#: The scopes that a member can grant to a program.
 READ_SCOPE = "finderfee.read"
 WRITE_SCOPE = "finderfee.write"
 
@@ -39,7 +39,7 @@ _LEEWAY_S = 30
 _MAX_SUBJECT_CHARS = 255
 _MAX_EMAIL_CHARS = 320
 _KELVIN = "\u212a"
-_END_OF_TIME_S = 253_402_300_799  # the end of the year 9999, the last that a datetime holds
+_END_OF_TIME_S = 253_402_300_799  # the end of the year 9999, the last that datetime supports
 
 _KINDS = ("dashboard", "affiliate", "mcp")
 
@@ -54,11 +54,10 @@ class NotLocal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a verified token says. `email` is trimmed and in lower case, "" when it is missing.
+    """The claims of a verified token. `email` is trimmed and in lower case, "" if it is missing.
 
-    `organization_id` and `role` are a dashboard token's. So is `session_id`: where it is there, the session came from
-    an interactive login. `signed_in_at_s` is when that was: `auth_time`, else when the token was issued; None where it
-    says neither.
+    Only dashboard tokens have `organization_id`, `role` and `session_id`; the latter means that the session came from
+    an interactive login. `signed_in_at_s` is the login time: `auth_time`, else the time of issue; None without both.
     """
 
     subject: str
@@ -73,20 +72,20 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class ProgramClaims:
-    """What the verified token of a program says: the person it speaks for, and the scopes that they gave it."""
+    """The claims of a program's verified token: the member it acts for, and the scopes that they granted."""
 
     person: Claims
     scopes: frozenset[str]
 
 
 class Verifier:
-    """Accepts the tokens of one issuer for one audience; a token that also names one of `not_for` is nobody's."""
+    """Accepts the tokens of one issuer for one audience; a token that also names one of `not_for` is invalid."""
 
     def __init__(
         self,
         issuer: str,
         audience: str,
-        source: Source,
+        source: KeySource,
         *,
         not_for: frozenset[str] = frozenset(),
         now: Callable[[], float] = lambda: clock.now().timestamp(),
@@ -95,14 +94,14 @@ class Verifier:
         self._not_for, self._now = not_for, now
 
     def claims(self, token: str) -> Mapping[str, Any] | None:
-        """Return the claims of a token that holds now, or None. Never raises."""
+        """Return the claims of a valid token, or None. Never raises."""
         try:
-            return self._verified(token) if len(token) <= MAX_TOKEN_CHARS else None
-        except Exception as error:  # a stranger's bytes may trip any of the parsers: not a token then
+            return self._verify(token) if len(token) <= MAX_TOKEN_CHARS else None
+        except Exception as error:  # untrusted bytes may raise anything in the parsers: not a token then
             _log.debug("token.refused", why=type(error).__name__)
             return None
 
-    def _verified(self, token: str) -> Mapping[str, Any] | None:
+    def _verify(self, token: str) -> Mapping[str, Any] | None:
         signed = jws.extract_compact(token.encode("ascii"), registry=_REGISTRY)
         header = signed.headers()
         _REGISTRY.check_header(header)
@@ -117,7 +116,7 @@ class Verifier:
         return claims
 
     def _check(self, claims: dict[str, Any]) -> None:
-        """Raise for claims of another issuer, audience or time."""
+        """Raise for claims of another issuer or audience, or expired ones."""
         jwt.JWTClaimsRegistry(
             now=int(self._now()),
             leeway=_LEEWAY_S,
@@ -132,46 +131,46 @@ class Verifier:
             raise ValueError("aud")
 
 
-def dashboard(token: str) -> Claims | None:
-    """Return who a dashboard token speaks for, or None when it is not valid, for any reason."""
+def verify_dashboard(token: str) -> Claims | None:
+    """Return the claims of a dashboard token; None if it is invalid for any reason."""
     claims = _verifier("dashboard").claims(token)
-    return None if claims is None else dashboard_person(claims)
+    return None if claims is None else parse_dashboard_claims(claims)
 
 
-def affiliate(token: str) -> Claims | None:
-    """Return who an affiliate token speaks for, or None when it is not valid, for any reason."""
+def verify_affiliate(token: str) -> Claims | None:
+    """Return the claims of an affiliate token; None if it is invalid for any reason."""
     claims = _verifier("affiliate").claims(token)
-    return None if claims is None else person(claims)
+    return None if claims is None else parse_claims(claims)
 
 
-def program(token: str) -> ProgramClaims | None:
-    """Return what a program's token for /mcp says, or None when it is not valid, for any reason."""
+def verify_program(token: str) -> ProgramClaims | None:
+    """Return the claims of a program's token for /mcp; None if it is invalid for any reason."""
     claims = _verifier("mcp").claims(token)
-    found = None if claims is None else dashboard_person(claims)
-    if claims is None or found is None:
+    member = None if claims is None else parse_dashboard_claims(claims)
+    if claims is None or member is None:
         return None
-    said = claims.get("scope")
-    return ProgramClaims(found, frozenset(said.split(" ") if isinstance(said, str) else ()))
+    scope = claims.get("scope")
+    return ProgramClaims(member, frozenset(scope.split(" ") if isinstance(scope, str) else ()))
 
 
-def dashboard_person(claims: Mapping[str, Any]) -> Claims | None:
-    """Return whom verified claims speak for at a dashboard; None where organization or role are no such thing."""
-    organization_id, role = _uuid(claims.get("org_id")), claims.get("role")
+def parse_dashboard_claims(claims: Mapping[str, Any]) -> Claims | None:
+    """Return verified claims as a dashboard member's; None if organization or role are invalid."""
+    organization_id, role = _parse_uuid(claims.get("org_id")), claims.get("role")
     if not _is_text(claims.get("sub")) or organization_id is None or role not in list(Role):
         return None
     session_id = claims.get("sid")
-    return _person(claims, organization_id, role, session_id if _is_text(session_id) else None)
+    return _build_claims(claims, organization_id, role, session_id if _is_text(session_id) else None)
 
 
-def person(claims: Mapping[str, Any]) -> Claims | None:
-    """Return whom verified claims speak for; None where they name nobody."""
-    return _person(claims, None, None, None) if _is_text(claims.get("sub")) else None
+def parse_claims(claims: Mapping[str, Any]) -> Claims | None:
+    """Return verified claims as a user's; None without a subject."""
+    return _build_claims(claims, None, None, None) if _is_text(claims.get("sub")) else None
 
 
-def id_token_claims(kind: str, token: str, *, client_id: str) -> Mapping[str, Any] | None:
+def verify_id_token(kind: str, token: str, *, client_id: str) -> Mapping[str, Any] | None:
     """Return the claims of an ID token of a kind's provider (dashboard or affiliate) for our client; None for others.
 
-    What a sign-in adds to that (nonce, azp, auth_time) is not looked at.
+    The claims of a sign-in (nonce, azp, auth_time) are not checked.
     """
     return _id_verifier(kind, client_id).claims(token)
 
@@ -197,30 +196,30 @@ def issue_program(*, organization_id: UUID, role: str, email: str, scopes: Seque
 
 
 def check_local(kind: str) -> None:
-    """Raise NotLocal where an issuer is configured for this kind of tokens (dashboard, affiliate or mcp)."""
-    issuer, _, _ = _configured(kind)
+    """Raise NotLocal if an issuer is configured for this kind of tokens (dashboard, affiliate or mcp)."""
+    issuer, _, _ = _provider_settings(kind)
     if issuer is not None:
-        raise NotLocal(f"The {kind} tokens of this installation come from {issuer}; ask there for one.")
+        raise NotLocal(f"The {kind} tokens of this installation are issued by {issuer}. Next: request one there.")
 
 
-def instant(value: object) -> int | None:
-    """Return a claim that is a moment, in seconds since 1970 that a datetime holds; None for any other."""
+def parse_time(value: object) -> int | None:
+    """Return a claim that is a time, in seconds since 1970 within datetime's range; None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if 0 < value <= _END_OF_TIME_S else None
 
 
-def forget_cached() -> None:
-    """Build everything anew from the settings at the next token."""
+def clear_caches() -> None:
+    """Read the settings again at the next token; for tests."""
     _verifier.cache_clear()
     _id_verifier.cache_clear()
     _local_keys.cache_clear()
 
 
-def _person(
+def _build_claims(
     claims: Mapping[str, Any], organization_id: UUID | None, role: str | None, session_id: str | None
 ) -> Claims:
-    email = _email(claims.get("email"))
+    email = _normalize_email(claims.get("email"))
     is_verified = email != "" and claims.get("email_verified") is True
     return Claims(
         subject=claims["sub"],
@@ -230,7 +229,7 @@ def _person(
         organization_id=organization_id,
         role=role,
         session_id=session_id,
-        signed_in_at_s=instant(claims.get("auth_time")) or instant(claims.get("iat")),
+        signed_in_at_s=parse_time(claims.get("auth_time")) or parse_time(claims.get("iat")),
     )
 
 
@@ -238,62 +237,62 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= _MAX_SUBJECT_CHARS and "\0" not in value
 
 
-def _email(value: object) -> str:
+def _normalize_email(value: object) -> str:
     if not isinstance(value, str) or any(unicodedata.category(character) == "Cc" for character in value):
         return ""
-    # In lower case the sign of the kelvin is a plain k, and one person's address would be another's.
+    # The kelvin sign is a plain k in lower case, so that one user's address would equal another's.
     if _KELVIN in value:
         return ""
     email = value.strip().lower()
     return email if len(email) <= _MAX_EMAIL_CHARS else ""
 
 
-def _uuid(value: object) -> UUID | None:
+def _parse_uuid(value: object) -> UUID | None:
     try:
-        found = UUID(value) if isinstance(value, str) else None
+        parsed = UUID(value) if isinstance(value, str) else None
     except ValueError:
         return None
-    return found if found is not None and str(found) == str(value).lower() else None
+    return parsed if parsed is not None and str(parsed) == str(value).lower() else None
 
 
-def _configured(kind: str) -> tuple[str | None, str, str | None]:
-    """Return issuer, audience and place of the keys."""
+def _provider_settings(kind: str) -> tuple[str | None, str, str | None]:
+    """Return issuer, audience and location of the keys."""
     chosen = settings.current().identity
     if kind == "dashboard":
         return chosen.dashboard_issuer, chosen.dashboard_audience, chosen.dashboard_jwks
     if kind == "affiliate":
         return chosen.affiliate_issuer, chosen.affiliate_audience, chosen.affiliate_jwks
-    # The address itself, so that a token for another service is none for this one (RFC 8707).
+    # The URL itself, so that a token for another service is invalid for this one (RFC 8707).
     return chosen.mcp_issuer, chosen.mcp_audience or f"{settings.current().web.url}/mcp", chosen.mcp_jwks
 
 
 @functools.cache
 def _verifier(kind: str) -> Verifier:
-    issuer, audience, place = _configured(kind)
-    others = [_configured(other) for other in _KINDS if other != kind]
+    issuer, audience, keys_location = _provider_settings(kind)
+    others = [_provider_settings(other) for other in _KINDS if other != kind]
     not_for = frozenset(other_audience for other_issuer, other_audience, _ in others if other_issuer == issuer)
-    if issuer is None or place is None:
+    if issuer is None or keys_location is None:
         keys = [PublicKey("EdDSA", key.thumbprint(), OKPKey.import_key(key.public_key)) for key in _local_keys(kind)]
-        return Verifier(LOCAL_ISSUER, audience, sources.Fixed(keys), not_for=not_for)
-    return Verifier(issuer, audience, _source(place), not_for=not_for)
+        return Verifier(LOCAL_ISSUER, audience, sources.FixedKeys(keys), not_for=not_for)
+    return Verifier(issuer, audience, _source(keys_location), not_for=not_for)
 
 
 @functools.cache
 def _id_verifier(kind: str, client_id: str) -> Verifier:
-    issuer, _, place = _configured(kind)
-    assert issuer is not None  # the settings hold that a client has an issuer, and an issuer keys
-    assert place is not None
-    return Verifier(issuer, client_id, _source(place))
+    issuer, _, keys_location = _provider_settings(kind)
+    assert issuer is not None  # the settings require an issuer for a client, and keys for an issuer
+    assert keys_location is not None
+    return Verifier(issuer, client_id, _source(keys_location))
 
 
-def _source(place: str) -> Source:
-    is_url = place.lower().startswith(("https://", "http://"))
-    return sources.Published(place) if is_url else sources.File(Path(place))
+def _source(keys_location: str) -> KeySource:
+    is_url = keys_location.lower().startswith(("https://", "http://"))
+    return sources.PublishedKeys(keys_location) if is_url else sources.KeyFile(Path(keys_location))
 
 
 @functools.cache
 def _local_keys(kind: str) -> tuple[OKPKey, ...]:
-    """Return the keys that tokens of our own are believed with; the first one signs."""
+    """Return the keys that verify local tokens; the first one signs."""
     return tuple(_local_key(kind, secret) for secret in secret_keys.accepted_keys(settings.current().servers))
 
 
@@ -304,7 +303,7 @@ def _local_key(kind: str, secret: str) -> OKPKey:
 
 def _issue(kind: str, email: str, is_email_verified: bool, ttl_s: int, own: Mapping[str, str]) -> str:
     check_local(kind)
-    _, audience, _ = _configured(kind)
+    _, audience, _ = _provider_settings(kind)
     now, key, address = int(clock.now().timestamp()), _local_keys(kind)[0], email.strip().lower()
     claims = {
         "iss": LOCAL_ISSUER,

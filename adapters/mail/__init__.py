@@ -1,1 +1,1 @@
-"""Letters out of templates, messages to a mail server, and what may stay of the HTML that somebody else wrote."""
+"""Emails: HTML from templates, sending by SMTP, links in emails, and cleaning of HTML that brands wrote."""

@@ -1,7 +1,7 @@
-"""Links in letters behind which somebody who applied answers the second step of a form.
+"""Links in emails with which an applicant opens the second step of an application form.
 
-Who has such a link is taken for that applicant, in this one matter and until it ends; nothing of it is kept. Whether
-anything is still asked behind it is not its business.
+A link identifies the applicant, for this form only and until it expires; it is not stored. Whether the form still has
+a second step is checked elsewhere.
 """
 
 import base64
@@ -14,52 +14,52 @@ from uuid import UUID
 import settings
 from adapters import derived_keys
 
-#: For how long a link is good, however often it is used.
-LASTS = timedelta(days=14)
+#: Lifetime of a link, which may be used any number of times.
+LIFETIME = timedelta(days=14)
 
 _USE = "answers"
 _ID_BYTES = 16
 _TIME_BYTES = 4
-# With the rest it makes 63 bytes: a multiple of three, so that every bit of the text counts.
+# In total 63 bytes: a multiple of three, so that every bit of the text is significant.
 _PROOF_BYTES = 27
 _LENGTH = (2 * _ID_BYTES + _TIME_BYTES + _PROOF_BYTES) // 3 * 4
 
 
 @dataclass(frozen=True, slots=True)
 class Applicant:
-    """Whose application a link is about."""
+    """The applicant that a link identifies."""
 
     organization_id: UUID
     affiliate_id: UUID
 
 
-def address(applicant: Applicant, *, now: datetime) -> str:
-    """Return the address for a letter."""
-    return f"{settings.current().web.url}/p/answers/{token(applicant, now=now)}"
+def build_url(applicant: Applicant, *, now: datetime) -> str:
+    """Return the URL for an email."""
+    return f"{settings.current().web.url}/p/answers/{encode(applicant, now=now)}"
 
 
-def token(applicant: Applicant, *, now: datetime) -> str:
-    """Return what names an applicant for `LASTS` from now on, made with the key in force."""
-    until = int((now + LASTS).timestamp()).to_bytes(_TIME_BYTES, "big")
-    named = applicant.organization_id.bytes + applicant.affiliate_id.bytes + until
-    return base64.urlsafe_b64encode(named + _proof(derived_keys.current(_USE), named)).decode()
+def encode(applicant: Applicant, *, now: datetime) -> str:
+    """Return a token that identifies an applicant for `LASTS` from now, signed with the current key."""
+    until = int((now + LIFETIME).timestamp()).to_bytes(_TIME_BYTES, "big")
+    payload = applicant.organization_id.bytes + applicant.affiliate_id.bytes + until
+    return base64.urlsafe_b64encode(payload + _sign(derived_keys.current_key(_USE), payload)).decode()
 
 
-def read(sent: str, *, now: datetime) -> Applicant | None:
-    """Return whom a token names; None for one that is over, and for every text that is none. Never raises."""
-    if len(sent) != _LENGTH:
+def decode(text: str, *, now: datetime) -> Applicant | None:
+    """Return the applicant of a token; None if it has expired or is invalid. Never raises."""
+    if len(text) != _LENGTH:
         return None
     try:
-        whole = base64.b64decode(sent.encode("ascii"), altchars=b"-_", validate=True)
+        decoded = base64.b64decode(text.encode("ascii"), altchars=b"-_", validate=True)
     except (UnicodeEncodeError, binascii.Error):
         return None
-    named, proof = whole[:-_PROOF_BYTES], whole[-_PROOF_BYTES:]
-    if not any(hmac.compare_digest(_proof(key, named), proof) for key in derived_keys.believed(_USE)):
+    payload, proof = decoded[:-_PROOF_BYTES], decoded[-_PROOF_BYTES:]
+    if not any(hmac.compare_digest(_sign(key, payload), proof) for key in derived_keys.accepted_keys(_USE)):
         return None
-    if int.from_bytes(named[2 * _ID_BYTES :], "big") <= now.timestamp():
+    if int.from_bytes(payload[2 * _ID_BYTES :], "big") <= now.timestamp():
         return None
-    return Applicant(UUID(bytes=named[:_ID_BYTES]), UUID(bytes=named[_ID_BYTES : 2 * _ID_BYTES]))
+    return Applicant(UUID(bytes=payload[:_ID_BYTES]), UUID(bytes=payload[_ID_BYTES : 2 * _ID_BYTES]))
 
 
-def _proof(key: bytes, named: bytes) -> bytes:
-    return hmac.digest(key, named, "sha256")[:_PROOF_BYTES]
+def _sign(key: bytes, payload: bytes) -> bytes:
+    return hmac.digest(key, payload, "sha256")[:_PROOF_BYTES]

@@ -1,6 +1,6 @@
-"""HTML that a brand wrote for its mail: reduced to what cannot do harm, and to text.
+"""Cleans HTML that a brand wrote for its emails, and converts it to text.
 
-Source: core spec, "Affiliate invites", invite rules (the tags, and https alone in a link).
+Source: core spec, "Affiliate invites", invite rules (the tags, and only https in links).
 """
 
 import re
@@ -19,9 +19,9 @@ _BLOCKS = ("p", "ul", "ol")
 
 
 def clean(html: str) -> str:
-    """Return the HTML with the allowed tags alone. Merge tags in double braces stay as they are.
+    """Return the HTML with only the allowed tags. Merge tags in double braces stay as they are.
 
-    Of other tags the text stays; scripts, styles and comments go with what is in them.
+    The text of other tags stays; scripts, styles and comments are removed with their contents.
     """
     return nh3.clean(
         html,
@@ -34,7 +34,7 @@ def clean(html: str) -> str:
 
 
 def to_text(cleaned: str) -> str:
-    """Return cleaned HTML as the text of a message: paragraphs, list items, links with their address."""
+    """Return cleaned HTML as plain text: paragraphs, list items, links with their URLs."""
     reader = _Reader()
     reader.feed(cleaned)
     reader.close()
@@ -43,7 +43,7 @@ def to_text(cleaned: str) -> str:
 
 
 def _https_only(tag: str, attribute: str, value: str) -> str | None:
-    # nh3 lets an address without a scheme pass, and a merge tag in front could become one.
+    # nh3 allows a URL without a scheme, and a merge tag in front could become one.
     address = value.strip()
     is_https = _HTTPS.match(address) is not None and urls.is_http(_MERGE_TAG.sub("x", address))
     return address if is_https else None

@@ -1,6 +1,6 @@
-"""Hands one message to an SMTP server, and tells a refusal that is final from everything that may pass.
+"""Sends emails to an SMTP server; distinguishes final refusals from errors that may be retried.
 
-The certificate is verified against the system's authorities and the public ones; SSL_CERT_FILE names another bundle.
+Certificates are verified with the system's and the public authorities; SSL_CERT_FILE names another bundle.
 """
 
 import contextlib
@@ -25,22 +25,22 @@ from domain.mail.smtp_address import Security, Server
 _TIMEOUT_S = 10
 _REASON_CHARACTERS = 500
 
-# One mailbox of plain characters needs no converting, with any domain (an intranet's own too).
+# A mailbox of plain characters needs no conversion, with any domain (also an intranet's).
 _PLAIN_MAILBOX = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+")
 _LINE_AND_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 class MailRejected(Exception):
-    """The server, or the rules for addresses, will never take this message."""
+    """The server will never accept this email, or its address is invalid."""
 
 
 class MailUnreachable(Exception):
-    """The message was not taken, or it is unknown whether it was; another attempt may do better."""
+    """The email was not accepted, or it is unknown whether it was; it may be retried."""
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
-    """One message to one mailbox. The same `id` again is the same Message-ID."""
+class OutgoingEmail:
+    """An email to one mailbox. The Message-ID is made from `id`."""
 
     id: UUID
     to: str
@@ -51,39 +51,39 @@ class Letter:
 
 
 class Transport(Protocol):
-    """What takes letters away."""
+    """A way to send emails."""
 
-    def send(self, letter: Letter) -> None:
-        """Return when the letter was taken; raises MailRejected, MailUnreachable."""
+    def send(self, email: OutgoingEmail) -> None:
+        """Send an email; return when it was accepted. Raises MailRejected, MailUnreachable."""
 
 
 class Smtp:
-    """Sends over a connection of its own per letter. `sender` is `Name <address>`."""
+    """Sends each email over a new connection. `sender` is `Name <address>`."""
 
     def __init__(self, server: Server, *, sender: str) -> None:
         self._server = server
         self._sender = sender
 
-    def send(self, letter: Letter) -> None:
-        """Return when the server has taken the letter; raises MailRejected, MailUnreachable."""
-        recipient = mailbox(letter.to)
-        message = compose(letter, sender=self._sender, recipient=recipient)
+    def send(self, email: OutgoingEmail) -> None:
+        """Send an email; return when the server has accepted it. Raises MailRejected, MailUnreachable."""
+        recipient = parse_mailbox(email.to)
+        message = build_message(email, sender=self._sender, recipient=recipient)
         connection: smtplib.SMTP | None = None
         try:
-            connection = self._connected()
-            options = _options_for(recipient, connection)
-            connection.sendmail(address_of(self._sender), [recipient], message.as_bytes(), mail_options=options)
+            connection = self._connect()
+            options = _mail_options(recipient, connection)
+            connection.sendmail(extract_address(self._sender), [recipient], message.as_bytes(), mail_options=options)
         except (smtplib.SMTPException, OSError) as error:
-            raise _meaning(error) from error
+            raise _classify(error) from error
         finally:
-            _leave(connection)
+            _disconnect(connection)
 
-    def _connected(self) -> smtplib.SMTP:
-        connection = self._greeted()
+    def _connect(self) -> smtplib.SMTP:
+        connection = self._open_connection()
         try:
             connection.ehlo_or_helo_if_needed()
             if self._server.security == Security.StartTls:
-                connection.starttls(context=_verified())
+                connection.starttls(context=_tls_context())
             if self._server.user is not None and self._server.password is not None:
                 connection.login(self._server.user, self._server.password)
         except BaseException:
@@ -91,90 +91,90 @@ class Smtp:
             raise
         return connection
 
-    def _greeted(self) -> smtplib.SMTP:
-        server, name = self._server, address_of(self._sender).rpartition("@")[2]
+    def _open_connection(self) -> smtplib.SMTP:
+        server, name = self._server, extract_address(self._sender).rpartition("@")[2]
         if server.security == Security.Tls:
             return smtplib.SMTP_SSL(
-                server.host, server.port, local_hostname=name, timeout=_TIMEOUT_S, context=_verified()
+                server.host, server.port, local_hostname=name, timeout=_TIMEOUT_S, context=_tls_context()
             )
         return smtplib.SMTP(server.host, server.port, local_hostname=name, timeout=_TIMEOUT_S)
 
 
-def compose(letter: Letter, *, sender: str, recipient: str) -> EmailMessage:
-    """Return the message as it travels: headers, text, and the HTML as its alternative."""
+def build_message(email: OutgoingEmail, *, sender: str, recipient: str) -> EmailMessage:
+    """Return the MIME message: headers, text, and the HTML as its alternative."""
     policy = SMTP if recipient.isascii() else SMTPUTF8
-    message = EmailMessage(policy=policy.clone(cte_type="7bit"))  # a server need not take 8-bit bodies
-    for name, value in headers(letter, sender=sender, recipient=recipient).items():
+    message = EmailMessage(policy=policy.clone(cte_type="7bit"))  # a server need not accept 8-bit bodies
+    for name, value in build_headers(email, sender=sender, recipient=recipient).items():
         message[name] = value
-    message.set_content(letter.text)
-    if letter.html is not None:
-        message.add_alternative(letter.html, subtype="html")
+    message.set_content(email.text)
+    if email.html is not None:
+        message.add_alternative(email.html, subtype="html")
     return message
 
 
-def headers(letter: Letter, *, sender: str, recipient: str) -> dict[str, str]:
-    """Return the headers that say who, to whom, what and when."""
+def build_headers(email: OutgoingEmail, *, sender: str, recipient: str) -> dict[str, str]:
+    """Return the headers: From, To, Subject, Date, Message-ID, Auto-Submitted."""
     return {
         "From": sender,
         "To": recipient,
-        "Subject": _LINE_AND_CONTROL.sub(" ", letter.subject),
-        "Date": format_datetime(letter.written_at),
-        "Message-ID": f"<{letter.id}@{address_of(sender).rpartition('@')[2]}>",
+        "Subject": _LINE_AND_CONTROL.sub(" ", email.subject),
+        "Date": format_datetime(email.written_at),
+        "Message-ID": f"<{email.id}@{extract_address(sender).rpartition('@')[2]}>",
         "Auto-Submitted": "auto-generated",
     }
 
 
-def mailbox(to: str) -> str:
-    """Return the one mailbox that `to` names, its domain in ASCII; MailRejected when it names none, or more."""
+def parse_mailbox(to: str) -> str:
+    """Return the mailbox that `to` names, its domain in ASCII. Raises MailRejected unless it is exactly one."""
     if _PLAIN_MAILBOX.fullmatch(to):
         return to
     try:
-        found = email_validator.validate_email(to, check_deliverability=False, test_environment=True)
+        validated = email_validator.validate_email(to, check_deliverability=False, test_environment=True)
     except email_validator.EmailNotValidError as error:
-        raise MailRejected(f"The address cannot be mailed to: {error}") from error
-    return f"{found.local_part}@{found.ascii_domain}"
+        raise MailRejected(f"The address is not a valid email address: {error}") from error
+    return f"{validated.local_part}@{validated.ascii_domain}"
 
 
-def address_of(sender: str) -> str:
+def extract_address(sender: str) -> str:
     """Return the address of `Name <address>`."""
     return parseaddr(sender)[1]
 
 
-def _options_for(recipient: str, connection: smtplib.SMTP) -> tuple[str, ...]:
+def _mail_options(recipient: str, connection: smtplib.SMTP) -> tuple[str, ...]:
     if recipient.isascii():
         return ()
     if not connection.has_extn("smtputf8"):
-        raise MailRejected("The server takes no addresses with characters outside ASCII (it does not offer SMTPUTF8).")
+        raise MailRejected("The server accepts no addresses outside ASCII (it does not offer SMTPUTF8).")
     return ("SMTPUTF8", "BODY=8BITMIME")
 
 
-def _meaning(error: Exception) -> MailRejected | MailUnreachable:
-    """Sort an error: only a 5xx about this recipient or this content is final; a server may be set right."""
+def _classify(error: Exception) -> MailRejected | MailUnreachable:
+    """Classify an error: only a 5xx about this recipient or content is final; other errors may be fixed."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
-        code, said = next(iter(error.recipients.values()))
-        return _answered(code, said)
+        code, text = next(iter(error.recipients.values()))
+        return _classify_reply(code, text)
     if isinstance(error, smtplib.SMTPDataError):
-        return _answered(error.smtp_code, error.smtp_error)
+        return _classify_reply(error.smtp_code, error.smtp_error)
     if isinstance(error, smtplib.SMTPResponseException):
-        return MailUnreachable(_said(error.smtp_code, error.smtp_error))
-    return MailUnreachable(_short(f"{type(error).__name__}: {error}"))
+        return MailUnreachable(_format_reply(error.smtp_code, error.smtp_error))
+    return MailUnreachable(_shorten(f"{type(error).__name__}: {error}"))
 
 
-def _answered(code: int, said: bytes | str) -> MailRejected | MailUnreachable:
-    return MailRejected(_said(code, said)) if 500 <= code <= 599 else MailUnreachable(_said(code, said))
+def _classify_reply(code: int, text: bytes | str) -> MailRejected | MailUnreachable:
+    return MailRejected(_format_reply(code, text)) if 500 <= code <= 599 else MailUnreachable(_format_reply(code, text))
 
 
-def _said(code: int, said: bytes | str) -> str:
-    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
-    return _short(f"{code} {text}")
+def _format_reply(code: int, text: bytes | str) -> str:
+    decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    return _shorten(f"{code} {decoded}")
 
 
-def _short(reason: str) -> str:
+def _shorten(reason: str) -> str:
     return _LINE_AND_CONTROL.sub(" ", reason).strip()[:_REASON_CHARACTERS]
 
 
-def _leave(connection: smtplib.SMTP | None) -> None:
-    # The letter's fate is known; a server that is rude at the end must not have it sent again.
+def _disconnect(connection: smtplib.SMTP | None) -> None:
+    # The outcome is known; an error while closing must not cause another attempt.
     if connection is not None:
         with contextlib.suppress(smtplib.SMTPException, OSError):
             connection.quit()
@@ -182,7 +182,7 @@ def _leave(connection: smtplib.SMTP | None) -> None:
 
 
 @functools.cache
-def _verified() -> ssl.SSLContext:
+def _tls_context() -> ssl.SSLContext:
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
     return context

@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
-from adapters import absent, http_calls
+from adapters import http_calls, without_packages
 from adapters.rails import base
 from domain.payouts import native_sums
 from domain.payouts.transfers import Answer, Method, Rejected, Transfer, Unknown
 from domain.restores.transfers import RailTransfer, TransferState, parse_key
 
-with absent("httpx"):  # where it is installed: for calls that go by a transport of ours, five megabytes
+with without_packages("httpx"):  # where it is installed: for calls that go by a transport of ours, five megabytes
     import stripe as stripe
 
 #: Seconds that a signed confirmation may be old.

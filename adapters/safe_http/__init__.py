@@ -1,1 +1,1 @@
-"""Calls to hosts that customers chose: a name is resolved once, its address vetted and pinned, the deadline kept."""
+"""Calls to hosts that customers chose: a name is resolved once, its address checked and pinned, with a deadline."""

@@ -1,7 +1,7 @@
-"""Decide which URLs and which socket addresses a customer may send this service to.
+"""Decides which URLs and addresses this service may call for a customer.
 
-Pure: no network, no clock. It reads a URL into a `VettedUrl` and judges an address that a resolver has already given;
-resolving and connecting belong to `adapters.safe_http.client`.
+Pure: no network, no clock. It parses a URL into a `VettedUrl` and checks resolved addresses;
+`adapters.safe_http.client` resolves and connects.
 """
 
 import ipaddress
@@ -13,8 +13,8 @@ MAX_URL_LENGTH = 2048
 HTTPS_PORT = 443
 HTTP_PORT = 80
 
-# What the standard library calls global although it leads, or may lead, somewhere else: translation and tunnel
-# prefixes that carry an IPv4 address inside, site-local, discard-only, documentation, segment routing.
+# Networks that the standard library calls global although they are not public: translation and tunnel prefixes that
+# contain an IPv4 address, site-local, discard-only, documentation, segment routing.
 _REFUSED_NETWORKS = tuple(
     ipaddress.ip_network(network)
     for network in (
@@ -31,7 +31,7 @@ _REFUSED_NETWORKS = tuple(
     )
 )
 
-# Printable ASCII without the backslash, which some parsers read as a slash. Other scripts come as punycode or %XX.
+# Printable ASCII without the backslash, which some parsers read as a slash. Other scripts are punycode or %XX.
 _CHARACTERS = re.compile(r"[!-\[\]-~]+")
 _URL = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<userinfo>[^/?#]*@)?(?P<host>\[[^\[\]/?#@]*\]|[^\[\]:/?#@]*)"
@@ -53,9 +53,9 @@ class UrlRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class VettedUrl:
-    """Where a URL leads: `host` for DNS and TLS, `authority` for the Host header, `path` with the query.
+    """The parts of a checked URL: `host` for DNS and TLS, `authority` for the Host header, `path` with the query.
 
-    `is_plain` is an http URL of this machine itself, spoken to without TLS.
+    `is_plain` is an http URL of this machine itself, called without TLS.
     """
 
     host: str
@@ -66,7 +66,7 @@ class VettedUrl:
 
     @property
     def is_name(self) -> bool:
-        """Say whether the host has to be looked up; no name ends in a number."""
+        """Return whether the host must be resolved; no name ends in a number."""
         return not _is_literal(self.host)
 
 
@@ -74,31 +74,31 @@ class VettedUrl:
 def parse_url(url: str, *, ports: frozenset[int] | None, allow_plain: bool = False) -> VettedUrl:
     """Return the target of an https URL; the fragment is dropped. `ports` None allows any port.
 
-    `allow_plain` takes http as well for `localhost` and literal loopback addresses. A literal address is returned as
-    the host and still has to be judged like a resolved one. Raises `UrlRefused`.
+    `allow_plain` allows http for `localhost` and literal loopback addresses. A literal address is returned as the host
+    and must still be checked like a resolved one. Raises `UrlRefused`.
     """
-    if len(url) > MAX_URL_LENGTH or not _CHARACTERS.fullmatch(url) or not (found := _URL.fullmatch(url)):
+    if len(url) > MAX_URL_LENGTH or not _CHARACTERS.fullmatch(url) or not (match := _URL.fullmatch(url)):
         raise UrlRefused("invalid_url", f"The URL must be absolute ASCII of at most {MAX_URL_LENGTH} characters.")
-    is_plain = allow_plain and found["scheme"].lower() == "http"
-    if not is_plain and found["scheme"].lower() != "https":
+    is_plain = allow_plain and match["scheme"].lower() == "http"
+    if not is_plain and match["scheme"].lower() != "https":
         raise _https_required()
-    if found["userinfo"] is not None:
+    if match["userinfo"] is not None:
         raise UrlRefused("url_not_allowed", "The URL must not carry a user name or password.")
-    host = _host(found["host"].lower())
+    host = _host(match["host"].lower())
     if is_plain and not (host == "localhost" or (_is_literal(host) and is_loopback(host))):
         raise _https_required()
     usual = HTTP_PORT if is_plain else HTTPS_PORT
-    port = _port(found["port"], ports, usual)
-    shown = f"[{host}]" if ":" in host else host
-    authority = shown if port == usual else f"{shown}:{port}"
-    path = (found["path"] or "/") + (found["query"] or "")
+    port = _port(match["port"], ports, usual)
+    bracketed = f"[{host}]" if ":" in host else host
+    authority = bracketed if port == usual else f"{bracketed}:{port}"
+    path = (match["path"] or "/") + (match["query"] or "")
     return VettedUrl(host=host, port=port, authority=authority, path=path, is_plain=is_plain)
 
 
 def is_public(address: str) -> bool:
-    """Return whether this numeric address (an IPv6 one may carry a %scope) is an ordinary one of the public internet.
+    """Return whether this numeric address (an IPv6 one may have a %scope) is an ordinary public address.
 
-    An IPv4-mapped IPv6 address is judged as the IPv4 address inside. Raises ValueError when it is not an address.
+    An IPv4-mapped IPv6 address counts as its IPv4 address. Raises ValueError for an invalid address.
     """
     ip = ipaddress.ip_address(address)
     if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is not None:
@@ -109,7 +109,7 @@ def is_public(address: str) -> bool:
 
 
 def is_loopback(address: str) -> bool:
-    """Return whether this numeric address is of this machine itself. Raises ValueError when it is not an address."""
+    """Return whether this numeric address is a loopback address. Raises ValueError for an invalid one."""
     ip = ipaddress.ip_address(address)
     if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is not None:
         ip = ip.ipv4_mapped

@@ -1,5 +1,5 @@
-"""Spans of OpenTelemetry for whoever wants to see where time goes; off unless an address says where they go.
+"""OpenTelemetry spans; off unless TRACES_URL is set.
 
-spans        what the service says: a request, a job, a call to the outside begins and ends
-export       where it goes, by the SDK, which is an extra
+spans        starts and ends spans of requests, jobs and outgoing calls
+export       sends them with the SDK, which is an extra
 """

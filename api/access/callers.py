@@ -292,12 +292,12 @@ def _datetime_from_seconds(at_s: int | None) -> datetime | None:
 
 
 def _find_member_by_token(token: str) -> tuple[Caller | None, float]:
-    claims = tokens.dashboard(token)
+    claims = tokens.verify_dashboard(token)
     return (None, 0) if claims is None else (member_from_claims(claims), claims.expires_at_s - clock.now().timestamp())
 
 
 def _find_account_by_token(token: str) -> tuple[sign_in.SignedInAffiliate | None, float]:
-    claims = tokens.affiliate(token)
+    claims = tokens.verify_affiliate(token)
     return (None, 0) if claims is None else (account_from_claims(claims), claims.expires_at_s - clock.now().timestamp())
 
 

@@ -46,7 +46,7 @@ def find_viewer(token: str | None) -> FrameViewer | None:
 
 
 def _find(token: str) -> tuple[FrameViewer | None, float]:
-    claims = embed_bearer.read(token)
+    claims = embed_bearer.decode(token)
     if claims is None or (unknown_senders.is_blocked() and not callers.is_cached(token, _CACHE)):
         return None, 0
     token_id, generation = claims

@@ -69,14 +69,14 @@ def refuse_missing_scope(scope: str) -> Refused:
 
 def _find_by_token(token: str) -> Caller | RejectedKey:
     caller = callers.find_cached(token, "oauth", _find)
-    if caller is None and (tokens.dashboard(token) is not None or tokens.affiliate(token) is not None):
+    if caller is None and (tokens.verify_dashboard(token) is not None or tokens.verify_affiliate(token) is not None):
         raise Refused(403, "forbidden", "This needs a program with an API key; a person's session cannot do it.")
     return caller or RejectedKey("key_missing")
 
 
 def _find(token: str) -> tuple[Caller | None, float]:
     """Return the caller of a program's token and for how many seconds. Budget: 1 statement, 3 for a new person."""
-    claims = tokens.program(token)
+    claims = tokens.verify_program(token)
     if claims is None or claims.person.organization_id is None:
         return None, 0
     person, organization_id, role = claims.person, claims.person.organization_id, Role(claims.person.role or "")

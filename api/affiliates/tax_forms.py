@@ -67,7 +67,7 @@ def _fields(form: TaxForm, now: datetime) -> Mapping[str, object]:
 def open_file(file_id: str) -> Response:
     """Open a private file by its signed link. 404 for any other link, and after it expires."""
     wanted_id, link = path.uuid(file_id, "file"), body.query()
-    if not file_links.is_good(wanted_id, expires=link["expires"], signature=link["signature"], now=clock.now()):
+    if not file_links.is_valid(wanted_id, expires=link["expires"], signature=link["signature"], now=clock.now()):
         raise Refused(404)
     with db.any_org_work():
         opened = tax_form_files.any_org_open(wanted_id)

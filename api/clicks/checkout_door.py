@@ -72,7 +72,7 @@ def open_link(program: str, slug: str) -> Link | None:
         raise Refused(429)
     if link is not None and link.door_mode != EMAIL_MODE and visits.is_visit() and not counted.is_over_limit:
         ip, agent = request.remote_addr or "", raw_click.agent_from_header(request.headers.get("User-Agent", ""))
-        _stage_visit(link, visitor=visitors.visitor(ip, agent))
+        _stage_visit(link, visitor=visitors.hash_visitor(ip, agent))
     return link
 
 
@@ -102,13 +102,13 @@ def build_form(link: Link) -> DoorForm:
         color=color,
         text_color=colors.text_on(color) if color else None,
         stored_days=link.cookie_window_days + after_days if after_days else None,
-        token=human_check.own().issue(now=clock.now(), ready_in_s=human_check.FILLING_S),
+        token=human_check.local_issuer().issue(now=clock.now(), ready_in_s=human_check.MIN_FILLING_S),
     )
 
 
 def is_human(token: str) -> bool:
     """Return whether a token of the form is valid and the form was not sent faster than a person can."""
-    return human_check.own().verify(token, ip="", about="", now=clock.now())
+    return human_check.local_issuer().verify(token, ip="", about="", now=clock.now())
 
 
 def remember_email(link: Link, email: str) -> None:

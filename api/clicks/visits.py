@@ -17,7 +17,7 @@ from prometheus_client import Counter
 
 from adapters import clock
 from adapters.broker import RedisError
-from adapters.clicks import agents, countries, networks, stream, visitors, wire
+from adapters.clicks import agents, countries, networks, serialization, stream, visitors
 from adapters.clicks.stream import ClickStream
 from adapters.event_loop_redis import ScriptCall
 from api.access import unknown_senders
@@ -86,7 +86,7 @@ class PreparedVisit:
         """Return the call to Redis that counts the request and appends the click."""
         windows = self._windows()
         limits = {window.key: window.limit for window in windows}
-        entry = wire.to_bytes(self.click) if self.click else None
+        entry = serialization.to_bytes(self.click) if self.click else None
         return stream.append_call(entry, windows=limits, window_s=windows[0].seconds)
 
     def result(self, reply: Any) -> VisitResult:
@@ -231,15 +231,15 @@ def _click(sender: VisitSender, link: Link, origin: VisitOrigin) -> RawClick:
         slug=link.slug,
         sub_id=origin.sub_id,
         occurred_at=clock.now().isoformat(),
-        visitor=visitors.visitor(ip, agent),
-        network=visitors.network(ip),
+        visitor=visitors.hash_visitor(ip, agent),
+        network=visitors.hash_network(ip),
         agent=agent,
         is_data_centre=networks.is_data_centre(ip),
         referrer_host=raw_click.host_from_url(origin.referrer) if origin.referrer else None,
         query_names=origin.query_names,
         languages=raw_click.languages_from_header(environ.get("HTTP_ACCEPT_LANGUAGE", "")),
         visitor_id=origin.visitor_id,
-        country=countries.country_of(ip),
+        country=countries.find_country(ip),
     )
 
 

@@ -178,7 +178,7 @@ def _replay(tenant: UUID | None, answer_key: _AnswerKey, request_hash: bytes) ->
         raise _Conflict(409, "idempotency_conflict", "This Idempotency-Key was used with a different request.")
     try:
         content = sealing.unseal(stored.body or b"", belongs_to=_sealing_context(tenant, answer_key))
-    except sealing.CannotOpen as error:  # a process of another release, or with another SECRET_KEY, sealed it
+    except sealing.CannotUnseal as error:  # a process of another release, or with another SECRET_KEY, sealed it
         message = "This server cannot read the answer to the first request. Repeat the same request."
         raise _Conflict(503, "temporarily_unavailable", message) from error
     answer = errors.empty_response(stored.status)

@@ -10,7 +10,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from adapters import broker, clock, servers
 from adapters.broker import RedisError
-from adapters.clicks import intake
+from adapters.clicks import stream_reader
 from adapters.clicks.stream import ClickStream
 from adapters.clock import gauge
 from api.edge.replica import collectors
@@ -22,7 +22,7 @@ from models.upkeep import connections, known_servers
 from pipelines import fx_intake, partitions
 from pipelines.operating import attention
 
-gauge.follow(db.database_clock)
+gauge.publish_difference(db.database_clock)
 
 _request_seconds = Histogram(
     "finderfee_request_seconds",
@@ -117,7 +117,7 @@ class _ClickWriters:
     def collect(self) -> Iterator[Metric]:
         client = broker.prompt_client(servers.urls().redis_url)
         try:
-            backlog, is_kept = intake.backlog(client), intake.is_kept_on_disk(client)
+            backlog, is_kept = stream_reader.measure_backlog(client), stream_reader.is_persistent(client)
         except RedisError:
             return
         entries = GaugeMetricFamily(
@@ -126,7 +126,7 @@ class _ClickWriters:
             labels=["state"],
         )
         entries.add_metric(["unread"], backlog.unread)
-        entries.add_metric(["in_hand"], backlog.in_hand)
+        entries.add_metric(["in_hand"], backlog.pending)
         yield entries
         yield GaugeMetricFamily(
             "finderfee_click_stream_kept_on_disk",

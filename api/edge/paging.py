@@ -97,7 +97,7 @@ def sign_cursor(at: datetime, id: UUID, order: str = "") -> str:
     """Return the cursor of a position in an order, for this caller and this path."""
     microseconds = (at - _EPOCH) // timedelta(microseconds=1)
     position = microseconds.to_bytes(_TIME_BYTES, "big", signed=True) + id.bytes
-    return base64.urlsafe_b64encode(position + _seal(derived_keys.current(_USE), position, order)).decode()
+    return base64.urlsafe_b64encode(position + _seal(derived_keys.current_key(_USE), position, order)).decode()
 
 
 def position_from_cursor(cursor: str | None, order: str = "") -> tuple[datetime, UUID] | None:
@@ -111,7 +111,9 @@ def _verify_cursor(cursor: str, order: str) -> tuple[datetime, UUID]:
     except (UnicodeEncodeError, binascii.Error) as error:
         raise _invalid_cursor() from error
     position, seal = sealed[:-_SEAL_BYTES], sealed[-_SEAL_BYTES:]
-    is_authentic = any(hmac.compare_digest(seal, _seal(key, position, order)) for key in derived_keys.believed(_USE))
+    is_authentic = any(
+        hmac.compare_digest(seal, _seal(key, position, order)) for key in derived_keys.accepted_keys(_USE)
+    )
     if len(position) != _TIME_BYTES + _ID_BYTES or not is_authentic:
         raise _invalid_cursor()
     microseconds = int.from_bytes(position[:_TIME_BYTES], "big", signed=True)

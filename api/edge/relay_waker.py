@@ -31,7 +31,7 @@ class Waker:
             return
         self._quiet_until = now + _AT_MOST_EVERY_S
         try:
-            self._redis.send("LPUSH", broker.WAKE, 1)
+            self._redis.send("LPUSH", broker.WAKE_LIST, 1)
         except RedisError:
             self._quiet_until = now + _LEAVE_ALONE_S
 

@@ -42,5 +42,5 @@ def end(trace: Trace, method: str, route: str, status: int) -> None:
     metrics.observe_request(route, status, seconds)
     _log.info("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))
     trace.span.name(f"{method} {route}")
-    trace.span.tell(route=route, status=status)
+    trace.span.set_attributes(route=route, status=status)
     trace.span.end()

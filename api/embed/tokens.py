@@ -75,7 +75,7 @@ def _create(requested: Mapping[str, Any]) -> idempotency.Answer:
     before, after = _AUDITED.dump(issued.before) if issued.before else None, _AUDITED.dump(issued.token)
     audit.record(_action(issued, requested["rotate"]), issued.token.id, before=before, after=after, now=now)
     affiliate = {"affiliateName": issued.affiliate.full_name, "affiliateEmail": issued.affiliate.email}
-    token = embed_bearer.made(issued.token.id, issued.token.generation)
+    token = embed_bearer.encode(issued.token.id, issued.token.generation)
     return 201 if issued.is_new else 200, {**_with_url(_OWN.dump(issued.token)), **affiliate, "token": token}
 
 

@@ -29,11 +29,11 @@ class LeadForm:
 def open_form(slug: str, program: str | None) -> LeadForm:
     """Return the form of a slug; `program` is an id or a slug. Raises Refused 404 and 503."""
     link = paid_lead.open_link(slug, program)
-    widget, local = human_check.widget(), human_check.local()
+    widget, local = human_check.find_widget(), human_check.find_local_issuer()
     if widget is None and local is None:
         raise paid_lead.not_configured()
     with db.unit_of_work(link.organization_id):
         organization = organizations.find(link.organization_id)
     assert organization is not None  # the link belongs to it
-    token = local.issue(now=clock.now(), ready_in_s=human_check.FILLING_S) if local else ""
+    token = local.issue(now=clock.now(), ready_in_s=human_check.MIN_FILLING_S) if local else ""
     return LeadForm(link, organization.name, widget, token)

@@ -78,7 +78,7 @@ def capture_lead() -> Response:
     ip, agent = request.remote_addr or "", raw_click.agent_from_header(request.headers.get("User-Agent", ""))
     with db.any_org_work():
         page_leads.any_org_stage(
-            lead=posted, visitor=visitors.visitor(ip, agent), network=visitors.network(ip), now=clock.now()
+            lead=posted, visitor=visitors.hash_visitor(ip, agent), network=visitors.hash_network(ip), now=clock.now()
         )
     wake_relay()
     return _opaque_answer()

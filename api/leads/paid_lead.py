@@ -106,7 +106,7 @@ def _check_human(link: Link, posted: Mapping[str, Any]) -> None:
         is_human = human_check.verify(posted["token"], ip=request.remote_addr or "", about=about, now=clock.now())
     except human_check.NotConfigured as error:
         raise not_configured() from error
-    except human_check.Away as error:
+    except human_check.VerifierUnavailable as error:
         message = "Human verification is not available right now, and nothing was recorded. Please try again."
         raise Refused(503, "human_check_unavailable", message) from error
     if not is_human:
@@ -120,5 +120,5 @@ def _visit() -> FormVisit:
         ip=ip,
         agent=agent,
         languages=tuple(raw_click.languages_from_header(request.headers.get("Accept-Language", ""))),
-        visitor=visitors.visitor(ip, agent),
+        visitor=visitors.hash_visitor(ip, agent),
     )

@@ -97,7 +97,7 @@ def _filters(query: Mapping[str, Any]) -> AuditFilters:
 
 def _ips(ip: str | None) -> tuple[str, ...] | None:
     # An old entry has the address as its keyed hash.
-    return None if ip is None else (ip, *visitors.ever_forgotten(ip))
+    return None if ip is None else (ip, *visitors.list_erased_hashes(ip))
 
 
 def _user_id(text: str | None) -> UUID | None:

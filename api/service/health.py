@@ -89,7 +89,7 @@ def _broker_status() -> str:
         broker.client(urls.redis_url).ping()
     except broker.RedisError:
         return _UNREACHABLE
-    return "ok" if urls.broker_url is None or broker.listens(urls.broker_url) else _UNREACHABLE
+    return "ok" if urls.broker_url is None or broker.is_rabbitmq_reachable(urls.broker_url) else _UNREACHABLE
 
 
 @blueprint.get("/metrics")

@@ -110,7 +110,7 @@ def _claim_form(applicant: Applicant, form_key: str, submitted: Mapping[str, obj
 
 
 def _applicant(token: str) -> Applicant:
-    applicant = answer_links.read(token, now=clock.now())
+    applicant = answer_links.decode(token, now=clock.now())
     if applicant is None:
         raise _closed_link()
     return applicant

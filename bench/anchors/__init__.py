@@ -1,1 +1,1 @@
-"""The bare things that the product is measured beside: what the same machine does when nothing is asked of it."""
+"""Bare programs that the product is compared with: the same machine without the product's work."""

@@ -1,4 +1,4 @@
-"""The bare click: what Flask and gunicorn take to answer one with the same few bytes.
+"""The anchor of clicks: a Flask route under gunicorn with a constant response.
 
 In: HTTP, the route. Out: the body's JSON, rate limit, look-up, the stream, metrics, log line.
 """

@@ -21,7 +21,7 @@ _started = 0.0
 
 @dramatiq.actor(queue_name="noop")
 def noop() -> None:
-    """Do nothing but be counted."""
+    """Count the call."""
     global _started
     call = next(_calls)
     if call == 1:

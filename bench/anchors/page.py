@@ -1,4 +1,4 @@
-"""The bare list: what Flask, gunicorn and psycopg2 take to show 50 affiliates when nobody is asked who they are.
+"""The anchor of lists: Flask, gunicorn and psycopg2 return 50 affiliates without authentication.
 
 In: one query for 50 whole rows, newest first, which PostgreSQL turns into JSON. Out: key, rate limit, plan, row-level
 security, links, schemas, cursor, metrics, log line.
@@ -21,7 +21,7 @@ _kept = threading.local()
 
 
 def create_app() -> Flask:
-    """Build the one-route application; ORGANIZATION_ID says whose affiliates it lists."""
+    """Build the one-route application; ORGANIZATION_ID is the organization it lists."""
     app = Flask("anchor", static_folder=None)
     organization_id = os.environ["ORGANIZATION_ID"]
 

@@ -18,7 +18,7 @@ _THREADS = 16
 
 
 def main() -> None:
-    """Post and print."""
+    """Post, and print the seconds."""
     url, count, ca, secret = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4].encode()
     body = sys.stdin.buffer.read()
     turns = iter(range(count))

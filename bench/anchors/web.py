@@ -1,4 +1,4 @@
-"""The bare route: what Flask, gunicorn and psycopg2 take for one sale when nobody is asked who they are.
+"""The anchor of sales: Flask, gunicorn and psycopg2 record one sale without authentication.
 
 In: JSON, the slug's lookup, a sale row, a job row, commit. The tables are the product's without its row-level
 security. Out: key, signature, rate limit, plan, validation, deduplication, metrics, log line, wake-up of the relay.
@@ -13,7 +13,7 @@ from typing import Any
 import psycopg2
 from flask import Flask, Response, request
 
-#: Makes the anchor's own tables: same columns, checks, indexes and foreign keys.
+#: Creates the anchor's tables: same columns, checks, indexes and foreign keys.
 TABLES = """
 create table anchor_sale (like sale including all);
 alter table anchor_sale add foreign key (organization_id, program_id, affiliate_id)
@@ -40,7 +40,7 @@ _kept = threading.local()
 
 
 def create_app() -> Flask:
-    """Build the application; ORGANIZATION_ID says whose slugs it looks up."""
+    """Build the application; ORGANIZATION_ID is the organization of the slugs."""
     app = Flask("anchor", static_folder=None)
     organization_id = os.environ["ORGANIZATION_ID"]
 
@@ -61,8 +61,8 @@ def _record(organization_id: str, sale: dict[str, Any]) -> Response:
     with connection, connection.cursor() as cursor:
         cursor.execute(_LOOK_UP, (organization_id, sale["affiliateSlug"]))
         affiliate_id, program_id = cursor.fetchone()
-        named = (sale_id, organization_id, sale["externalEventId"], program_id, affiliate_id)
-        cursor.execute(_SALE, (*named, sale["amountCents"], sale["currency"]))
+        ids = (sale_id, organization_id, sale["externalEventId"], program_id, affiliate_id)
+        cursor.execute(_SALE, (*ids, sale["amountCents"], sale["currency"]))
         cursor.execute(_JOB, (organization_id, json.dumps({"sale_id": sale_id}), organization_id))
     return Response(json.dumps({"ok": True, "conversionId": sale_id}), content_type="application/json")
 

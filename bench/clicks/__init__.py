@@ -1,1 +1,1 @@
-"""Clicks on their way in and into the tables."""
+"""Clicks: accepted by the web process, and written to the tables."""

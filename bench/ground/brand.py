@@ -1,6 +1,6 @@
 """A brand to measure with: an organization, a campaign that pays 20 %, its affiliates, a key, endpoints, sales.
 
-Rows that no figure times are made straight in the database, in the shape that the product writes.
+Rows outside the measured time are inserted directly into the database, as the product would write them.
 """
 
 import hashlib
@@ -63,9 +63,9 @@ class Brand:
 
 
 def create(url: str) -> Brand:
-    """Make a brand in a fresh database, which this process points at.
+    """Create a brand in the fresh database that this process uses.
 
-    The tables are analyzed, as autovacuum does within a minute: statements are planned for what is there.
+    The tables are analyzed, as autovacuum does within a minute, so that statements are planned for their rows.
     """
     now = datetime.now(UTC)
     with db.any_org_work():
@@ -92,7 +92,7 @@ def create(url: str) -> Brand:
 
 
 def subscribe(brand: Brand, url: str) -> UUID:
-    """Make an endpoint of the brand that wants every event."""
+    """Create an endpoint of the brand that is subscribed to every event."""
     endpoint_id, now = ids.new_id(), datetime.now(UTC)
     with db.unit_of_work(brand.id):
         endpoints.insert(

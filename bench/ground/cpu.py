@@ -1,6 +1,6 @@
-"""How much CPU processes used, out of the kernel's own counters: time that a process waits for its turn counts nowhere.
+"""CPU time of processes by the kernel's counters: time that a process waits for a core is not counted.
 
-A busy machine makes work slow and hardly makes it dearer, so what is counted here bends little where clocks bend much.
+A busy machine makes work slower but hardly costs more CPU time, so this varies less than wall-clock time.
 """
 
 import os
@@ -17,7 +17,7 @@ _IDLE, _COUNTED = (3, 4), 8
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class ProcessTime:
     """A process, its parent, and the CPU seconds of it and of those of its children that ended and were waited for."""
 
     pid: int
@@ -27,63 +27,63 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """CPU seconds that some cores had since they were switched on, and those that anybody used."""
+    """CPU seconds of some cores since boot: in total, and used by any process."""
 
     seconds: float
     used: float
 
 
-def of_process(line: str) -> Used:
+def parse_process(line: str) -> ProcessTime:
     """Read a line of /proc/PID/stat."""
     pid, _, rest = line.partition(" (")
     fields = rest.rpartition(") ")[2].split()
     times = fields[_FIRST_TIME : _FIRST_TIME + _TIMES]
-    return Used(int(pid), int(fields[_PARENT]), sum(map(int, times)) / _TICKS_PER_S)
+    return ProcessTime(int(pid), int(fields[_PARENT]), sum(map(int, times)) / _TICKS_PER_S)
 
 
-def of_cores(lines: str, cores: Iterable[int]) -> Capacity:
-    """Read /proc/stat; what a hypervisor gave to others was used."""
-    wanted = {f"cpu{core}" for core in cores}
+def parse_cores(lines: str, cores: Iterable[int]) -> Capacity:
+    """Read /proc/stat; time that a hypervisor gave to other guests counts as used."""
+    names = {f"cpu{core}" for core in cores}
     counted = [
         [int(ticks) for ticks in rest.split()[:_COUNTED]]
         for name, _, rest in (line.partition(" ") for line in lines.splitlines())
-        if name in wanted
+        if name in names
     ]
     ticks = sum(map(sum, counted))
     idle = sum(core[place] for core in counted for place in _IDLE)
     return Capacity(ticks / _TICKS_PER_S, (ticks - idle) / _TICKS_PER_S)
 
 
-def of_tree(root: int, processes: Iterable[Used]) -> float:
-    """Return the CPU seconds of a process and all below it, those that ended included; 0 if it is gone."""
-    return sum(process.seconds for process in tree(root, processes))
+def tree_seconds(root: int, processes: Iterable[ProcessTime]) -> float:
+    """Return the CPU seconds of a process and its descendants, ended ones included; 0 if it is gone."""
+    return sum(process.seconds for process in list_tree(root, processes))
 
 
-def tree(root: int, processes: Iterable[Used]) -> list[Used]:
-    """Return a process and all below it, none if it is gone."""
-    known = list(processes)
-    below: dict[int, list[Used]] = {}
-    for process in known:
-        below.setdefault(process.parent, []).append(process)
-    waiting = [process for process in known if process.pid == root]
-    found = []
+def list_tree(root: int, processes: Iterable[ProcessTime]) -> list[ProcessTime]:
+    """Return a process and its descendants, [] if it is gone."""
+    listed = list(processes)
+    children: dict[int, list[ProcessTime]] = {}
+    for process in listed:
+        children.setdefault(process.parent, []).append(process)
+    waiting = [process for process in listed if process.pid == root]
+    descendants = []
     while waiting:
-        found.append(process := waiting.pop())
-        waiting += below.get(process.pid, [])
-    return found
+        descendants.append(process := waiting.pop())
+        waiting += children.get(process.pid, [])
+    return descendants
 
 
-def of_trees(roots: Mapping[str, int]) -> dict[str, float]:
-    """Return what each of the named trees has used by now."""
-    known = running()
-    return {name: of_tree(pid, known) for name, pid in roots.items()}
+def trees_seconds(roots: Mapping[str, int]) -> dict[str, float]:
+    """Return the CPU seconds of each named process tree so far."""
+    processes = list_processes()
+    return {name: tree_seconds(pid, processes) for name, pid in roots.items()}
 
 
 class Neighbours:
-    """What others than our own process trees use of this process's cores, from its making on."""
+    """CPU use of this process's cores by processes outside our own trees, from its creation on."""
 
     def __init__(self, ours: Mapping[str, int]) -> None:
-        self._ours = ours
+        self._own_trees = ours
         self._began = self._now()
 
     def share(self) -> float:
@@ -92,24 +92,24 @@ class Neighbours:
         return share_of_others(capacity_then, capacity, ours=ours - ours_then)
 
     def _now(self) -> tuple[Capacity, float]:
-        cores = of_cores((_PROC / "stat").read_text(), os.sched_getaffinity(0))
-        return cores, sum(of_trees(self._ours).values())
+        cores = parse_cores((_PROC / "stat").read_text(), os.sched_getaffinity(0))
+        return cores, sum(trees_seconds(self._own_trees).values())
 
 
 def share_of_others(before: Capacity, after: Capacity, *, ours: float) -> float:
-    """Return which share of the time between, 0 to 1, was used by others than those who used `ours` seconds of it."""
+    """Return the share of the time between, 0 to 1, that was used except for the `ours` seconds of our own."""
     passed = after.seconds - before.seconds
     others = after.used - before.used - ours
     return min(max(others / passed, 0.0), 1.0) if passed > 0 else 0.0
 
 
-def running() -> list[Used]:
+def list_processes() -> list[ProcessTime]:
     """Return every process of this machine."""
-    found = []
+    processes = []
     for folder in _PROC.iterdir():
         if folder.name.isdigit():
             try:
-                found.append(of_process((folder / "stat").read_text(errors="replace")))
+                processes.append(parse_process((folder / "stat").read_text(errors="replace")))
             except (FileNotFoundError, ProcessLookupError):
                 continue  # It ended meanwhile, and its parent has its time.
-    return found
+    return processes

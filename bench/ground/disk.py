@@ -1,10 +1,10 @@
-"""How many bytes of PostgreSQL's disk a piece of work leaves behind, and how many it writes ahead."""
+"""The bytes that a unit of work leaves on PostgreSQL's disk, and in its write-ahead log."""
 
 from typing import Any
 
 from bench.figure import Figure
 
-# What ends when its retention is over; all else stays. Jobs and what announces processes go with their work.
+# Tables whose rows expire; those of the other tables stay. Rows of jobs and processes are deleted with their work.
 _PASSING = {"click", "event", "delivery", "delivery_attempt"}
 _PASSED = {"job", "worker_process", "tick"}
 
@@ -35,8 +35,8 @@ class DiskUse:
         sizes, written = self._read()
         grown = {table: size - self._sizes.get(table, 0) for table, size in sizes.items() if table not in _PASSED}
         passing = sum(size for table, size in grown.items() if table in _PASSING)
-        kept = sum(grown.values()) - passing
-        parts = {"kept": kept, "passing": passing, "wal": written - self._written}
+        permanent = sum(grown.values()) - passing
+        parts = {"kept": permanent, "passing": passing, "wal": written - self._written}
         shares = {part: count / units for part, count in parts.items()}
         return Figure(name, shares["kept"] + shares["passing"], "bytes", None, parts=shares)
 

@@ -1,4 +1,4 @@
-"""Processes of the product as figures run them: a web process, a worker process, and one that does nothing."""
+"""Processes of the product for the measurements: a web process, a worker process, and a no-op worker."""
 
 import subprocess
 import time
@@ -8,7 +8,7 @@ from typing import Any
 
 import redis
 
-from bench.ground.machine import Machine, answers
+from bench.ground.machine import Machine, responds
 
 #: What the Procfile runs for the queues.
 SALES = ("python", "-m", "workers", "-Q", "sales", "-p", "1", "-t", "8")
@@ -25,14 +25,14 @@ def gunicorn(
     """Run an application under the product's gunicorn settings with one worker of 8 threads."""
     sized = {"WEB_CONCURRENCY": "1", "WEB_THREADS": "8"}
     with machine.running(name, "gunicorn", "-b", f"127.0.0.1:{port}", application, **sized, **environment) as process:
-        machine.wait_for(f"{name} answering", lambda: answers(port, "/healthz"), process)
+        machine.wait_for(f"{name} answering", lambda: responds(port, "/healthz"), process)
         yield process
 
 
 def wait_until_done(
     cursor: Any, report: Callable[[int], None], check: Callable[[], None], *, queue: str = "sales"
 ) -> None:
-    """Wait until no job of the queue is left; reports how many are, and checks that somebody works on them."""
+    """Wait until no job of the queue is left; report how many are, and check that workers run."""
     while True:
         cursor.execute("select count(*) from job where queue = %s", (queue,))
         (left,) = cursor.fetchone()
@@ -43,13 +43,13 @@ def wait_until_done(
         time.sleep(_LOOK_EVERY_S)
 
 
-def noops(machine: Machine, count: int) -> float:
-    """Return how many no-op messages per second one worker process of 8 threads works off."""
-    told = {"NOOP_COUNT": str(count), "NOOP_ANSWER": _NOOP_ANSWER}
-    with machine.running("enqueue", "python", "-m", "bench.anchors.noop", **told) as enqueuing:
+def measure_noops(machine: Machine, count: int) -> float:
+    """Return the no-op messages per second that one worker process of 8 threads processes."""
+    environment = {"NOOP_COUNT": str(count), "NOOP_ANSWER": _NOOP_ANSWER}
+    with machine.running("enqueue", "python", "-m", "bench.anchors.noop", **environment) as enqueuing:
         machine.wait_for("enqueuing", lambda: enqueuing.poll() == 0)
     client = redis.Redis.from_url(machine.env["REDIS_URL"])
-    with machine.running("noop", *_NOOP, **told) as worker:
+    with machine.running("noop", *_NOOP, **environment) as worker:
         machine.wait_for("the last no-op", lambda: bool(client.exists(_NOOP_ANSWER)), worker)
     seconds = client.getdel(_NOOP_ANSWER)
     assert isinstance(seconds, bytes)

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
-from bench.ground.machine import BenchFailed, output_of
+from bench.ground.machine import BenchFailed, run_module
 
 _READ_BYTES = 65_536
 _LENGTH = b"content-length: "
@@ -27,8 +27,8 @@ _SILENCE_S = 60
 class Order:
     """What to send where, and over how many connections at once; `ca` is a certificate file to speak TLS with.
 
-    `per_second` None: each connection sends its next request when it has its answer. A number: a request is due at
-    every so-manieth part of a second, whether or not answers come, and its time runs from when it was due.
+    `per_second` None: each connection sends its next request when it has its response. A number: a request is due at
+    every 1/`per_second` s, whether or not responses arrive, and its time runs from when it was due.
     """
 
     port: int
@@ -52,33 +52,33 @@ class Result:
     took_ms: list[float]
 
 
-def fire(order: Order) -> float:
+def measure_rate(order: Order) -> float:
     """Send an order from a process of its own and return requests per second.
 
     Raises BenchFailed when any answer was not a 200.
     """
-    return len(order.requests) / result_of(order).seconds
+    return len(order.requests) / run_order(order).seconds
 
 
-def result_of(order: Order) -> Result:
+def run_order(order: Order) -> Result:
     """Send an order from a process of its own. Raises BenchFailed when any answer was not a 200."""
-    result = Result(**json.loads(output_of("bench.ground.load", given=pickle.dumps(order))))
+    result = Result(**json.loads(run_module("bench.ground.load", given=pickle.dumps(order))))
     if result.statuses != {"200": len(order.requests)}:
         raise BenchFailed(f"answers other than 200: {result.statuses}")
     return result
 
 
 @dataclass(slots=True)
-class _Line:
-    """One connection with the request that is under way on it, and its place in the order."""
+class _Connection:
+    """One connection with its current request, and the request's place in the order."""
 
     sock: socket.socket
-    sent: bytes = b""
+    request: bytes = b""
     place: int = 0
     buffer: bytearray = field(default_factory=bytearray)
 
     def status(self) -> str | None:
-        """Return the status once the whole answer is here; None before."""
+        """Return the status once the response is complete; None before."""
         end = self.buffer.find(b"\r\n\r\n")
         if end < 0:
             return None
@@ -88,13 +88,13 @@ class _Line:
         return self.buffer[9:12].decode() if len(self.buffer) >= end + 4 + length else None
 
 
-class _Sending:
-    """An order on its way: the connections, which of them are free, and what is known of each request."""
+class _Sender:
+    """An order in progress: the connections, the free ones, and the state of each request."""
 
     def __init__(self, order: Order) -> None:
         self._order = order
         self._lines = {
-            line.sock.fileno(): line for line in (_Line(_connected(order)) for _ in range(order.connections))
+            line.sock.fileno(): line for line in (_Connection(_connect(order)) for _ in range(order.connections))
         }
         self._free = list(self._lines.values())
         self._poll = select.epoll()
@@ -105,15 +105,15 @@ class _Sending:
         self._began = [0.0] * len(order.requests)
         self._ended = [0.0] * len(order.requests)
 
-    def all(self) -> Result:
+    def run(self) -> Result:
         """Send everything and read every answer."""
         since_1970 = time.time() - time.perf_counter()
         started = time.perf_counter()
         answered = 0
         while answered < len(self._order.requests):
-            self._send_what_is_due(started)
-            for descriptor, _ in self._ready(started):
-                answered += self._take(descriptor)
+            self._send_due(started)
+            for descriptor, _ in self._wait_for_replies(started):
+                answered += self._read_reply(descriptor)
         return Result(
             seconds=time.perf_counter() - started,
             statuses=dict(self._statuses),
@@ -127,24 +127,24 @@ class _Sending:
         for line in self._lines.values():
             line.sock.close()
 
-    def _due(self, started: float) -> float | None:
+    def _next_due(self, started: float) -> float | None:
         """Return when the next request is due; None when all are sent or no connection is free."""
         if self._next == len(self._order.requests) or not self._free:
             return None
         return due_at(started, self._next, self._order.per_second)
 
-    def _send_what_is_due(self, started: float) -> None:
+    def _send_due(self, started: float) -> None:
         now = time.perf_counter()
-        while (due := self._due(started)) is not None and due <= now:
+        while (due := self._next_due(started)) is not None and due <= now:
             line = self._free.pop()
-            line.place, line.sent = self._next, self._order.requests[self._next]
+            line.place, line.request = self._next, self._order.requests[self._next]
             self._next += 1
             self._began[line.place] = due if self._order.per_second else time.perf_counter()
-            line.sock.sendall(line.sent)
+            line.sock.sendall(line.request)
 
-    def _ready(self, started: float) -> list[tuple[int, int]]:
+    def _wait_for_replies(self, started: float) -> list[tuple[int, int]]:
         """Wait for answers, or until the next request is due; epoll counts in milliseconds, select in microseconds."""
-        due = self._due(started)
+        due = self._next_due(started)
         if due is not None:
             select.select([self._poll], [], [], max(due - time.perf_counter(), 0))
             return self._poll.poll(0)
@@ -153,8 +153,8 @@ class _Sending:
             raise TimeoutError("no answer for a minute")
         return ready
 
-    def _take(self, descriptor: int) -> bool:
-        """Read what came on a connection; say whether it completed an answer."""
+    def _read_reply(self, descriptor: int) -> bool:
+        """Read from a connection; return whether a response is complete."""
         line = self._lines[descriptor]
         if not _read(line):
             self._replace(line, descriptor)
@@ -164,22 +164,22 @@ class _Sending:
             return False
         self._ended[line.place] = time.perf_counter()
         self._statuses[status] += 1
-        line.sent = b""
+        line.request = b""
         line.buffer.clear()
         self._free.append(line)
         return True
 
-    def _replace(self, line: _Line, descriptor: int) -> None:
-        """Connect anew, and send again what had no answer."""
+    def _replace(self, line: _Connection, descriptor: int) -> None:
+        """Connect again, and repeat the request without a response."""
         self._poll.unregister(descriptor)
         del self._lines[descriptor]
         line.sock.close()
-        line.sock = _connected(self._order)
+        line.sock = _connect(self._order)
         line.buffer.clear()
         self._lines[line.sock.fileno()] = line
         self._poll.register(line.sock.fileno(), select.EPOLLIN)
-        if line.sent:
-            line.sock.sendall(line.sent)
+        if line.request:
+            line.sock.sendall(line.request)
 
 
 def due_at(started: float, place: int, per_second: float | None) -> float:
@@ -187,7 +187,7 @@ def due_at(started: float, place: int, per_second: float | None) -> float:
     return started + place / per_second if per_second else started
 
 
-def _connected(order: Order) -> socket.socket:
+def _connect(order: Order) -> socket.socket:
     sock = socket.create_connection(("127.0.0.1", order.port), timeout=30)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if order.ca is None:
@@ -195,7 +195,7 @@ def _connected(order: Order) -> socket.socket:
     return ssl.create_default_context(cafile=order.ca).wrap_socket(sock, server_hostname="localhost")
 
 
-def _read(line: _Line) -> bool:
+def _read(line: _Connection) -> bool:
     """Take what arrived; False when the server closed the connection, which it may between two requests."""
     try:
         piece = line.sock.recv(_READ_BYTES)
@@ -207,9 +207,9 @@ def _read(line: _Line) -> bool:
 
 def send(order: Order) -> Result:
     """Send an order from this process; an answer other than 200 is counted as any other."""
-    sending = _Sending(order)
+    sending = _Sender(order)
     try:
-        return sending.all()
+        return sending.run()
     finally:
         sending.close()
 

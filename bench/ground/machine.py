@@ -1,7 +1,7 @@
-"""The servers and processes of one run: a private PostgreSQL and Valkey, and real processes of the product.
+"""The servers and processes of a run: a private PostgreSQL and Valkey, and real processes of the product.
 
-Everything lives in one temporary folder and is gone when the run ends, however it ends. All that the caller's
-environment says about the product is left behind: only what is set here reaches the processes.
+Everything is in one temporary folder, which is deleted when the run ends in any way. The processes get only the
+environment that is set here, none of the caller's settings.
 """
 
 import http.client
@@ -23,7 +23,7 @@ import redis
 
 import settings
 from adapters import servers
-from adapters.embedded import pair, places
+from adapters.embedded import data_folder, server_pair
 from bench.ground import cpu
 from commands.demo import certificate
 from models import db, migrate
@@ -40,7 +40,7 @@ _NO_LIMITS = " ".join(f"{bucket}=1000000000" for bucket in ("standard", "s2s", "
 
 
 class BenchFailed(Exception):
-    """The run cannot go on: what happened, with the end of the log that says why."""
+    """The run cannot continue: the problem, with the end of the logs."""
 
 
 class Machine:
@@ -51,11 +51,11 @@ class Machine:
         self.home = Path(tempfile.mkdtemp(prefix="finderfee-bench-"))
         self.env: dict[str, str] = {}
         self._running: list[subprocess.Popen[bytes]] = []
-        self._servers: pair.EmbeddedServers | None = None
+        self._servers: server_pair.EmbeddedServers | None = None
 
     def __enter__(self) -> "Machine":
         try:
-            self._servers = _started(self.home)
+            self._servers = _start_servers(self.home)
         except BaseException:
             self.__exit__()
             raise
@@ -67,14 +67,14 @@ class Machine:
             for process in reversed(self._running):
                 _end(process)
             db.db.drop_connection()
-            pair.stop(self.home)
+            server_pair.stop(self.home)
         finally:
             shutil.rmtree(self.home, ignore_errors=True)
             for number, handler in former.items():
                 signal.signal(number, handler)
 
-    def fresh(self, name: str) -> str:
-        """Make a new migrated database and an empty Valkey, point this process and all later ones there.
+    def create_database(self, name: str) -> str:
+        """Create a migrated database and an empty Valkey, and connect this process and all later ones to them.
 
         Returns the database's URL; its role owns the tables and sees every tenant.
         """
@@ -88,19 +88,19 @@ class Machine:
         os.environ.update(self.env)
         settings.current.cache_clear()
         servers.urls.cache_clear()
-        self.point_at(url)
+        self.connect_to(url)
         return url
 
     def servers(self) -> dict[str, int]:
         """Return the process ids of both servers of this run."""
-        return servers_of(self.home)
+        return server_pids(self.home)
 
     def neighbours(self) -> cpu.Neighbours:
-        """Begin to count what others use of our cores."""
+        """Start to measure the use of our cores by other processes."""
         return cpu.Neighbours({"bench": os.getpid(), **self.servers()})
 
-    def point_at(self, url: str) -> None:
-        """Let this process's pipelines work on a database that `fresh` made."""
+    def connect_to(self, url: str) -> None:
+        """Connect this process's pipelines to a database that `fresh` created."""
         db.db.drop_connection()
         db.connect_to(url)
 
@@ -147,7 +147,7 @@ class Machine:
 
     def certificate(self) -> Path:
         """Return the bundle that trusts the webhook receiver of this run."""
-        return certificate.trusted(self.home)
+        return certificate.write_bundle(self.home)
 
     def _environment(self, database_url: str, redis_url: str, name: str) -> dict[str, str]:
         numbers = self.home / "metrics" / name
@@ -179,29 +179,29 @@ class Machine:
         return "".join(lines)
 
 
-def servers_of(data_dir: Path) -> dict[str, int]:
-    """Return the process ids of a data folder's servers; what works for somebody's session is a child of these."""
-    place = places.of(data_dir)
+def server_pids(data_dir: Path) -> dict[str, int]:
+    """Return the process ids of a data folder's servers; the processes of sessions are their children."""
+    place = data_folder.resolve(data_dir)
     sockets = {"postgres": place.postgres_socket, "valkey": place.valkey_socket}
-    found = {name: places.listener_pid(socket) for name, socket in sockets.items()}
-    if missing := [name for name, pid in found.items() if pid is None]:
+    pids = {name: data_folder.listener_pid(socket) for name, socket in sockets.items()}
+    if missing := [name for name, pid in pids.items() if pid is None]:
         raise BenchFailed(f"not running: {missing}")
-    return {name: pid for name, pid in found.items() if pid is not None}
+    return {name: pid for name, pid in pids.items() if pid is not None}
 
 
-def _started(home: Path) -> pair.EmbeddedServers:
-    """Start the servers; PostgreSQL notes when each transaction committed, which is when others see what it wrote."""
-    servers = pair.start(home, durable=True)
+def _start_servers(home: Path) -> server_pair.EmbeddedServers:
+    """Start the servers; PostgreSQL records commit times, at which other sessions see the rows."""
+    servers = server_pair.start(home, durable=True)
     with owner(servers.database_owner_url) as cursor:
         cursor.execute("alter system set track_commit_timestamp = on")
-    pair.stop(home)
-    return pair.start(home, durable=True)
+    server_pair.stop(home)
+    return server_pair.start(home, durable=True)
 
 
-def output_of(module: str, *arguments: str, given: bytes, env: Mapping[str, str] | None = None) -> bytes:
+def run_module(module: str, *arguments: str, given: bytes, env: Mapping[str, str] | None = None) -> bytes:
     """Run one of this package's modules to its end and return what it printed; `given` is its standard input.
 
-    Raises BenchFailed when it fails; why is on its standard error, which is ours.
+    Raises BenchFailed if it fails; the reason is on standard error.
     """
     done = subprocess.run(
         [sys.executable, "-m", module, *arguments],
@@ -230,20 +230,20 @@ def owner(url: str) -> Iterator[Any]:
 
 
 def free_port() -> int:
-    """Return a port on which nobody listens."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def is_open(port: int) -> bool:
-    """Say whether somebody listens on a port."""
+    """Return whether a program listens on a port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def answers(port: int, path: str) -> bool:
-    """Say whether a web server answers a GET with 200."""
+def responds(port: int, path: str) -> bool:
+    """Return whether a web server responds to a GET with 200."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("GET", path)
@@ -255,7 +255,7 @@ def answers(port: int, path: str) -> bool:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ask the leader to end, then make sure of its whole group."""
+    """Terminate a process, then kill its whole group."""
     with suppress(ProcessLookupError):
         process.terminate()
     with suppress(subprocess.TimeoutExpired):

@@ -22,7 +22,7 @@ class _Caller:
     buffer: bytearray = field(default_factory=bytearray)
 
     def answer(self) -> bool:
-        """Read what is there and answer every whole request; False when the caller is gone."""
+        """Read available bytes and respond to every complete request; return False if the caller is gone."""
         try:
             while True:
                 piece = self.sock.recv(_READ_BYTES)
@@ -50,7 +50,7 @@ class _Caller:
 
 
 def serve(folder: Path, port: int) -> None:
-    """Answer until killed."""
+    """Respond until killed."""
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     listener = socket.create_server(("127.0.0.1", port), backlog=128)
@@ -60,7 +60,7 @@ def serve(folder: Path, port: int) -> None:
     while True:
         for descriptor, _ in poll.poll():
             if descriptor == listener.fileno():
-                caller = _accepted(listener, tls)
+                caller = _accept(listener, tls)
                 callers[caller.sock.fileno()] = caller
                 poll.register(caller.sock.fileno(), select.EPOLLIN)
             elif not callers[descriptor].answer():
@@ -68,7 +68,7 @@ def serve(folder: Path, port: int) -> None:
                 callers.pop(descriptor).sock.close()
 
 
-def _accepted(listener: socket.socket, tls: ssl.SSLContext) -> _Caller:
+def _accept(listener: socket.socket, tls: ssl.SSLContext) -> _Caller:
     plain, _ = listener.accept()
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     plain.setblocking(False)

@@ -37,8 +37,8 @@ class StripeShop:
                 receive.stage(self.connection, _deliveries(events), now=now)
 
 
-def connected(brand: Brand) -> StripeShop:
-    """Connect a brand to stripe as the product does once stripe took the credentials."""
+def connect_shop(brand: Brand) -> StripeShop:
+    """Connect a brand to stripe as the product does once stripe has accepted the credentials."""
     account = GatewayAccount("live", {"apiKey": "sk_live_made_up", "webhookSecret": _SECRET})
     token = f"made-up-for-{brand.id}"
     proved = VerifiedConnection(ids.new_id(), registry.get("stripe"), account, "acct_bench", token, Setup())
@@ -108,8 +108,8 @@ def _line(name: str, cents: int, t: int) -> dict[str, object]:
 
 
 def _deliveries(events: Sequence[bytes]) -> list[GatewayDelivery]:
-    found = []
+    deliveries = []
     for event in events:
         event_id = json.loads(event)["id"]
-        found.append(GatewayDelivery(event_id, "invoice.paid", event, event_id))
-    return found
+        deliveries.append(GatewayDelivery(event_id, "invoice.paid", event, event_id))
+    return deliveries

@@ -1,1 +1,1 @@
-"""What a load takes, reckoned from measured costs: processes, connections, disk, money, and what breaks first."""
+"""Capacity planning from measured costs: processes, connections, disk, money, and the first limit of a load."""

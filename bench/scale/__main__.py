@@ -1,4 +1,4 @@
-"""`python -m bench.scale` says what loads take; `--results FILE` reckons with figures of your own machine."""
+"""`python -m bench.scale`: the resources that loads need; `--results FILE` uses figures of your own machine."""
 
 import argparse
 import json
@@ -9,14 +9,14 @@ from pathlib import Path
 from bench.scale import page
 from bench.scale.costs import MEASURED, Costs, CostsMissing
 from bench.scale.demand import Load
-from bench.scale.sizing import Prices, Sizing, answer
+from bench.scale.sizing import Prices, Sizing, size_load
 
 _CLICKS = (10**5, 10**7, 10**9)
 _SALES = (10**4, 10**6, 10**7)
 
 
 def main() -> int:
-    """Print what the loads take; return the exit status."""
+    """Print the resources that the loads need; return the exit status."""
     chosen = _arguments()
     try:
         costs = Costs.read(chosen.results)
@@ -24,23 +24,23 @@ def main() -> int:
         print(f"bench.scale: {problem}", file=sys.stderr)
         return 1
     loads = [Load(clicks, sales) for clicks in chosen.clicks or _CLICKS for sales in chosen.sales or _SALES]
-    answers = [answer(load, costs, Prices()) for load in loads]
+    answers = [size_load(load, costs, Prices()) for load in loads]
     if chosen.json:
-        print(json.dumps([_as_json(found) for found in answers], indent=2))
+        print(json.dumps([_as_json(sizing) for sizing in answers], indent=2))
     else:
         page.show(answers, Prices())
     return 0
 
 
-def _as_json(found: Sizing) -> dict[str, object]:
-    step = found.verdict.step
+def _as_json(sizing: Sizing) -> dict[str, object]:
+    step = sizing.verdict.step
     return {
-        **asdict(found.load),
-        "fleets": [asdict(fleet) for fleet in found.fleets],
-        "needs": dict(found.needs),
-        "dollars_a_month": dict(found.money),
+        **asdict(sizing.load),
+        "fleets": [asdict(fleet) for fleet in sizing.fleets],
+        "needs": dict(sizing.needs),
+        "dollars_a_month": dict(sizing.money),
         "step": step and step.name,
-        "broke": dict(found.verdict.broke),
+        "broke": dict(sizing.verdict.broke),
     }
 
 

@@ -1,4 +1,4 @@
-"""What one sale and one click cost, out of the bench's figures: CPU by kind of process, bytes by how long they stay."""
+"""The costs of a sale and a click from the bench's figures: CPU by kind of process, bytes by retention."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ MEASURED = Path(__file__).parent / "measured.json"
 
 
 class CostsMissing(Exception):
-    """A file of results lacks a figure that the reckoning needs; the message names it and how to get it."""
+    """A file of results lacks a required figure; the message names it and how to measure it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Costs:
     """CPU milliseconds and bytes of one of each.
 
     `sale` covers a signed sale up to its delivered webhook, `click` a click up to its row. Of the bytes on disk,
-    `sale_kept` stay for ever and `sale_passing` and `click_passing` until their retention is over.
+    `sale_kept` are permanent; `sale_passing` and `click_passing` are deleted after their retention.
     """
 
     sale: Mapping[str, float]
@@ -37,7 +37,7 @@ class Costs:
         def parts(name: str) -> Mapping[str, float]:
             if not figures.get(name):
                 make = "python -m bench --only sales_delivered --only clicks_timed"
-                raise CostsMissing(f"{path} has no figure {name}; {make} makes it")
+                raise CostsMissing(f"{path} has no figure {name}; measure it with: {make}")
             return figures[name]
 
         sale_stored, click_stored = parts("sale_stored"), parts("click_stored")

@@ -1,28 +1,28 @@
-"""What a day brings: so many clicks and sales, more by day than by night, and one rush."""
+"""The clicks and sales of a day over time: more by day than by night, and one rush."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: The day is looked at in steps of this many seconds.
+#: The day is divided into steps of this many seconds.
 STEP_S = 10
 _DAY_S = 86_400
-# The best hour has this much over the mean, and the worst hour as much less.
+# The busiest hour is this much above the mean, and the quietest as much below.
 _SWING = 0.8
-# A brand's newsletter: the day's best ten minutes have this many times what that hour has anyway.
+# A brand's newsletter: the busiest ten minutes have this many times the rate of their hour.
 _RUSH, _RUSH_S, _RUSH_AT_S = 4.0, 600, 20 * 3_600
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How many clicks and sales an average day has."""
+    """The clicks and sales of an average day."""
 
     clicks: int
     sales: int
 
 
 def per_second(a_day: int) -> Sequence[float]:
-    """Return the rate of each step of a day that has so many in all."""
+    """Return the rate in each step of a day with `a_day` in total."""
     weights = [_weight(step * STEP_S) for step in range(_DAY_S // STEP_S)]
     of_one = a_day / (sum(weights) * STEP_S)
     return [weight * of_one for weight in weights]

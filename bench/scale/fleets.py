@@ -1,7 +1,7 @@
-"""How many processes a fleet needs for a day, and how long its work waits in the worst moment of it.
+"""The processes that a fleet needs for a day, and the longest wait of its work.
 
-A process is one core at most: Python's lock lets one thread work at a time. A fleet that answers people must take the
-worst moment as it comes; one that works off a queue may fall behind for a while.
+A process uses at most one core, because of Python's lock. A fleet that serves requests needs capacity for the busiest
+step; one that processes a queue may fall behind for a while.
 """
 
 import math
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from bench.scale.demand import STEP_S
 
-#: Who answers people keeps this much of its time free, or they would wait for each other.
+#: The maximum load of a process that serves requests, or they would queue.
 _BUSY_MOST = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Processes of one kind, with the seconds that the unluckiest piece of work waits for one of them."""
+    """Processes of one kind, with the longest wait of their work in seconds."""
 
     name: str
     processes: int
@@ -24,13 +24,13 @@ class Fleet:
     longest_wait_s: float
 
 
-def answering(name: str, cores: Sequence[float], *, threads: int) -> Fleet:
-    """Return a fleet that takes every moment as it comes; `cores` is what each step of the day needs."""
+def size_serving(name: str, cores: Sequence[float], *, threads: int) -> Fleet:
+    """Return a fleet with capacity for the busiest step; `cores` are the cores needed in each step."""
     return Fleet(name, max(math.ceil(max(cores) / _BUSY_MOST), 1), threads, 0.0)
 
 
-def working_off(name: str, cores: Sequence[float], *, threads: int, wait_most_s: float) -> Fleet:
-    """Return the smallest fleet whose work never waits longer than that."""
+def size_queue(name: str, cores: Sequence[float], *, threads: int, wait_most_s: float) -> Fleet:
+    """Return the smallest fleet whose work never waits longer than `wait_most_s`."""
     processes = max(math.ceil(sum(cores) / len(cores)), 1)
     while (waits := longest_wait_s(cores, processes)) > wait_most_s:
         processes += 1
@@ -38,9 +38,9 @@ def working_off(name: str, cores: Sequence[float], *, threads: int, wait_most_s:
 
 
 def longest_wait_s(cores: Sequence[float], processes: int) -> float:
-    """Walk through the day with so many processes, and return the longest time that work lay in the queue, in seconds.
+    """Simulate the day with a number of processes; return the longest time that work waits in the queue, in seconds.
 
-    A day that leaves work behind waits for ever: the next one brings as much.
+    It is infinite if work is left at the end of the day: the next day brings as much.
     """
     behind = longest = 0.0
     for needed in cores:

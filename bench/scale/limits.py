@@ -1,6 +1,6 @@
-"""What stands between a service and more load, step by step: what each way of running it can take, and what to change.
+"""The limits of each way of running the service, step by step, and the change that leads to the next step.
 
-The bounds of a step are round numbers for machines that anybody can rent: assumptions, not measurements.
+The bounds of a step are round numbers for machines that can be rented: assumptions, not measurements.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Something that runs out: in which unit it is counted, and what to change when it does."""
+    """A limited resource: its unit, and what to change when it runs out."""
 
     unit: str
     change: str
@@ -37,7 +37,7 @@ LIMITS: Mapping[str, Limit] = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A way of running the service: how much it can take of each, and how to get there."""
+    """A way of running the service: its bounds of each resource, and how to set it up."""
 
     name: str
     how: str
@@ -46,7 +46,7 @@ class Step:
 
 _MANY = float("inf")
 
-#: From the smallest on. A later step holds all that the earlier ones changed.
+#: From the smallest. A later step includes the changes of the earlier ones.
 STEPS = (
     Step(
         "one machine",
@@ -94,14 +94,14 @@ STEPS = (
 
 @dataclass(frozen=True, slots=True)
 class Runway:
-    """The step on which a load can run (None: on none of these), and what broke first on each step before it."""
+    """The step on which a load can run (None: on none), and the first exceeded limit of each step before it."""
 
     step: Step | None
     broke: Mapping[str, str]
 
 
-def verdict(needs: Mapping[str, float]) -> Runway:
-    """Return where a load can run; `needs` has a number for each of LIMITS."""
+def find_step(needs: Mapping[str, float]) -> Runway:
+    """Return the step on which a load can run; `needs` has a number for each of LIMITS."""
     broke: dict[str, str] = {}
     for step in STEPS:
         worst = max(step.bounds, key=lambda what: needs[what] / step.bounds[what])

@@ -1,4 +1,4 @@
-"""The answers as tables for a terminal."""
+"""Prints the sizings as tables for a terminal."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _WIDTH = 118
 
 
 def show(answers: Sequence[Sizing], prices: Prices) -> None:
-    """Print what each load takes, where it runs, and what broke on the way there."""
+    """Print the resources of each load, the step it runs on, and the exceeded limits before it."""
     console = Console(width=_WIDTH, highlight=False)
     for table in (_processes(answers), _needs(answers), _steps(answers)):
         console.print(table)
@@ -33,17 +33,17 @@ def show(answers: Sequence[Sizing], prices: Prices) -> None:
 def _processes(answers: Sequence[Sizing]) -> Table:
     table = _table("Processes in the busiest minutes of a day", [fleet.name for fleet in answers[0].fleets])
     table.add_column("the longest wait")
-    for found in answers:
-        waits = (f"{fleet.name} {fleet.longest_wait_s:.0f} s" for fleet in found.fleets if fleet.longest_wait_s >= 1)
-        table.add_row(*_load(found), *(f"{fleet.processes:,}" for fleet in found.fleets), ", ".join(waits))
+    for sizing in answers:
+        waits = (f"{fleet.name} {fleet.longest_wait_s:.0f} s" for fleet in sizing.fleets if fleet.longest_wait_s >= 1)
+        table.add_row(*_load_cells(sizing), *(f"{fleet.processes:,}" for fleet in sizing.fleets), ", ".join(waits))
     return table
 
 
 def _needs(answers: Sequence[Sizing]) -> Table:
     table = _table("What they need", [*LIMITS, "$ a month"])
-    for found in answers:
-        needs = (_short(found.needs[what]) for what in LIMITS)
-        table.add_row(*_load(found), *needs, f"{sum(found.money.values()):,.0f}")
+    for sizing in answers:
+        needs = (_format(sizing.needs[what]) for what in LIMITS)
+        table.add_row(*_load_cells(sizing), *needs, f"{sum(sizing.money.values()):,.0f}")
     return table
 
 
@@ -51,10 +51,10 @@ def _steps(answers: Sequence[Sizing]) -> Table:
     table = _table("Where they run, and what broke first before", [])
     table.add_column("runs on")
     table.add_column("before it broke")
-    for found in answers:
-        step = found.verdict.step
-        broke = ", ".join(f"{what} ({before})" for before, what in found.verdict.broke.items())
-        table.add_row(*_load(found), step.name if step else "none of these", broke)
+    for sizing in answers:
+        step = sizing.verdict.step
+        broke = ", ".join(f"{what} ({before})" for before, what in sizing.verdict.broke.items())
+        table.add_row(*_load_cells(sizing), step.name if step else "none of these", broke)
     return table
 
 
@@ -65,11 +65,11 @@ def _table(title: str, columns: Sequence[str]) -> Table:
     return table
 
 
-def _load(found: Sizing) -> tuple[str, str]:
-    return f"{found.load.clicks:,}", f"{found.load.sales:,}"
+def _load_cells(sizing: Sizing) -> tuple[str, str]:
+    return f"{sizing.load.clicks:,}", f"{sizing.load.sales:,}"
 
 
-def _short(number: float) -> str:
+def _format(number: float) -> str:
     if number >= 10:
         return f"{number:,.0f}"
     return f"{number:.2g}" if number >= 0.01 else "0"

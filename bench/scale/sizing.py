@@ -1,4 +1,4 @@
-"""What a load takes: processes, connections, disk and money, and what breaks first on every step towards it."""
+"""The resources of a load: processes, connections, disk and money, and the first limit of every step towards it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,18 +13,18 @@ from workers.procfile.supervisor import parse
 
 _MS = 1_000
 _MB, _GB, _TB = 1e6, 1e9, 1e12
-# Work that waits this long in the day's worst moment is still soon enough.
+# The longest acceptable waits in the day's busiest step.
 _SETTLED_WITHIN_S, _DELIVERED_WITHIN_S, _WRITTEN_WITHIN_S = 10, 30, 30
 _PROCFILE = Path(__file__).resolve().parents[2] / "Procfile"
-# What has as many processes as the load asks for; all else runs once, whatever the load.
+# Kinds with as many processes as the load requires; the others run once.
 _SIZED = ("web", "relay", "sales", "webhooks", "clicks")
-# Threads of a web process where WEB_THREADS does not say otherwise.
+# Threads of a web process without WEB_THREADS.
 _WEB_THREADS = 8
 # Days that rows stay, as the settings have them, and days of write-ahead log in the archive.
 _PASSING_DAYS, _YEAR_DAYS, _ARCHIVE_DAYS = 90, 365, 7
 # The largest brand has this share of all clicks; they are written one batch at a time.
 _LARGEST_BRAND = 0.1
-# Of a core, what a process uses that waits for work.
+# The cores that a waiting process uses.
 _IDLE_CORES = 0.02
 # Every server has a standby as large as itself, and a third of each machine stays free.
 _COPIES, _ROOM = 2, 1.5
@@ -35,7 +35,7 @@ _MONTH_DAYS = 30
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Dollars a month: assumptions for machines that are rented, no vendor's list."""
+    """Dollars a month: assumptions for rented machines, not a vendor's prices."""
 
     core: float = 30.0  # with 4 GB of memory
     disk_gb: float = 0.1
@@ -45,7 +45,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """What a load takes. `needs` is in the units of `limits.UNITS`, money in dollars a month."""
+    """The resources of a load. `needs` is in the units of `LIMITS`, money in dollars a month."""
 
     load: Load
     fleets: Sequence[Fleet]
@@ -54,8 +54,8 @@ class Sizing:
     verdict: limits.Runway
 
 
-def answer(load: Load, costs: Costs, prices: Prices) -> Sizing:
-    """Reckon what a load takes."""
+def size_load(load: Load, costs: Costs, prices: Prices) -> Sizing:
+    """Return the resources that a load needs."""
     sales, clicks = demand.per_second(load.sales), demand.per_second(load.clicks)
 
     def cores(process: str) -> list[float]:
@@ -65,11 +65,11 @@ def answer(load: Load, costs: Costs, prices: Prices) -> Sizing:
     threads = _threads()
     others = [number for name, number in threads.items() if name not in _SIZED]
     running = [
-        fleets.answering("web", cores("web"), threads=threads["web"]),
-        fleets.answering("relay", cores("relay"), threads=threads["relay"]),
-        fleets.working_off("sales", cores("sales"), threads=threads["sales"], wait_most_s=_SETTLED_WITHIN_S),
-        fleets.working_off("webhooks", cores("webhooks"), threads=threads["webhooks"], wait_most_s=_DELIVERED_WITHIN_S),
-        fleets.working_off("clicks", cores("clicks"), threads=threads["clicks"], wait_most_s=_WRITTEN_WITHIN_S),
+        fleets.size_serving("web", cores("web"), threads=threads["web"]),
+        fleets.size_serving("relay", cores("relay"), threads=threads["relay"]),
+        fleets.size_queue("sales", cores("sales"), threads=threads["sales"], wait_most_s=_SETTLED_WITHIN_S),
+        fleets.size_queue("webhooks", cores("webhooks"), threads=threads["webhooks"], wait_most_s=_DELIVERED_WITHIN_S),
+        fleets.size_queue("clicks", cores("clicks"), threads=threads["clicks"], wait_most_s=_WRITTEN_WITHIN_S),
     ]
     processes = sum(fleet.processes for fleet in running)
     wal = max(sale * costs.sale_wal + click * costs.click_wal for sale, click in zip(sales, clicks, strict=True))
@@ -86,7 +86,7 @@ def answer(load: Load, costs: Costs, prices: Prices) -> Sizing:
         "turn": max(clicks) * _LARGEST_BRAND * written,
     }
     money = _money(load, costs, prices, needs=needs, cores=processes + len(others) * _IDLE_CORES)
-    return Sizing(load, running, needs, money, limits.verdict(needs))
+    return Sizing(load, running, needs, money, limits.find_step(needs))
 
 
 def _money(
@@ -94,17 +94,17 @@ def _money(
 ) -> Mapping[str, float]:
     servers = max(needs["postgres"] + needs["valkey"], 1.0) * _COPIES * _ROOM
     archived = (load.sales * costs.sale_wal + load.clicks * costs.click_wal) * _ARCHIVE_DAYS
-    sent = (load.sales * _DELIVERY_BYTES + load.clicks * _REDIRECT_BYTES) * _MONTH_DAYS
+    traffic = (load.sales * _DELIVERY_BYTES + load.clicks * _REDIRECT_BYTES) * _MONTH_DAYS
     return {
         "processes": cores * _ROOM * prices.core,
         "servers": servers * prices.core,
         "disk": needs["disk"] * _TB / _GB * _COPIES * prices.disk_gb,
         "archive": archived / _GB * prices.archive_gb,
-        "sent": sent / _GB * prices.sent_gb,
+        "sent": traffic / _GB * prices.sent_gb,
     }
 
 
 def _threads() -> Mapping[str, int]:
-    """Return the threads of a process of each kind, as the Procfile says; each of them keeps a connection."""
-    said = {name: re.search(r" -t (\d+)", command) for name, command in parse(_PROCFILE.read_text()).items()}
-    return {name: int(found[1]) if found else 1 for name, found in said.items()} | {"web": _WEB_THREADS}
+    """Return the threads of a process of each kind in the Procfile; each keeps a connection."""
+    matches = {name: re.search(r" -t (\d+)", command) for name, command in parse(_PROCFILE.read_text()).items()}
+    return {name: int(match[1]) if match else 1 for name, match in matches.items()} | {"web": _WEB_THREADS}

@@ -1,6 +1,6 @@
-"""Two small brands to try things on, and the servers on this machine that they talk with."""
+"""Two small brands to try things on, and the simulated servers on this machine that they use."""
 
 COMMANDS = {
     "demo": "commands.demo.demo:demo",
-    "demo-gateway": "commands.demo.gateway.acts:group",
+    "demo-gateway": "commands.demo.gateway.cli:group",
 }

@@ -1,4 +1,4 @@
-"""A brand of the demo as it begins: an organization and its key."""
+"""Creates a brand of the demo: an organization and its key."""
 
 from uuid import UUID
 
@@ -8,9 +8,9 @@ from pipelines.organization import key_creation, tenancy
 from pipelines.organization.key_creation import IssuedKey
 
 
-def make(name: str, *, owner_email: str) -> tuple[UUID, IssuedKey]:
-    """Make a brand on the Growth plan whose payouts move no money; return its id and a live key."""
-    with output.every_tenant():
+def create(name: str, *, owner_email: str) -> tuple[UUID, IssuedKey]:
+    """Create a brand on the Growth plan whose payouts move no money; return its id and a live key."""
+    with output.operator_transaction():
         organization_id = tenancy.create(
             name=name, plan="Growth", status="Active", currency="USD", owner_email=owner_email, now=clock.now()
         )

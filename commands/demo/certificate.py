@@ -13,25 +13,25 @@ from cryptography.x509.oid import NameOID
 _NAMES = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
 
 
-def made(data_dir: Path) -> Path:
-    """Return the folder with cert.pem and key.pem, made on the first call, and anew when their names have changed."""
+def ensure_certificate(data_dir: Path) -> Path:
+    """Return the folder with cert.pem and key.pem, created on the first call and again when the host names change."""
     folder = data_dir / "receiver"
-    if not _is_good(folder / "cert.pem"):
+    if not _is_current(folder / "cert.pem"):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        private, public = _self_signed()
+        private, public = _create_self_signed()
         (folder / "key.pem").touch(mode=0o600)
         (folder / "key.pem").write_bytes(private)
         (folder / "cert.pem").write_bytes(public)
     return folder
 
 
-def trusted(data_dir: Path, *, beside: str | None = None) -> Path:
-    """Return a bundle of the certificates in the file `beside` (the public authorities without one) and this one.
+def write_bundle(data_dir: Path, *, base_bundle: str | None = None) -> Path:
+    """Write and return a bundle of this certificate and those in the file `beside` (default: the public authorities).
 
-    Written at each call. Raises OSError when `beside` cannot be read.
+    Raises OSError if `beside` cannot be read.
     """
-    others = Path(beside or certifi.where()).read_bytes()
-    folder = made(data_dir)
+    others = Path(base_bundle or certifi.where()).read_bytes()
+    folder = ensure_certificate(data_dir)
     bundle = folder / "trusted.pem"
     draft = folder / "trusted.draft"
     draft.write_bytes(others + b"\n" + (folder / "cert.pem").read_bytes())
@@ -39,14 +39,14 @@ def trusted(data_dir: Path, *, beside: str | None = None) -> Path:
     return bundle
 
 
-def _is_good(kept: Path) -> bool:
-    if not kept.exists():
+def _is_current(path: Path) -> bool:
+    if not path.exists():
         return False
-    found = x509.load_pem_x509_certificate(kept.read_bytes())
-    return found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value == _NAMES
+    certificate = x509.load_pem_x509_certificate(path.read_bytes())
+    return certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value == _NAMES
 
 
-def _self_signed() -> tuple[bytes, bytes]:
+def _create_self_signed() -> tuple[bytes, bytes]:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Finderfee demo receiver")])
     now = datetime.now(UTC)

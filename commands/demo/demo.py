@@ -1,9 +1,9 @@
-"""`flask demo`: a small brand to try things on, made through the service's own API.
+"""`flask demo`: a small brand to try things on, created through the service's own API.
 
 One campaign that pays 20 %, a recruiter (rita) who gets 10 % of what her recruit (ben) earns, a key, and a webhook
 endpoint that leads to the demo receiver on this machine. Both are paid by the sandbox rail, which moves no money. The
 key's secrets are kept in the data folder, because the database keeps only what cannot be read back. Under `flask up` a
-second brand stands beside it, whose sales come from a gateway (`commands.demo.gateway`).
+second brand exists too, whose sales come from a gateway (`commands.demo.gateway`).
 """
 
 import contextlib
@@ -21,7 +21,7 @@ import settings
 from adapters import clock
 from commands import output
 from commands.demo import banner, brand, loopback, own_api
-from commands.demo.gateway import shop
+from commands.demo.gateway import second_brand
 from commands.organization import sign_in
 from domain.organization.access import Role
 from domain.payouts.destinations import PayoutAccount
@@ -32,100 +32,104 @@ from models.organization.web_sessions import SignInLink
 from pipelines import fx_intake
 from pipelines.payouts import choose_account
 
-# Rates to try payouts with, of no day in particular: major units per 1 USD.
+# Sample rates for payouts: major units per 1 USD.
 _SAMPLE_RATES = {"EUR": "0.86", "GBP": "0.76", "CAD": "1.39", "AUD": "1.53", "JPY": "155"}
 
 _OWNER_EMAIL, _RECRUITER_EMAIL = "owner@demo.example.com", "rita@example.com"
 _LINK_TTL_S = 86_400
 
-# What opens something: shown when it is made, on a terminal, or when it is asked for; else it would be in some log.
-_SECRETS = ("apiKey", "signingSecret", "webhookSecret", *shop.SECRETS)
+# Shown when created, on a terminal, or on request; otherwise they would end up in a log.
+_SECRETS = ("apiKey", "signingSecret", "webhookSecret", *second_brand.SECRETS)
 
 
 @click.command("demo")
-@click.option("--show-secrets", is_flag=True, help="Show the key and its secrets also where this is not a terminal.")
+@click.option("--show-secrets", is_flag=True, help="Show the key and its secrets even if the output is not a terminal.")
 @output.json_option
 def demo(show_secrets: bool, as_json: bool) -> None:
-    """Make the demo brand, or show it again. Idempotent."""
-    found = ensure()
-    is_open = show_secrets or found.may_be_shown
-    facts = {name: None if name in _SECRETS and not is_open else value for name, value in found.facts.items()}
-    output.show(facts, as_json=as_json, person=lambda: click.echo(greeting(found, is_open=is_open)))
+    """Create the demo brand, or show it again. Idempotent."""
+    created = ensure()
+    is_open = show_secrets or created.may_be_shown
+    facts = {name: None if name in _SECRETS and not is_open else value for name, value in created.facts.items()}
+    output.show(facts, as_json=as_json, print_text=lambda: click.echo(greeting(created, is_open=is_open)))
 
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """The demo's ids, key and secrets by name; `is_new` means that it was made just now."""
+    """The demo's ids, key and secrets by name; `is_new` means that this call created it."""
 
     facts: Mapping[str, str]
     is_new: bool
 
     @property
     def may_be_shown(self) -> bool:
-        """Say whether its secrets may be printed without being asked for."""
+        """Return whether its secrets may be printed without --show-secrets."""
         return self.is_new or sys.stdout.isatty()
 
 
-def greeting(found: Demo, *, is_open: bool) -> str:
-    """Return what a newcomer needs to see, or without the secrets how to see it."""
+def greeting(created: Demo, *, is_open: bool) -> str:
+    """Return the full text with secrets, or the short one without."""
     chosen = settings.current()
-    return banner.full(found.facts, chosen, sign_in=_links(found.facts)) if is_open else banner.short(chosen)
+    return (
+        banner.full_text(created.facts, chosen, sign_in=_create_links(created.facts))
+        if is_open
+        else banner.short_text(chosen)
+    )
 
 
-def _links(made: Mapping[str, str]) -> Mapping[str, str]:
-    """Return one-time links by who is signed in; without those whom an identity provider signs in."""
-    wanted = {
-        "Owner": SignInLink("member", UUID(made["organizationId"]), Role.Owner, _OWNER_EMAIL),
+def _create_links(facts: Mapping[str, str]) -> Mapping[str, str]:
+    """Return one-time links by role, except roles that an identity provider signs in."""
+    users = {
+        "Owner": SignInLink("member", UUID(facts["organizationId"]), Role.Owner, _OWNER_EMAIL),
         "affiliate": SignInLink("account", None, None, _RECRUITER_EMAIL),
         "operator": sign_in.LOCAL_OPERATOR,
     }
     links = {}
-    for who, link in wanted.items():
+    for who, link in users.items():
         with contextlib.suppress(click.ClickException):
             links[who] = sign_in.issue(link, ttl_s=_LINK_TTL_S).url
     return links
 
 
 def ensure() -> Demo:
-    """Return the demo, making what of it is not there."""
+    """Return the demo, creating missing parts of it."""
     chosen = settings.current()
-    if loopback.is_wanted(chosen):
+    if loopback.is_demo_enabled(chosen):
         _publish_samples()
-    before = _kept()
-    made = before or _keep(_make())
+    before = _load()
+    facts = before or _save(_create())
     if loopback.is_gateway_called(chosen):
-        if not shop.is_in(made):
-            made = _keep(made | shop.make())
-        shop.keep_connected(made)
-    elif shop.is_in(made) and not loopback.is_gateway_played(chosen):
-        shop.disconnect(made)
-    _follow_the_receiver(made)
-    return Demo(made, is_new=made != before)
+        if not second_brand.has_second_brand(facts):
+            facts = _save(facts | second_brand.create())
+        second_brand.ensure_connected(facts)
+    elif second_brand.has_second_brand(facts) and not loopback.is_gateway_simulated(chosen):
+        second_brand.disconnect(facts)
+    _update_endpoints(facts)
+    return Demo(facts, is_new=facts != before)
 
 
-def _kept() -> dict[str, str]:
-    """Return what was made on an earlier call; nothing where that was in another database."""
-    kept = _file(settings.current())
-    if not kept.exists():
+def _load() -> dict[str, str]:
+    """Return the facts stored by an earlier call; {} if that was in another database."""
+    path = _facts_path(settings.current())
+    if not path.exists():
         return {}
-    made: dict[str, str] = json.loads(kept.read_text())
-    with output.every_tenant():
-        return made if organizations.find(UUID(made["organizationId"])) is not None else {}
+    facts: dict[str, str] = json.loads(path.read_text())
+    with output.operator_transaction():
+        return facts if organizations.find(UUID(facts["organizationId"])) is not None else {}
 
 
-def _keep(made: dict[str, str]) -> dict[str, str]:
-    kept = _file(settings.current())
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    draft = kept.with_suffix(".draft")
+def _save(facts: dict[str, str]) -> dict[str, str]:
+    path = _facts_path(settings.current())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".draft")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        json.dump(made, file, indent=2)
-    draft.replace(kept)
-    return made
+        json.dump(facts, file, indent=2)
+    draft.replace(path)
+    return facts
 
 
 def _publish_samples() -> None:
-    """Publish the sample rates as today's for currencies that have no fresh one. Never on somebody's own database."""
-    with output.every_tenant():
+    """Publish the sample rates as today's for currencies without a fresh one. Never on an operator's own database."""
+    with output.operator_transaction():
         now = clock.now()
         fresh = fx_rates.find_newest_since(_SAMPLE_RATES, since=fx_intake.first_fresh_day(now))
         rows = [f"{code},{rate},{now:%Y-%m-%d}" for code, rate in _SAMPLE_RATES.items() if code not in fresh]
@@ -133,29 +137,29 @@ def _publish_samples() -> None:
             fx_intake.store(fx_intake.read("\n".join(["currency,perUsd,date", *rows]).encode(), now=now))
 
 
-def _make() -> dict[str, str]:
-    organization_id, key = brand.make("Demo Brand", owner_email=_OWNER_EMAIL)
-    made = {
+def _create() -> dict[str, str]:
+    organization_id, key = brand.create("Demo Brand", owner_email=_OWNER_EMAIL)
+    facts = {
         "organizationId": str(organization_id),
         "apiKey": key.api_key,
         "signingSecret": key.signing_secret,
     }
-    made |= _through_the_api(key.api_key)
-    _give_accounts(made["programId"], key.api_key)
-    return made
+    facts |= _create_through_api(key.api_key)
+    _set_payout_accounts(facts["programId"], key.api_key)
+    return facts
 
 
-def _give_accounts(program_id: str, api_key: str) -> None:
-    """Let the campaign's affiliates be paid on wallets at their addresses."""
+def _set_payout_accounts(program_id: str, api_key: str) -> None:
+    """Set wallets at their addresses as payout accounts of the campaign's affiliates."""
     listed = own_api.call("GET", f"/api/v1/affiliates?programId={program_id}", api_key)["items"]
-    with output.every_tenant():
+    with output.operator_transaction():
         for affiliate in listed:
             choose_account.any_org_set_for_affiliate(
                 affiliate_id=UUID(affiliate["id"]), account=PayoutAccount(Method.Wallet, affiliate["email"])
             )
 
 
-def _through_the_api(api_key: str) -> dict[str, str]:
+def _create_through_api(api_key: str) -> dict[str, str]:
     program = own_api.call(
         "POST",
         "/api/v1/programs",
@@ -185,20 +189,20 @@ def _through_the_api(api_key: str) -> dict[str, str]:
         None,
         {"email": "ben@example.com", "fullName": "Ben Blogger", "customAlias": "ben", "recruitedBy": "rita"},
     )
-    made = {"programId": program_id, "recruiterId": rita["id"], "affiliateSlug": "ben"}
-    return made | _endpoint(api_key)
+    facts = {"programId": program_id, "recruiterId": rita["id"], "affiliateSlug": "ben"}
+    return facts | _subscribe(api_key)
 
 
-def _endpoint(api_key: str) -> dict[str, str]:
+def _subscribe(api_key: str) -> dict[str, str]:
     endpoint = own_api.subscribe(api_key)
     return {"webhookEndpointId": endpoint["id"], "webhookSecret": endpoint["secret"]} if endpoint else {}
 
 
-def _follow_the_receiver(made: Mapping[str, str]) -> None:
-    for key, endpoint in (("apiKey", "webhookEndpointId"), shop.SUBSCRIBED):
-        if endpoint in made:
-            own_api.follow(made[key], made[endpoint])
+def _update_endpoints(facts: Mapping[str, str]) -> None:
+    for key, endpoint in (("apiKey", "webhookEndpointId"), second_brand.SUBSCRIBED):
+        if endpoint in facts:
+            own_api.update_endpoint(facts[key], facts[endpoint])
 
 
-def _file(chosen: settings.Settings) -> Path:
+def _facts_path(chosen: settings.Settings) -> Path:
     return chosen.servers.data_dir / "demo.json"

@@ -1,4 +1,4 @@
-"""The service's own API as the demo is made through it, before there is a web server; and the demo's subscription."""
+"""Calls the service's own API in this process, to create the demo before a web server runs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,40 +12,42 @@ from commands.demo import loopback
 
 
 def call(method: str, path: str, api_key: str | None, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the JSON of an answer. Raises ClickException with what was refused."""
+    """Return the JSON of a response. Raises ClickException for an error response."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy cannot be mounted
-    web.mount(app)  # by itself a command's application answers no requests
+    web.mount(app)  # the application of a command has no routes otherwise
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    answer = app.test_client().open(path, method=method, json=body, headers=headers)
-    if answer.status_code >= 300:
-        raise click.ClickException(f"{method} {path} answered {answer.status_code}: {answer.get_data(as_text=True)}")
-    found: dict[str, Any] = answer.get_json()
-    return found
+    response = app.test_client().open(path, method=method, json=body, headers=headers)
+    if response.status_code >= 300:
+        raise click.ClickException(
+            f"{method} {path} answered {response.status_code}: {response.get_data(as_text=True)}"
+        )
+    content: dict[str, Any] = response.get_json()
+    return content
 
 
 def subscribe(api_key: str) -> Mapping[str, Any] | None:
-    """Subscribe the demo receiver to everything; None where webhooks may not go to this machine."""
+    """Subscribe the demo receiver to all events; None if webhooks to this machine are not allowed."""
     chosen = settings.current()
-    if not chosen.webhooks.allow_private and not _is_let_in(chosen):
+    if not chosen.webhooks.allow_private and not _is_receiver_allowed(chosen):
         return None
     return call("POST", "/api/v1/webhooks", api_key, {"url": _receiver_url(chosen), "events": ["*"]})
 
 
-def follow(api_key: str, endpoint_id: str) -> None:
-    """Lead the endpoint of an earlier start to where the receiver is now: PORT may have changed."""
+def update_endpoint(api_key: str, endpoint_id: str) -> None:
+    """Update the endpoint of an earlier start to the receiver's current address: PORT may have changed."""
     chosen = settings.current()
-    if not _is_let_in(chosen):
+    if not _is_receiver_allowed(chosen):
         return
     for endpoint in call("GET", "/api/v1/webhooks", api_key)["items"]:
         if endpoint["id"] == endpoint_id and endpoint["url"] != _receiver_url(chosen):
             call("PATCH", f"/api/v1/webhooks/{endpoint_id}", api_key, {"url": _receiver_url(chosen)})
 
 
-def _is_let_in(chosen: settings.Settings) -> bool:
-    """Say whether webhooks may go to the receiver, which only `flask up` arranges."""
-    return loopback.receiver(chosen) in chosen.webhooks.also_allow
+def _is_receiver_allowed(chosen: settings.Settings) -> bool:
+    """Return whether webhooks to the receiver are allowed, which only `flask up` configures."""
+    return loopback.receiver_address(chosen) in chosen.webhooks.also_allow
 
 
 def _receiver_url(chosen: settings.Settings) -> str:
-    address, port = loopback.receiver(chosen)
+    address, port = loopback.receiver_address(chosen)
     return f"https://{address}:{port}/webhooks"

@@ -1,10 +1,10 @@
-"""The base class of HTTP servers beside the service: the demo's, `flask listen`, those of bench and tests."""
+"""The base class of auxiliary HTTP servers: the demo's, `flask listen`, those of bench and tests."""
 
 import http.server
 
 
 class PromptHandler(http.server.BaseHTTPRequestHandler):
-    """Sends each part of an answer at once.
+    """Sends each part of a response at once.
 
     The library writes head and body apart. With Nagle's algorithm, which is its default, the body waits until the
     client has acknowledged the head. On a kept connection the client delays that by 40 ms.

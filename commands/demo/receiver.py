@@ -1,4 +1,4 @@
-"""The demo's webhook receiver: an HTTPS server on this machine that checks signatures and says what it was sent."""
+"""The demo's webhook receiver: an HTTPS server on this machine that verifies and prints what it receives."""
 
 import hashlib
 import hmac
@@ -15,15 +15,15 @@ from commands.demo.prompt_handler import PromptHandler
 
 LARGEST_BODY = 1 << 20
 
-# Of both brands of the demo: each has an endpoint here.
+# Both brands of the demo have an endpoint at the receiver.
 _SECRETS = ("webhookSecret", "gatewayWebhookSecret")
 
 
 def receive(chosen: settings.Settings) -> None:
-    """Receive the demo's webhooks and print a line for each, for ever. Raises ClickException for a port in use."""
-    made = json.loads((chosen.servers.data_dir / "demo.json").read_text())
-    _Handler.secrets = tuple(made[name].encode() for name in _SECRETS if name in made)
-    address = loopback.receiver(chosen)
+    """Receive the demo's webhooks and print a line for each; never returns. Raises ClickException for a used port."""
+    facts = json.loads((chosen.servers.data_dir / "demo.json").read_text())
+    _Handler.secrets = tuple(facts[name].encode() for name in _SECRETS if name in facts)
+    address = loopback.receiver_address(chosen)
     with loopback.listening("receiver", address):
         server = http.server.ThreadingHTTPServer(address, _Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -35,13 +35,13 @@ def receive(chosen: settings.Settings) -> None:
 
 
 class _Handler(PromptHandler):
-    """Verifies as a customer should: over the raw body, in constant time, within 300 seconds."""
+    """Verifies signatures as a customer should: over the raw body, in constant time, within 300 seconds."""
 
     protocol_version = "HTTP/1.1"
     secrets: tuple[bytes, ...] = ()
 
     def do_POST(self) -> None:
-        """Answer 200 to a good signature and 401 to any other."""
+        """Respond 200 to a valid signature and 401 to any other."""
         length = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(length) if length <= LARGEST_BODY else b""
         signature = self.headers.get("X-Service-Signature", "")
@@ -58,7 +58,7 @@ class _Handler(PromptHandler):
 
 
 def is_genuine(signature: str, body: bytes, *, secret: bytes) -> bool:
-    """Say whether a body was signed with the secret within 300 seconds; `signature` is X-Service-Signature."""
+    """Return whether a body was signed with the secret within 300 seconds; `signature` is X-Service-Signature."""
     parts = dict(part.partition("=")[::2] for part in signature.split(","))
     t = parts.get("t", "")
     if not (t.isascii() and t.isdigit()) or abs(time.time() - int(t)) > 300:

@@ -1,4 +1,4 @@
-"""What each payment gateway can and cannot do, as its adapter says: `docs/connections.md` has the same table.
+"""Capabilities of each payment gateway, from its adapter: `docs/connections.md` has the same table.
 
 `python -m commands.gateways.catalogue` prints the table of the page.
 """
@@ -12,19 +12,19 @@ from adapters.gateways.adapter import GatewayAdapter
 COLUMNS = ("gateway", "kind", "credentials", "coupons", "refunds", "history", "trials", "disputes", "leaves", "lacks")
 
 
-def rows() -> list[Mapping[str, str]]:
+def build_rows() -> list[Mapping[str, str]]:
     """Return a row for each gateway, by the names of COLUMNS."""
-    return [_row(adapter) for adapter in registry.all_of_them()]
+    return [_build_row(adapter) for adapter in registry.all_of_them()]
 
 
-def page_table() -> str:
+def render_table() -> str:
     """Return the rows as a table of the page, in Markdown."""
     lines = [f"| {' | '.join(name.capitalize() for name in COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
-    lines += [f"| {' | '.join(row[name].replace('|', '/') for name in COLUMNS)} |" for row in rows()]
+    lines += [f"| {' | '.join(row[name].replace('|', '/') for name in COLUMNS)} |" for row in build_rows()]
     return "\n".join(lines) + "\n"
 
 
-def _row(adapter: GatewayAdapter) -> Mapping[str, str]:
+def _build_row(adapter: GatewayAdapter) -> Mapping[str, str]:
     can = adapter.capabilities
     polled = f"asked every {int(adapter.polls.total_seconds()) // 60} minutes" if adapter.polls else "asked nightly"
     return {
@@ -42,4 +42,4 @@ def _row(adapter: GatewayAdapter) -> Mapping[str, str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page_table())
+    sys.stdout.write(render_table())

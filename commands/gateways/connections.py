@@ -1,4 +1,4 @@
-"""`flask connection`: which gateways are connected, whether they take our credentials, and what came in."""
+"""`flask connection`: connected gateways, whether they accept the stored credentials, and their events."""
 
 import functools
 from dataclasses import asdict
@@ -9,10 +9,10 @@ import click
 from flask.cli import AppGroup
 
 from adapters import clock
-from commands import output, trail
+from commands import audit_trail, output
 from commands.demo import loopback
 from commands.gateways import catalogue
-from commands.moments import moment
+from commands.timestamps import parse_timestamp
 from domain.gateways.states import ConnectionStatus, EventStatus
 from domain.refusals import Refused
 from models import db
@@ -21,33 +21,36 @@ from models.gateways.connections import GatewayConnection
 from pipelines.gateways import check, reconcile
 from pipelines.gateways.reconcile import ReconcileResult, ReconcileRun
 
-group = AppGroup("connection", callback=loopback.call_gateway_here, help="Native connections to payment gateways.")
+group = AppGroup("connection", callback=loopback.use_simulated_gateway, help="Native connections to payment gateways.")
 
 _limit = click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True)
 _connection = click.argument("connection_id", type=click.UUID, metavar="CONNECTION")
 
 
 @group.command("list")
-@click.option("--org", "organization", type=click.UUID, help="Of this organization alone.")
-@click.option("--troubled", "only_troubled", is_flag=True, help="Only those that are refused, or whose events wait.")
+@click.option("--org", "organization", type=click.UUID, help="Only this organization.")
+@click.option(
+    "--troubled", "only_troubled", is_flag=True, help="Only connections that are refused, or whose events wait."
+)
 @_limit
 @output.json_option
-def every(organization: UUID | None, only_troubled: bool, limit: int, as_json: bool) -> None:
-    """List connections with what of their inboxes waits, those that are refused longest first."""
-    with output.every_tenant():
-        found = admin_queries.any_org_list_connections(
+def list_connections(organization: UUID | None, only_troubled: bool, limit: int, as_json: bool) -> None:
+    """List connections with their numbers of waiting events, longest refused first."""
+    with output.operator_transaction():
+        listed = admin_queries.any_org_list_connections(
             organization_id=organization, only_troubled=only_troubled, limit=limit
         )
     is_narrow = organization or only_troubled
     output.show(
-        [asdict(one) for one in found],
+        [asdict(connection) for connection in listed],
         as_json=as_json,
-        person=lambda: output.table(
+        print_text=lambda: output.table(
             ("id", "organization", "gateway", "mode", "status", "last event", "reconciled to", "waiting", "parked",
              "failed", "last error"),
             [
-                (one.id, one.organization, one.gateway, one.mode, one.status, _minute(one.last_event_at),
-                 _minute(one.reconciled_to), one.waiting, one.parked, one.failed, one.last_error) for one in found
+                (row.id, row.organization, row.gateway, row.mode, row.status, _format_minute(row.last_event_at),
+                 _format_minute(row.reconciled_to), row.waiting, row.parked, row.failed, row.last_error)
+                for row in listed
             ],
             empty="There is no such connection." if is_narrow else "No gateway is connected yet.",
         ),
@@ -56,14 +59,14 @@ def every(organization: UUID | None, only_troubled: bool, limit: int, as_json: b
 
 @group.command("gateways")
 @output.json_option
-def every_gateway(as_json: bool) -> None:
-    """List the gateways that can be connected, with what each can and cannot do."""
-    found = catalogue.rows()
+def list_gateways(as_json: bool) -> None:
+    """List the gateways that can be connected, with their capabilities."""
+    rows = catalogue.build_rows()
     output.show(
-        found,
+        rows,
         as_json=as_json,
-        person=lambda: output.table(
-            catalogue.COLUMNS, [tuple(row[name] for name in catalogue.COLUMNS) for row in found], empty="None."
+        print_text=lambda: output.table(
+            catalogue.COLUMNS, [tuple(row[name] for name in catalogue.COLUMNS) for row in rows], empty="None."
         ),
     )
 
@@ -71,46 +74,51 @@ def every_gateway(as_json: bool) -> None:
 @group.command("check")
 @_connection
 @output.json_option
-def ask_gateway(connection_id: UUID, as_json: bool) -> None:
-    """Ask a gateway whether it takes the credentials. Exit status 1: it refuses them, or cannot be reached."""
-    with output.every_tenant():
-        connection = _in_force(connection_id)
+def check_credentials(connection_id: UUID, as_json: bool) -> None:
+    """Check whether a gateway accepts the credentials. Exit status 1: it refuses them, or cannot be reached."""
+    with output.operator_transaction():
+        connection = _find_active(connection_id)
     now = clock.now()
     try:
         refusal = check.check_credentials(connection, now=now)
     except Refused as away:
         raise click.ClickException(away.message) from away
-    with output.every_tenant():
+    with output.operator_transaction():
         after = check.record(connection, refusal, now=now)
-    said = {"id": str(after.id), "gateway": after.gateway, "status": after.status, "refusal": refusal}
-    output.show(said, as_json=as_json, person=lambda: click.echo(_checked(after, refusal)))
+    document = {"id": str(after.id), "gateway": after.gateway, "status": after.status, "refusal": refusal}
+    output.show(document, as_json=as_json, print_text=lambda: click.echo(_describe_check(after, refusal)))
     if refusal is not None:
         raise SystemExit(1)
 
 
 @group.command("reconcile")
 @_connection
-@click.option("--since", type=moment, help="2026-05-04T12:00Z, or 90m, 24h, 7d ago; without it since the last time.")
+@click.option(
+    "--since",
+    type=parse_timestamp,
+    metavar="MOMENT",
+    help="2026-05-04T12:00Z, or 90m, 24h, 7d ago; without it since the last reconcile.",
+)
 @output.json_option
-def fetch_missed(connection_id: UUID, since: datetime | None, as_json: bool) -> None:
-    """List a gateway's payments and refunds now, page by page, and take in what was missed; workers book it."""
-    now, found = clock.now(), ReconcileResult()
-    with output.every_tenant():
-        connection = _in_force(connection_id)
+def reconcile_connection(connection_id: UUID, since: datetime | None, as_json: bool) -> None:
+    """List a gateway's payments and refunds now, page by page, and store missed events; workers book them."""
+    now, progress = clock.now(), ReconcileResult()
+    with output.operator_transaction():
+        connection = _find_active(connection_id)
         run = reconcile.prepare(
             organization_id=connection.organization_id, connection_id=connection.id, since=since, now=now
         )
-        trail.record(
+        audit_trail.record(
             "connection.reconciled", {"since": since}, about=connection.id, organization_id=connection.organization_id
         )
     assert run is not None  # it is in force
     say = functools.partial(click.echo, err=as_json)
-    say(f"What {connection.gateway} lists since {run.since:%Y-%m-%d %H:%M} UTC …")
-    for page in reconcile.list_pages(run, found):
-        with output.reaching_the_database(), db.unit_of_work(connection.organization_id):
-            reconcile.store_page(run, page, found, now=clock.now())
-        say(f"{found.listed} listed, {found.new} new")
-    _end(run, found, as_json=as_json)
+    say(f"Listing {connection.gateway} since {run.since:%Y-%m-%d %H:%M} UTC …")
+    for page in reconcile.list_pages(run, progress):
+        with output.reporting_database_errors(), db.unit_of_work(connection.organization_id):
+            reconcile.store_page(run, page, progress, now=clock.now())
+        say(f"{progress.listed} listed, {progress.new} new")
+    _finish(run, progress, as_json=as_json)
 
 
 @group.command("events")
@@ -118,63 +126,79 @@ def fetch_missed(connection_id: UUID, since: datetime | None, as_json: bool) -> 
 @click.option("--status", type=click.Choice([str(status) for status in EventStatus]))
 @_limit
 @output.json_option
-def events(connection_id: UUID, status: str | None, limit: int, as_json: bool) -> None:
-    """List what came in through a connection, newest first, and what became of it."""
-    with output.every_tenant():
+def list_events(connection_id: UUID, status: str | None, limit: int, as_json: bool) -> None:
+    """List the events of a connection, newest first, with their status."""
+    with output.operator_transaction():
         connection = _find(connection_id)
-        found = admin_queries.any_org_list_events(
+        listed = admin_queries.any_org_list_events(
             organization_id=connection.organization_id, connection_id=connection.id, status=status, limit=limit
         )
     output.show(
-        [asdict(one) for one in found],
+        [asdict(event) for event in listed],
         as_json=as_json,
-        person=lambda: output.table(
+        print_text=lambda: output.table(
             ("id", "received", "type", "gateway's id", "status", "reason", "error"),
             [
-                (one.id, _minute(one.received_at), one.type, one.gateway_event_id, one.status, one.reason, one.error)
-                for one in found
+                (
+                    row.id,
+                    _format_minute(row.received_at),
+                    row.type,
+                    row.gateway_event_id,
+                    row.status,
+                    row.reason,
+                    row.error,
+                )
+                for row in listed
             ],
-            empty="There is no such event." if status else "Nothing came in yet.",
+            empty="There is no such event." if status else "No events yet.",
         ),
     )
 
 
-def _end(run: ReconcileRun, found: ReconcileResult, *, as_json: bool) -> None:
-    with output.reaching_the_database(), db.unit_of_work(run.connection.organization_id):
-        reconcile.finish(run, found, now=clock.now())
-    trouble = found.refusal or found.error or found.away
-    said = {"connection": str(run.connection.id), "since": run.since, "listed": found.listed, "new": found.new}
+def _finish(run: ReconcileRun, progress: ReconcileResult, *, as_json: bool) -> None:
+    with output.reporting_database_errors(), db.unit_of_work(run.connection.organization_id):
+        reconcile.finish(run, progress, now=clock.now())
+    error = progress.refusal or progress.error or progress.away
+    document = {
+        "connection": str(run.connection.id),
+        "since": run.since,
+        "listed": progress.listed,
+        "new": progress.new,
+    }
     output.show(
-        {**said, "error": trouble},
+        {**document, "error": error},
         as_json=as_json,
-        person=lambda: click.echo(f"{found.new} new of {found.listed}. Next: flask connection events"
+        print_text=lambda: click.echo(f"{progress.new} new of {progress.listed}. Next: flask connection events"
                                   f" {run.connection.id}"),
     )  # fmt: skip
-    if trouble is not None:
-        raise click.ClickException(f"{run.connection.gateway} ended the list early: {trouble}")
+    if error is not None:
+        raise click.ClickException(f"{run.connection.gateway} ended the list early: {error}")
 
 
 def _find(connection_id: UUID) -> GatewayConnection:
-    found = admin_queries.any_org_list_connections(connection_id=connection_id)
-    if found:
-        connection = connections.find(organization_id=found[0].organization_id, connection_id=connection_id)
+    rows = admin_queries.any_org_list_connections(connection_id=connection_id)
+    if rows:
+        connection = connections.find(organization_id=rows[0].organization_id, connection_id=connection_id)
         if connection is not None:
             return connection
     raise Refused(404, "not_found", f"There is no connection {connection_id}. Next: flask connection list")
 
 
-def _in_force(connection_id: UUID) -> GatewayConnection:
-    found = _find(connection_id)
-    if found.status == ConnectionStatus.Disconnected:
+def _find_active(connection_id: UUID) -> GatewayConnection:
+    connection = _find(connection_id)
+    if connection.status == ConnectionStatus.Disconnected:
         raise Refused(404, "not_found", f"The connection {connection_id} has ended. Next: flask connection list")
-    return found
+    return connection
 
 
-def _checked(connection: GatewayConnection, refusal: str | None) -> str:
+def _describe_check(connection: GatewayConnection, refusal: str | None) -> str:
     if refusal is None:
-        return f"{connection.gateway} takes the credentials of {connection.account}. It is {connection.status}."
-    return f"{connection.gateway} refuses them: {refusal}\nIt is {connection.status}. Next: its Owner gives new ones."
+        return f"{connection.gateway} accepts the credentials of {connection.account}. Status: {connection.status}."
+    return (
+        f"{connection.gateway} refuses the credentials: {refusal}\n"
+        f"Status: {connection.status}. Next: its Owner enters new ones."
+    )
 
 
-def _minute(at: datetime | None) -> str:
+def _format_minute(at: datetime | None) -> str:
     return at.strftime("%Y-%m-%d %H:%M") if at else ""

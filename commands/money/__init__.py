@@ -1,4 +1,4 @@
-"""Whether the money adds up, and what it is worth."""
+"""The ledger check, and reference rates of currencies."""
 
 COMMANDS = {
     "ledger": "commands.money.ledger:group",

@@ -1,4 +1,4 @@
-"""`flask fx`: the reference rates that money is valued and paid by. They are the same for every organization."""
+"""`flask fx`: the reference rates by which amounts are converted and paid, the same for every organization."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ from flask.cli import AppGroup
 from rich.progress import Progress
 
 from adapters import clock, fx_feed
-from commands import output, trail
+from commands import audit_trail, output
 from domain.money.fx_files import BadRates, RateFile
 from models.money import fx_rates
 from pipelines import fx_intake
@@ -21,48 +21,48 @@ group = AppGroup("fx", help="Reference rates of currencies.")
 @click.argument("source", metavar="FILE|URL")
 @output.json_option
 def load(source: str, as_json: bool) -> None:
-    """Store the rates of a file: all of them, or none and the line that is wrong.
+    """Store the rates of a file: all, or none if a line is invalid.
 
     CSV with the columns currency, perUsd (major units per 1 USD) and date, or the XML of the European Central Bank, of
-    a day or of its whole history, whose rates per euro are turned into rates per dollar. A rate that is there already
-    is replaced; what was paid by it stays as it was paid.
+    a day or of its whole history, whose rates per euro are converted to rates per dollar. An existing rate is
+    replaced; payouts made by it do not change.
     """
-    found = _read(source)
-    with output.every_tenant():
-        loaded = _stored(found, is_shown=not as_json)
-        told = _told(loaded)
-        trail.record("fx_rates.loaded", told, about=source[-200:])
-    output.show(told, as_json=as_json, person=lambda: click.echo(_said(loaded)))
+    file = _read(source)
+    with output.operator_transaction():
+        loaded = _store(file, is_shown=not as_json)
+        document = _serialize(loaded)
+        audit_trail.record("fx_rates.loaded", document, about=source[-200:])
+    output.show(document, as_json=as_json, print_text=lambda: click.echo(_describe(loaded)))
 
 
 @group.command("list")
 @output.json_option
-def newest(as_json: bool) -> None:
+def list_rates(as_json: bool) -> None:
     """List the newest rate of every currency."""
-    with output.every_tenant():
+    with output.operator_transaction():
         rates = fx_rates.list_newest()
     rows = [(rate.currency, f"{rate.per_usd.normalize():f}", str(rate.on)) for rate in rates]
     columns = ("currency", "perUsd", "date")
     output.show(
         [dict(zip(columns, row, strict=True)) for row in rows],
         as_json=as_json,
-        person=lambda: output.table(columns, rows, empty="There is no rate yet: flask fx load FILE"),
+        print_text=lambda: output.table(columns, rows, empty="There is no rate yet: flask fx load FILE"),
     )
 
 
 @group.command("status")
 @output.json_option
 def status(as_json: bool) -> None:
-    """Show how old the rate of every currency in use is, the oldest first. In a stale one nobody is paid."""
-    with output.every_tenant():
+    """Show how old the rate of every currency in use is, oldest first. No payouts are made in a stale currency."""
+    with output.operator_transaction():
         ages = fx_intake.any_org_list_ages(now=clock.now())
     output.show(
         [{"currency": age.currency, "newest": age.newest, "ageDays": age.days, "stale": age.is_stale} for age in ages],
         as_json=as_json,
-        person=lambda: output.table(
+        print_text=lambda: output.table(
             ("currency", "newest", "days old", ""),
             [(age.currency, age.newest or "none", age.days, "stale" if age.is_stale else "") for age in ages],
-            empty="Everything is in USD: no rate is needed.",
+            empty="All amounts are in USD: no rate is needed.",
         ),
     )
 
@@ -86,15 +86,15 @@ def _read(source: str) -> RateFile:
         raise click.ClickException(f"{source}: {error}. Nothing was stored.") from error
 
 
-def _stored(found: RateFile, *, is_shown: bool) -> LoadResult:
-    """Store rates; a person at a terminal sees how far it is."""
+def _store(file: RateFile, *, is_shown: bool) -> LoadResult:
+    """Store rates, with a progress bar on a terminal."""
     progress = Progress(transient=True, disable=not (is_shown and sys.stdout.isatty()))
     with progress:
-        task = progress.add_task("rates", total=len(found.rates))
-        return fx_intake.store(found, on_progress=lambda number: progress.advance(task, number))
+        task = progress.add_task("rates", total=len(file.rates))
+        return fx_intake.store(file, on_progress=lambda number: progress.advance(task, number))
 
 
-def _told(loaded: LoadResult) -> dict[str, object]:
+def _serialize(loaded: LoadResult) -> dict[str, object]:
     return {
         "new": loaded.new,
         "replaced": loaded.replaced,
@@ -104,8 +104,8 @@ def _told(loaded: LoadResult) -> dict[str, object]:
     }
 
 
-def _said(loaded: LoadResult) -> str:
+def _describe(loaded: LoadResult) -> str:
     lines = [f"{loaded.new} new, {loaded.replaced} replaced, {loaded.unchanged} known already; up to {loaded.newest}"]
     if loaded.skipped:
-        lines.append(f"Left out, not supported here: {', '.join(loaded.skipped)}")
+        lines.append(f"Skipped, unsupported currencies: {', '.join(loaded.skipped)}")
     return "\n".join([*lines, "Next: flask fx status"])

@@ -1,4 +1,4 @@
-"""`flask ledger`: does the money add up?"""
+"""`flask ledger`: check that balances, amounts and payouts agree."""
 
 from uuid import UUID
 
@@ -13,77 +13,77 @@ from models.organization import organizations
 from models.programs import daily_totals
 from pipelines import ledger_check
 
-group = AppGroup("ledger", help="Whether the money adds up.")
+group = AppGroup("ledger", help="Check that the money adds up.")
 
 
 @group.command("check")
-@click.option("--org", "organization", type=click.UUID, help="This organization alone.")
+@click.option("--org", "organization", type=click.UUID, help="Only this organization.")
 @click.option(
     "--limit", type=click.IntRange(1, 10_000), default=ledger_check.MAX_EXCEPTIONS, show_default=True, help="Per rule."
 )
 @output.json_option
 def check(organization: UUID | None, limit: int, as_json: bool) -> None:
-    """Check every rule about the money now; exit status 1 when one is broken."""
+    """Check every rule about the money now. Exit status 1 if one is broken."""
     checked = _organizations(organization)
-    found: list[dict[str, str]] = []
+    exceptions: list[dict[str, str]] = []
     for organization_id in checked:
-        with output.every_tenant():
+        with output.operator_transaction():
             broken = ledger_check.run(organization_id, limit=limit, now=clock.now())
-        found += [{"organization": str(organization_id), "rule": rule, "exception": text} for rule, text in broken]
+        exceptions += [{"organization": str(organization_id), "rule": rule, "exception": text} for rule, text in broken]
 
-    def person() -> None:
-        for one in found:
-            click.echo(f"{one['organization']}  {one['rule']}\n    {output.clean_line(one['exception'])}")
+    def print_text() -> None:
+        for row in exceptions:
+            click.echo(f"{row['organization']}  {row['rule']}\n    {output.clean_line(row['exception'])}")
         whose = "1 organization" if len(checked) == 1 else f"{len(checked)} organizations"
-        click.echo(f"{whose}, {len(rules.RULES)} rules, {len(found)} exceptions")
-        if found:
+        click.echo(f"{whose}, {len(rules.RULES)} rules, {len(exceptions)} exceptions")
+        if exceptions:
             click.echo(
                 "Their payout runs wait for a review until a check is clean. Next: the runbook, The money is red"
             )
 
-    output.show({"organizations": len(checked), "broken": found}, as_json=as_json, person=person)
-    if found:
+    output.show({"organizations": len(checked), "broken": exceptions}, as_json=as_json, print_text=print_text)
+    if exceptions:
         raise SystemExit(1)
 
 
 @group.command("recount-days")
-@click.option("--org", "organization", type=click.UUID, help="This organization alone.")
+@click.option("--org", "organization", type=click.UUID, help="Only this organization.")
 def recount_days(organization: UUID | None) -> None:
-    """Count the days of programs and affiliates anew, out of conversions and clicks."""
+    """Recount the daily totals of programs and affiliates from conversions and clicks."""
     for organization_id in _organizations(organization):
-        with output.every_tenant():
+        with output.operator_transaction():
             daily_totals.stage_recount(organization_id)
         click.echo(f"{organization_id}  counted; folded within five minutes")
 
 
 @group.command("status")
-@click.option("--red", "only_red", is_flag=True, help="Only organizations with something broken.")
+@click.option("--red", "only_red", is_flag=True, help="Only organizations that break a rule.")
 @output.json_option
 def status(only_red: bool, as_json: bool) -> None:
-    """Show what the last checks found, the oldest check first."""
-    with output.every_tenant():
-        found = results.any_org_list(only_red=only_red)
+    """Show the results of the last checks, oldest check first."""
+    with output.operator_transaction():
+        listed = results.any_org_list(only_red=only_red)
     output.show(
         [
             {
-                "organization": str(one.organization_id),
-                "checked_at": one.checked_at.isoformat(),
-                "broken": one.findings,
+                "organization": str(row.organization_id),
+                "checked_at": row.checked_at.isoformat(),
+                "broken": row.findings,
             }
-            for one in found
+            for row in listed
         ],
         as_json=as_json,
-        person=lambda: output.table(
+        print_text=lambda: output.table(
             ("organization", "name", "checked", "broken", "first"),
             [
                 (
-                    one.organization_id,
-                    one.name,
-                    f"{one.checked_at:%Y-%m-%d %H:%M}",
-                    len(one.findings),
-                    one.findings[0]["rule"] if one.findings else "",
+                    row.organization_id,
+                    row.name,
+                    f"{row.checked_at:%Y-%m-%d %H:%M}",
+                    len(row.findings),
+                    row.findings[0]["rule"] if row.findings else "",
                 )
-                for one in found
+                for row in listed
             ],
             empty="Nothing was checked yet: flask ledger check" if not only_red else "Nothing is broken.",
         ),
@@ -91,9 +91,9 @@ def status(only_red: bool, as_json: bool) -> None:
 
 
 def _organizations(organization: UUID | None) -> list[UUID]:
-    with output.every_tenant():
+    with output.operator_transaction():
         if organization is None:
-            return [one.id for one in organizations.any_org_list()]
+            return [organization.id for organization in organizations.any_org_list()]
         if organizations.find(organization) is None:
             raise Refused(404, "not_found", f"There is no organization {organization}. Next: flask org list")
         return [organization]

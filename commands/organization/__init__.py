@@ -1,4 +1,4 @@
-"""Tenants, and who may call for them."""
+"""Tenants, their API keys, tokens and sign-in links."""
 
 COMMANDS = {
     "org": "commands.organization.organizations:group",

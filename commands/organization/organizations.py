@@ -6,7 +6,7 @@ import click
 from flask.cli import AppGroup
 
 from adapters import clock
-from commands import output, trail
+from commands import audit_trail, output
 from domain.organization import plans
 from models.organization import organizations
 from pipelines.organization import operator_settings, tenancy
@@ -23,15 +23,15 @@ group = AppGroup("org", help="Organizations (tenants).")
 @output.json_option
 def create(*, name: str, plan: str, status: str, currency: str, owner_email: str, as_json: bool) -> None:
     """Create an organization with its first Owner."""
-    from commands.organization import people  # only this command reads an address, and its reader is slow to import
+    from commands.organization import people  # slow to import, and only this command parses an address
 
-    owner = people.address(owner_email)
-    with output.every_tenant():
+    owner = people.parse_address(owner_email)
+    with output.operator_transaction():
         now = clock.now()
         organization_id = tenancy.create(
             name=name, plan=plan, status=status, currency=currency, owner_email=owner, now=now
         )
-        trail.record(
+        audit_trail.record(
             "organization.created",
             {"name": name, "plan": plan, "status": status},
             about=organization_id,
@@ -40,7 +40,7 @@ def create(*, name: str, plan: str, status: str, currency: str, owner_email: str
     output.show(
         {"id": str(organization_id), "name": name},
         as_json=as_json,
-        person=lambda: click.echo(f"{organization_id}  {name}\nNext: flask key create --org {organization_id}"),
+        print_text=lambda: click.echo(f"{organization_id}  {name}\nNext: flask key create --org {organization_id}"),
     )
 
 
@@ -53,15 +53,17 @@ def create(*, name: str, plan: str, status: str, currency: str, owner_email: str
 @click.argument("assignments", nargs=-1, required=True, metavar="FIELD=VALUE...")
 @output.json_option
 def change(organization: UUID, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Change settings that are the operator's alone."""
-    wanted = dict(_pair(assignment) for assignment in assignments)
-    with output.every_tenant():
-        tenancy.change(organization_id=organization, assignments=wanted, now=clock.now())
-        trail.record("organization.changed", wanted, about=organization, organization_id=organization)
+    """Change settings that only an operator may change."""
+    values = dict(_parse_assignment(assignment) for assignment in assignments)
+    with output.operator_transaction():
+        tenancy.change(organization_id=organization, assignments=values, now=clock.now())
+        audit_trail.record("organization.changed", values, about=organization, organization_id=organization)
     output.show(
-        {"id": str(organization), "set": wanted},
+        {"id": str(organization), "set": values},
         as_json=as_json,
-        person=lambda: click.echo(f"{organization}: {', '.join(assignments)} (running processes see it in seconds)"),
+        print_text=lambda: click.echo(
+            f"{organization}: {', '.join(assignments)} (running processes see it in seconds)"
+        ),
     )
 
 
@@ -69,46 +71,50 @@ def change(organization: UUID, assignments: tuple[str, ...], as_json: bool) -> N
 @click.argument("host")
 @output.json_option
 def free_host(host: str, as_json: bool) -> None:
-    """Let any organization verify HOST before the 90 days since its last organization left it are over."""
+    """Release HOST before its 90 days of reservation for its former organization are over."""
     host = host.lower().removesuffix(".")
-    with output.every_tenant():
+    with output.operator_transaction():
         organization_id = tenancy.any_org_free_host(host)
-        trail.record("organization.host_freed", {"host": host}, about=organization_id, organization_id=organization_id)
+        audit_trail.record(
+            "organization.host_freed", {"host": host}, about=organization_id, organization_id=organization_id
+        )
     output.show(
         {"host": host, "formerOrganization": str(organization_id)},
         as_json=as_json,
-        person=lambda: click.echo(f"{host} is free. It was held for organization {organization_id}."),
+        print_text=lambda: click.echo(
+            f"{host} is free for any organization. It was reserved for organization {organization_id}."
+        ),
     )
 
 
 @group.command("list")
 @output.json_option
-def every(as_json: bool) -> None:
+def list_organizations(as_json: bool) -> None:
     """List the organizations."""
-    with output.every_tenant():
+    with output.operator_transaction():
         listed = organizations.any_org_list()
     output.show(
         [
             {
-                "id": str(one.id),
-                "name": one.name,
-                "plan": one.plan_tier,
-                "status": one.subscription_status,
-                "trackingDomain": one.tracking_domain,
-                "trackingDomainVerified": one.tracking_domain_verified if one.tracking_domain else None,
+                "id": str(row.id),
+                "name": row.name,
+                "plan": row.plan_tier,
+                "status": row.subscription_status,
+                "trackingDomain": row.tracking_domain,
+                "trackingDomainVerified": row.tracking_domain_verified if row.tracking_domain else None,
             }
-            for one in listed
+            for row in listed
         ],
         as_json=as_json,
-        person=lambda: output.table(
+        print_text=lambda: output.table(
             ("id", "name", "plan", "status", "gateways"),
-            [(one.id, one.name, one.plan_tier, one.subscription_status, ",".join(one.gateways)) for one in listed],
+            [(row.id, row.name, row.plan_tier, row.subscription_status, ",".join(row.gateways)) for row in listed],
             empty="There is no organization yet: flask org create --name NAME --owner-email EMAIL",
         ),
     )
 
 
-def _pair(assignment: str) -> tuple[str, str]:
+def _parse_assignment(assignment: str) -> tuple[str, str]:
     name, equals, value = assignment.partition("=")
     if not equals:
         raise click.UsageError(f"{assignment!r} is not FIELD=VALUE.")

@@ -1,6 +1,6 @@
-"""`flask sign-in`: one-time links that sign a browser in, where no identity provider does.
+"""`flask sign-in`: one-time links that sign a browser in where no identity provider is configured.
 
-Who has the shell is the operator already, so a link of the console is always to be had.
+Anyone with a shell is the operator already, so a link to the console is always available.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ import settings
 from adapters import clock
 from adapters.identity import tokens
 from adapters.safe_http import addresses
-from commands import output, trail
+from commands import audit_trail, output
 from commands.organization import people
 from domain.organization.access import Role
 from domain.refusals import Refused
@@ -23,8 +23,8 @@ from models.organization import organizations
 from models.organization.web_sessions import SignInLink
 from pipelines.organization import sessions
 
-#: Whom the console knows the operator of a machine as that nobody else reaches.
-LOCAL_OPERATOR = SignInLink("operator", None, None, people.usual_address("operator"))
+#: The operator's identity at the console of a service that only its own machine can reach.
+LOCAL_OPERATOR = SignInLink("operator", None, None, people.default_address("operator"))
 
 _PROVIDERS = {"member": "dashboard", "account": "affiliate"}
 
@@ -33,7 +33,7 @@ group = AppGroup("sign-in", help="One-time links that sign a browser in.")
 
 @dataclass(frozen=True, slots=True)
 class IssuedLink:
-    """A link for the address line of a browser, and until when it is good for one use."""
+    """A one-time sign-in URL and its expiry."""
 
     url: str
     expires_at: datetime
@@ -47,8 +47,8 @@ class IssuedLink:
 @output.json_option
 def owner(*, organization: UUID, role: str, email: str | None, ttl_s: int, as_json: bool) -> None:
     """Print a link to the dashboard for a member of an organization."""
-    address = people.address(email or people.usual_address(role))
-    with output.every_tenant():
+    address = people.parse_address(email or people.default_address(role))
+    with output.operator_transaction():
         if organizations.find(organization) is None:
             raise Refused(404, "not_found", f"There is no organization {organization}; `flask org list` shows them.")
     _show(issue(SignInLink("member", organization, role, address), ttl_s=ttl_s), as_json=as_json)
@@ -60,35 +60,35 @@ def owner(*, organization: UUID, role: str, email: str | None, ttl_s: int, as_js
 @output.json_option
 def affiliate(email: str, ttl_s: int, as_json: bool) -> None:
     """Print a link to the portal for an affiliate, known by the e-mail address."""
-    _show(issue(SignInLink("account", None, None, people.address(email)), ttl_s=ttl_s), as_json=as_json)
+    _show(issue(SignInLink("account", None, None, people.parse_address(email)), ttl_s=ttl_s), as_json=as_json)
 
 
 @group.command("operator")
 @click.option(
     "--email",
-    help=f"Who it is, for the audit log. Default, where only this machine is reached: {LOCAL_OPERATOR.email}.",
+    help=f"Who it is, for the audit log. Default, if only this machine can reach the service: {LOCAL_OPERATOR.email}.",
 )
 @people.ttl_option
 @output.json_option
 def operator(email: str | None, ttl_s: int, as_json: bool) -> None:
-    """Print a link to the console for an operator, whom the audit log names by the e-mail address."""
-    if email is None and not _is_private():
-        message = "Say who signs in: --email YOU@EXAMPLE.COM. The audit log names by it who did what at the console."
+    """Print a link to the console for an operator; the audit log names them by the e-mail address."""
+    if email is None and not _is_local_only():
+        message = "Give --email YOU@EXAMPLE.COM: the audit log names the operator of the console by it."
         raise click.UsageError(message)
-    who = SignInLink("operator", None, None, people.address(email)) if email is not None else LOCAL_OPERATOR
+    who = SignInLink("operator", None, None, people.parse_address(email)) if email is not None else LOCAL_OPERATOR
     _show(issue(who, ttl_s=ttl_s), as_json=as_json)
 
 
 def issue(link: SignInLink, *, ttl_s: int) -> IssuedLink:
-    """Make a link. Raises ClickException where an identity provider signs such people in."""
+    """Create a link. Raises ClickException if an identity provider signs in users of its kind."""
     if link.kind in _PROVIDERS:
         try:
             tokens.check_local(_PROVIDERS[link.kind])
         except tokens.NotLocal as error:
             raise click.ClickException(str(error)) from error
-    with output.every_tenant():
+    with output.operator_transaction():
         token, expires_at = sessions.any_org_issue_link(link, now=clock.now(), ttl_s=ttl_s)
-        trail.record(
+        audit_trail.record(
             "session.link_issued",
             {"kind": link.kind, "role": link.role, "email": link.email, "ttlS": ttl_s},
             about=sessions.local_subject(link.email),
@@ -97,8 +97,8 @@ def issue(link: SignInLink, *, ttl_s: int) -> IssuedLink:
     return IssuedLink(f"{settings.current().web.url}/sign-in/link/{token}", expires_at)
 
 
-def _is_private() -> bool:
-    """Say whether this service is reached from its own machine alone, as when one tries it out."""
+def _is_local_only() -> bool:
+    """Return whether only this machine can reach the service."""
     host = urlsplit(settings.current().web.url).hostname or ""
     try:
         return host == "localhost" or addresses.is_loopback(host)
@@ -107,5 +107,5 @@ def _is_private() -> bool:
 
 
 def _show(issued: IssuedLink, *, as_json: bool) -> None:
-    shown = {"url": issued.url, "expiresAt": issued.expires_at.isoformat()}
-    output.show(shown, as_json=as_json, person=lambda: click.echo(issued.url))
+    document = {"url": issued.url, "expiresAt": issued.expires_at.isoformat()}
+    output.show(document, as_json=as_json, print_text=lambda: click.echo(issued.url))

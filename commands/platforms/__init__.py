@@ -1,7 +1,7 @@
 """Newsletter and CRM platforms that say who brought a buyer.
 
 connections   list, check
-catalogue     where each platform keeps what is read
+catalogue     the fields that are read in each platform
 """
 
 COMMANDS = {"platform": "commands.platforms.connections:group"}

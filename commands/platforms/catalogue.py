@@ -1,4 +1,4 @@
-"""Where each platform keeps what is read of a person, as its adapter says: `docs/connections.md` has the same table.
+"""The fields that are read in each platform, from its adapter: `docs/connections.md` has the same table.
 
 `python -m commands.platforms.catalogue` prints the table of the page.
 """
@@ -12,19 +12,19 @@ from adapters.platforms.base import PlatformAdapter
 COLUMNS = ("platform", "credentials", "custom fields", "then")
 
 
-def rows() -> list[Mapping[str, str]]:
+def build_rows() -> list[Mapping[str, str]]:
     """Return a row for each platform, by the names of COLUMNS."""
-    return [_row(adapter) for adapter in registry.all_of_them()]
+    return [_build_row(adapter) for adapter in registry.all_of_them()]
 
 
-def page_table() -> str:
+def render_table() -> str:
     """Return the rows as a table of the page, in Markdown."""
     lines = [f"| {' | '.join(name.capitalize() for name in COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
-    lines += [f"| {' | '.join(row[name] for name in COLUMNS)} |" for row in rows()]
+    lines += [f"| {' | '.join(row[name] for name in COLUMNS)} |" for row in build_rows()]
     return "\n".join(lines) + "\n"
 
 
-def _row(adapter: PlatformAdapter) -> Mapping[str, str]:
+def _build_row(adapter: PlatformAdapter) -> Mapping[str, str]:
     return {
         "platform": f"{adapter.label} ({adapter.name})",
         "credentials": ", ".join(field.name for field in adapter.fields),
@@ -34,4 +34,4 @@ def _row(adapter: PlatformAdapter) -> Mapping[str, str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page_table())
+    sys.stdout.write(render_table())

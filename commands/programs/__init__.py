@@ -1,8 +1,8 @@
 """Programs (campaigns) of all organizations.
 
-programs  listed, suspended, resumed, their domains
-network   what waits for its review in the creator network, and what is decided about it
+programs  list, suspend, resume, verify a domain
+network   the review of programs that brands list in the creator network
 """
 
-#: Where each command's group is.
+#: Command name to the group.
 COMMANDS = {"program": "commands.programs.programs:group"}

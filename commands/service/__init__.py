@@ -1,4 +1,4 @@
-"""The service itself: its processes, its schema, its jobs, what it keeps and seals."""
+"""The service itself: processes, schema, jobs, backups, retention and secrets."""
 
 COMMANDS = {
     "up": "commands.service.up:up",

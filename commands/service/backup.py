@@ -1,4 +1,4 @@
-"""`flask backup`: copies of the database to go back to, at any moment that the log between them reaches."""
+"""`flask backup`: base backups of the database, and the write-ahead log for point-in-time recovery."""
 
 import signal
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from adapters.backups import programs, store
 from adapters.backups.store import Backup
 from commands import output
 
-group = AppGroup("backup", help="Copies of the database, and the log that leads on; SECRET_KEY is not in them.")
+group = AppGroup("backup", help="Backups of the database and of its log; they do not contain SECRET_KEY.")
 
 folder_argument = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 
@@ -22,38 +22,42 @@ folder_argument = click.argument("folder", type=click.Path(file_okay=False, path
 @folder_argument
 @output.json_option
 def make(folder: Path, as_json: bool) -> None:
-    """Copy the whole database into FOLDER while everything works, and compare the copy with its checksums."""
-    with failing_in_a_line(), output.reaching_the_database():
-        made = store.make(folder.resolve(), servers.urls().database_owner_url, tell=progress)
-    output.show(shown(made), as_json=as_json, person=lambda: click.echo(f"{made.name}, {made.size_bytes >> 20} MB"))
+    """Back up the whole database into FOLDER while it is in use, and verify the checksums of the backup."""
+    with reporting_failures(), output.reporting_database_errors():
+        backup = store.create(folder.resolve(), servers.urls().database_owner_url, tell=print_progress)
+    output.show(
+        serialize(backup),
+        as_json=as_json,
+        print_text=lambda: click.echo(f"{backup.name}, {backup.size_bytes >> 20} MB"),
+    )
 
 
-def _end(*_: object) -> None:
+def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
 @group.command("follow")
 @folder_argument
 def follow(folder: Path) -> None:
-    """Receive the log into FOLDER until Ctrl-C, so that a restore can go to any moment after a copy."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # also of a supervisor that had Ctrl-C ignored
-        signal.signal(number, _end)
-    with suppress(KeyboardInterrupt), failing_in_a_line(), output.reaching_the_database():
-        store.follow(folder.resolve(), servers.urls().database_owner_url, tell=progress)
+    """Receive the log into FOLDER until Ctrl-C, for a restore to any time after a backup."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # also under a supervisor that ignores Ctrl-C
+        signal.signal(number, _interrupt)
+    with suppress(KeyboardInterrupt), reporting_failures(), output.reporting_database_errors():
+        store.follow(folder.resolve(), servers.urls().database_owner_url, tell=print_progress)
 
 
 @group.command("list")
 @folder_argument
 @output.json_option
-def every(folder: Path, as_json: bool) -> None:
-    """List the copies in FOLDER, newest first."""
-    found = store.listed(folder.resolve())
+def list_backups(folder: Path, as_json: bool) -> None:
+    """List the backups in FOLDER, newest first."""
+    backups = store.list_backups(folder.resolve())
     output.show(
-        [shown(one) for one in found],
+        [serialize(backup) for backup in backups],
         as_json=as_json,
-        person=lambda: output.table(
+        print_text=lambda: output.table(
             ("backup", "taken at", "MB"),
-            [(one.name, one.taken_at, one.size_bytes >> 20) for one in found],
+            [(backup.name, backup.taken_at, backup.size_bytes >> 20) for backup in backups],
             empty="There is no backup. Next: flask backup make FOLDER",
         ),
     )
@@ -64,30 +68,30 @@ def every(folder: Path, as_json: bool) -> None:
 @click.argument("name", required=False)
 @output.json_option
 def verify(folder: Path, name: str | None, as_json: bool) -> None:
-    """Compare every file of a copy (the newest, if none is named) with its checksum."""
-    with failing_in_a_line():
-        found = store.find(folder.resolve(), name)
-        store.verify(found.path, tell=progress)
-    output.show(shown(found), as_json=as_json, person=lambda: click.echo(f"{found.name} is whole"))
+    """Verify the checksum of every file of a backup (the newest without NAME)."""
+    with reporting_failures():
+        backup = store.find(folder.resolve(), name)
+        store.verify(backup.path, tell=print_progress)
+    output.show(serialize(backup), as_json=as_json, print_text=lambda: click.echo(f"{backup.name} is complete"))
 
 
 @group.command("prune")
 @folder_argument
-@click.option("--keep", type=click.IntRange(1, 10_000), required=True, help="How many copies stay.")
+@click.option("--keep", type=click.IntRange(1, 10_000), required=True, help="How many backups stay.")
 @output.json_option
 def prune(folder: Path, keep: int, as_json: bool) -> None:
-    """Remove all copies but the newest, and the log that none of those needs."""
-    with failing_in_a_line():
-        gone = store.prune(folder.resolve(), keep=keep)
+    """Delete all but the newest backups, and the log that none of those needs."""
+    with reporting_failures():
+        deleted = store.prune(folder.resolve(), keep=keep)
     output.show(
-        [shown(one) for one in gone],
+        [serialize(backup) for backup in deleted],
         as_json=as_json,
-        person=lambda: click.echo(f"Removed: {', '.join(one.name for one in gone) or 'nothing'}"),
+        print_text=lambda: click.echo(f"Deleted: {', '.join(backup.name for backup in deleted) or 'nothing'}"),
     )
 
 
-def shown(backup: Backup) -> dict[str, object]:
-    """Return a copy as JSON."""
+def serialize(backup: Backup) -> dict[str, object]:
+    """Return a backup as JSON."""
     return {
         "name": backup.name,
         "takenAt": backup.taken_at.isoformat(),
@@ -96,14 +100,14 @@ def shown(backup: Backup) -> dict[str, object]:
     }
 
 
-def progress(line: str) -> None:
-    """Say on standard error how far it is."""
+def print_progress(line: str) -> None:
+    """Print a progress line on standard error."""
     click.echo(line, err=True)
 
 
 @contextmanager
-def failing_in_a_line() -> Iterator[None]:
-    """Let what cannot be done be one line and exit status 1."""
+def reporting_failures() -> Iterator[None]:
+    """Turn failures of a backup or a restore into one line and exit status 1."""
     try:
         yield
     except (programs.ProgramFailed, store.NoSuchBackup, store.WrongServer, OSError) as error:

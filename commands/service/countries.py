@@ -1,4 +1,4 @@
-"""`flask countries`: what the operator's file of networks and countries holds."""
+"""`flask countries`: check the operator's file of networks and countries."""
 
 import click
 from flask.cli import AppGroup
@@ -14,33 +14,33 @@ group = AppGroup("countries", help="The file of networks and their countries (NE
 @click.argument("addresses", nargs=-1, metavar="[ADDRESS]...")
 @output.json_option
 def check(addresses: tuple[str, ...], as_json: bool) -> None:
-    """Read the file as the service does at start, and say what it holds and where addresses lie.
+    """Read the file as the service does at start; show its size, and the countries of addresses.
 
-    Exit status 1 where the file cannot be used, with the line. Asks no database.
+    Exit status 1 if the file is invalid, with the line. Needs no database.
     """
     path = settings.current().fraud.countries_file
     try:
-        held = countries.known()
+        file = countries.load_map()
     except settings.BadSetting as error:
         raise click.ClickException(str(error)) from error
-    told = {
+    document = {
         "file": None if path is None else str(path),
-        "countries": held.countries,
-        "spansV4": held.spans[4],
-        "spansV6": held.spans[6],
-        "bytes": held.size_bytes,
-        "addresses": {address: held.country(address) for address in addresses},
+        "countries": file.countries,
+        "spansV4": file.spans[4],
+        "spansV6": file.spans[6],
+        "bytes": file.size_bytes,
+        "addresses": {address: file.country(address) for address in addresses},
     }
 
-    def person() -> None:
+    def print_text() -> None:
         if path is None:
             click.echo("NETWORK_COUNTRIES_FILE is not set: clicks have no country.")
         else:
             click.echo(
-                f"{path}: {held.countries} countries, {held.spans[4]} spans of IPv4 and {held.spans[6]} of IPv6,"
-                f" {held.size_bytes / 1_048_576:.1f} MiB in memory"
+                f"{path}: {file.countries} countries, {file.spans[4]} ranges of IPv4 and {file.spans[6]} of IPv6,"
+                f" {file.size_bytes / 1_048_576:.1f} MiB in memory"
             )
         for address in addresses:
-            click.echo(f"{address}  {held.country(address) or 'not known'}")
+            click.echo(f"{address}  {file.country(address) or 'unknown'}")
 
-    output.show(told, as_json=as_json, person=person)
+    output.show(document, as_json=as_json, print_text=print_text)

@@ -1,4 +1,4 @@
-"""`flask db`: the schema."""
+"""`flask db`: migrations, monthly partitions, and distribution over a Citus cluster."""
 
 from collections.abc import Sequence
 
@@ -20,29 +20,29 @@ group = AppGroup("db", help="The database schema.")
 
 @group.command("migrate")
 @output.json_option
-def up(as_json: bool) -> None:
-    """Apply the migrations that are missing."""
-    applied = bring_up_to_date()
+def migrate_schema(as_json: bool) -> None:
+    """Apply pending migrations."""
+    applied = apply_migrations()
     output.show(
         {"applied": applied},
         as_json=as_json,
-        person=lambda: click.echo(f"Applied: {', '.join(applied)}" if applied else "The schema is up to date."),
+        print_text=lambda: click.echo(f"Applied: {', '.join(applied)}" if applied else "The schema is up to date."),
     )
 
 
 @group.command("status")
 @output.json_option
 def status(as_json: bool) -> None:
-    """List the migrations and say which are applied, and which were changed afterwards."""
-    with output.reaching_the_database():
+    """List the migrations, whether each is applied, and whether it was changed afterwards."""
+    with output.reporting_database_errors():
         listed = migrate.status(servers.urls().database_owner_url)
-    missing = sum(not one.is_applied for one in listed)
-    changed = sum(one.is_changed for one in listed)
+    missing = sum(not migration.is_applied for migration in listed)
+    changed = sum(migration.is_changed for migration in listed)
 
-    def person() -> None:
+    def print_text() -> None:
         output.table(
             ("migration", "applied"),
-            [(one.name, "CHANGED SINCE" if one.is_changed else "yes" if one.is_applied else "NO") for one in listed],
+            [(row.name, "CHANGED SINCE" if row.is_changed else "yes" if row.is_applied else "NO") for row in listed],
             empty="There are no migrations.",
         )
         if missing or changed:
@@ -51,29 +51,29 @@ def status(as_json: bool) -> None:
             click.echo(f"All {len(listed)} are applied.")
 
     output.show(
-        [{"name": one.name, "applied": one.is_applied, "changed": one.is_changed} for one in listed],
+        [{"name": row.name, "applied": row.is_applied, "changed": row.is_changed} for row in listed],
         as_json=as_json,
-        person=person,
+        print_text=print_text,
     )
 
 
 @group.command("partitions")
 @output.json_option
 def show_partitions(as_json: bool) -> None:
-    """Show the tables that lie in months, partition by partition, and which of this and the next month is missing."""
-    with output.every_tenant():
-        found = partitions.list_tables(now=clock.now())
+    """Show the partitions of tables partitioned by month, and those of this and next month that are missing."""
+    with output.operator_transaction():
+        tables = partitions.list_tables(now=clock.now())
     output.show(
         [
             {
-                "table": one.table,
-                "missing": [month.isoformat() for month in one.missing],
-                "partitions": [_partition(part) for part in one.partitions],
+                "table": table.table,
+                "missing": [month.isoformat() for month in table.missing],
+                "partitions": [_serialize_partition(part) for part in table.partitions],
             }
-            for one in found
+            for table in tables
         ],
         as_json=as_json,
-        person=lambda: _tell_partitions(found),
+        print_text=lambda: _print_partitions(tables),
     )
 
 
@@ -81,23 +81,26 @@ def show_partitions(as_json: bool) -> None:
 @click.option("--print", "is_dry", is_flag=True, help="Show the statements and run none.")
 @output.json_option
 def distribute(is_dry: bool, as_json: bool) -> None:
-    """Put the tables on the machines of a Citus cluster, each organization's rows on one; or say what is not ready."""
+    """Distribute the tables over a Citus cluster, each organization's rows on one machine.
+
+    Or show what is not ready.
+    """
     owner_url = servers.urls().database_owner_url
-    with output.reaching_the_database():
+    with output.reporting_database_errors():
         plans = distribution.of_database(owner_url)
     refused = [plan for plan in plans if plan.refusals]
-    output.show([_plan_document(plan) for plan in plans], as_json=as_json, person=lambda: _tell_plans(plans))
+    output.show([_serialize_plan(plan) for plan in plans], as_json=as_json, print_text=lambda: _print_plans(plans))
     if is_dry:
         return
     if refused:
         raise click.ClickException(f"Nothing was done: {len(refused)} tables are not ready.")
-    with output.reaching_the_database():
+    with output.reporting_database_errors():
         done = distribution.distribute(owner_url, plans)
     if not done:
         raise click.ClickException("Nothing was done: this PostgreSQL has no extension citus.")
 
 
-def _tell_partitions(found: Sequence[TablePartitions]) -> None:
+def _print_partitions(tables: Sequence[TablePartitions]) -> None:
     output.table(
         ("partition", "from", "until", "rows, about", "MB"),
         [
@@ -108,17 +111,17 @@ def _tell_partitions(found: Sequence[TablePartitions]) -> None:
                 part.rows,
                 part.bytes // 1_000_000,
             )
-            for one in found
-            for part in one.partitions
+            for table in tables
+            for part in table.partitions
         ],
-        empty="No table lies in months.",
+        empty="No table is partitioned by month.",
     )
-    for one in found:
-        for month in one.missing:
-            click.echo(f"{one.table} HAS NO PARTITION for {month:%Y-%m}: its rows go into {one.table}_default")
+    for table in tables:
+        for month in table.missing:
+            click.echo(f"{table.table} HAS NO PARTITION for {month:%Y-%m}: its rows go into {table.table}_default")
 
 
-def _partition(part: MonthPartition) -> dict[str, object]:
+def _serialize_partition(part: MonthPartition) -> dict[str, object]:
     return {
         "name": part.name,
         "since": part.since.isoformat() if part.since else None,
@@ -128,7 +131,7 @@ def _partition(part: MonthPartition) -> dict[str, object]:
     }
 
 
-def _tell_plans(plans: list[TablePlan]) -> None:
+def _print_plans(plans: list[TablePlan]) -> None:
     for plan in plans:
         stays = f"-- {plan.table} stays on the first machine: {plan.reason}"
         click.echo(f"{plan.statement};" if plan.statement else stays)
@@ -136,7 +139,7 @@ def _tell_plans(plans: list[TablePlan]) -> None:
             click.echo(f"-- NOT READY {plan.table}: {refusal}")
 
 
-def _plan_document(plan: TablePlan) -> dict[str, object]:
+def _serialize_plan(plan: TablePlan) -> dict[str, object]:
     return {
         "table": plan.table,
         "placement": plan.placement,
@@ -146,13 +149,13 @@ def _plan_document(plan: TablePlan) -> dict[str, object]:
     }
 
 
-def bring_up_to_date() -> list[str]:
-    """Apply the migrations that are missing and return their names; raises click.ClickException where it cannot."""
+def apply_migrations() -> list[str]:
+    """Apply pending migrations and return their names. Raises ClickException."""
     chosen = settings.current().servers
     if chosen.is_pooled and chosen.database_owner_url is None:
         raise click.ClickException(
-            "DATABASE_OWNER_URL is not set. Migrating holds a lock for longer than a transaction, which a pool of "
-            "transactions would give to somebody else: name PostgreSQL itself there."
+            "DATABASE_OWNER_URL is not set. Migrations hold a lock across transactions, which a transaction pool"
+            " does not keep. Next: set it to the address of PostgreSQL itself."
         )
-    with output.reaching_the_database():
+    with output.reporting_database_errors():
         return migrate.up(servers.urls().database_owner_url, tell=lambda line: click.echo(line, err=True))

@@ -1,4 +1,4 @@
-"""`flask jobs discard`: show what would be left undone, then delete dead letters by id or by filter."""
+"""`flask jobs discard`: show what stays undone, then delete dead letters by id or by filter."""
 
 import functools
 import sys
@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from commands import output, trail
+from commands import audit_trail, output
 from domain.jobs import QUEUES
 from domain.money import wording
 from domain.refusals import Refused
@@ -19,12 +19,12 @@ from pipelines.operating.discards import DiscardedKind, loss_json, summarize
 
 
 def filter_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that choose dead letters; it takes them as `filters`."""
+    """Add the options that select dead letters; the command receives them as `filters`."""
 
-    @click.option("--queue", type=click.Choice(QUEUES), help="Dead letters of this queue.")
-    @click.option("--name", help="Of this kind, such as sale.settle.")
-    @click.option("--org", "organization_id", type=click.UUID, help="Of this organization.")
-    @click.option("--error", help="Whose error has this text in it, in upper or lower case.")
+    @click.option("--queue", type=click.Choice(QUEUES), help="Only this queue.")
+    @click.option("--name", help="Only this job name, such as sale.settle.")
+    @click.option("--org", "organization_id", type=click.UUID, help="Only this organization.")
+    @click.option("--error", help="Only jobs whose error contains this text, in any case.")
     @functools.wraps(command)
     def filtered(*, queue: Any, name: Any, organization_id: Any, error: Any, **rest: Any) -> None:
         command(filters=DeadFilters(queue, name, organization_id, error or None), **rest)
@@ -32,21 +32,21 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
     return filtered
 
 
-def check_named(job_ids: Sequence[int], filters: DeadFilters) -> None:
-    """Raise a usage error unless dead letters are named by id, or by a filter."""
+def check_selection(job_ids: Sequence[int], filters: DeadFilters) -> None:
+    """Raise UsageError unless dead letters are selected either by id or by a filter."""
     if bool(job_ids) == (filters != DeadFilters()):
-        raise click.UsageError("Name dead letters by id, or a whole --queue. Others: --name, --org, --error.")
+        raise click.UsageError("Select dead letters by id, or with --queue, --name, --org or --error.")
 
 
 def describe(job: JobRow) -> str:
-    """Return what a discard of a job leaves undone, as a line for people."""
+    """Return one line about the work that discarding a job leaves undone."""
     if job.leaves is None:
-        return "nothing undone: its work is done, or what it is about is gone."
+        return "nothing undone: its work is done, or its subject no longer exists."
     return describe_leaves(job.leaves)
 
 
 def describe_leaves(leaves: UnfinishedWork) -> str:
-    """Return what a job leaves undone and how to have it done after all, as a line for people."""
+    """Return one line about undone work and how to do it after all."""
     about = [f"sale or event {output.clean_line(leaves.external_event_id)}"] if leaves.external_event_id else []
     if leaves.amount_cents is not None and leaves.currency:
         about.append(wording.format_money(leaves.amount_cents, leaves.currency))
@@ -54,43 +54,45 @@ def describe_leaves(leaves: UnfinishedWork) -> str:
     return f"{leaves.text}{details}. {leaves.remedy}"
 
 
-def by_id(job_ids: Sequence[int], why: str, *, dry_run: bool, as_json: bool) -> None:
-    """Discard dead letters by their ids; one that is not dead refuses all."""
-    with output.every_tenant():
+def discard_by_id(job_ids: Sequence[int], why: str, *, dry_run: bool, as_json: bool) -> None:
+    """Discard dead letters by their ids; none if one of them is not dead."""
+    with output.operator_transaction():
         dead = [discards.any_org_lock_dead(job_id) for job_id in dict.fromkeys(job_ids)]
         if not dry_run:
             _discard(dead, why)
 
-    def person() -> None:
+    def print_text() -> None:
         for job in dead:
             click.echo(f"Would discard {job.id} ({job.name})" if dry_run else f"Discarded {job.id} ({job.name}): {why}")
             if job.leaves:
-                click.echo(f"It leaves {describe(job)}")
+                click.echo(f"Left undone: {describe(job)}")
 
     documents = [{"would_discard" if dry_run else "discarded": job.id, "leaves": loss_json(job.leaves)} for job in dead]
-    output.show(documents[0] if len(documents) == 1 else documents, as_json=as_json, person=person)
+    output.show(documents[0] if len(documents) == 1 else documents, as_json=as_json, print_text=print_text)
 
 
-def by_filter(filters: DeadFilters, limit: int, why: str, *, dry_run: bool, is_confirmed: bool, as_json: bool) -> None:
-    """Discard the dead letters of a filter once their count was confirmed; nothing where there are others by then."""
-    with output.every_tenant():
+def discard_by_filter(
+    filters: DeadFilters, limit: int, why: str, *, dry_run: bool, is_confirmed: bool, as_json: bool
+) -> None:
+    """Discard the dead letters of a filter after their count is confirmed; none if they have changed by then."""
+    with output.operator_transaction():
         planned = admin_queries.any_org_lock_dead(filters, limit=limit)
         more = admin_queries.any_org_count_dead(filters) - len(planned)
     kinds = summarize(planned)
     if not as_json:
-        _show(kinds)
+        _print_kinds(kinds)
         if more > 0:
             click.echo(
-                f"{more} more dead {'letter matches' if more == 1 else 'letters match'}: --limit takes them too."
+                f"{more} more dead {'letter matches' if more == 1 else 'letters match'}: raise --limit to include them."
             )
     if not dry_run and planned:
         _confirm(len(planned), is_confirmed)
-        with output.every_tenant():
-            _check_same(planned, dead := admin_queries.any_org_lock_dead(filters, limit=limit))
+        with output.operator_transaction():
+            _check_unchanged(planned, dead := admin_queries.any_org_lock_dead(filters, limit=limit))
             _discard(dead, why)
     ids = [job.id for job in planned]
 
-    def person() -> None:
+    def print_text() -> None:
         verb = "Would discard" if dry_run else "Discarded"
         click.echo(f"{verb} {len(ids)}: {' '.join(map(str, ids)) or 'none'}")
 
@@ -100,17 +102,17 @@ def by_filter(filters: DeadFilters, limit: int, why: str, *, dry_run: bool, is_c
             "more": max(more, 0),
             "discarded": [] if dry_run else ids,
             "would_discard": ids if dry_run else [],
-            "kinds": [_kind_json(kind) for kind in kinds],
+            "kinds": [_serialize_kind(kind) for kind in kinds],
         },
         as_json=as_json,
-        person=person,
+        print_text=print_text,
     )
 
 
 def _discard(dead: Sequence[JobRow], why: str) -> None:
     discards.any_org_discard(dead)
     for job in dead:
-        trail.record(
+        audit_trail.record(
             "job.discarded",
             {"why": why, "jobs": [job.id], "job": discards.audit_data(job)},
             about=[job.id],
@@ -123,26 +125,24 @@ def _confirm(count: int, is_confirmed: bool) -> None:
         return
     if not _is_terminal():
         raise click.UsageError(
-            f"{count} dead letters would be deleted for good. Look first (--dry-run), then say --yes."
+            f"{count} dead letters would be deleted for good. Check them with --dry-run, then add --yes."
         )
     typed = click.prompt("To discard them for good, type their number", err=True)
     if typed.strip() != str(count):
-        raise click.ClickException("That is not their number. Nothing was discarded.")
+        raise click.ClickException("The number does not match. Nothing was discarded.")
 
 
 def _is_terminal() -> bool:
     return sys.stdin.isatty()
 
 
-def _check_same(planned: Sequence[JobRow], dead: Sequence[JobRow]) -> None:
+def _check_unchanged(planned: Sequence[JobRow], dead: Sequence[JobRow]) -> None:
     if [job.id for job in planned] != [job.id for job in dead]:
-        message = (
-            f"There are {len(dead)} dead letters now, not those {len(planned)}. Nothing was discarded: look again."
-        )
+        message = f"The dead letters have changed ({len(planned)} before, {len(dead)} now). Nothing was discarded."
         raise Refused(409, "count_mismatch", message)
 
 
-def _show(kinds: Sequence[DiscardedKind]) -> None:
+def _print_kinds(kinds: Sequence[DiscardedKind]) -> None:
     output.table(
         ("job", "number", "about", "leaves"),
         [
@@ -158,7 +158,7 @@ def _show(kinds: Sequence[DiscardedKind]) -> None:
     )
 
 
-def _kind_json(kind: DiscardedKind) -> dict[str, object]:
+def _serialize_kind(kind: DiscardedKind) -> dict[str, object]:
     return {
         "name": kind.name,
         "count": kind.count,

@@ -1,4 +1,4 @@
-"""`flask relay|scheduler|clicks`: the processes that are not a web server and not a worker fleet."""
+"""`flask relay|scheduler|clicks|loops`: the processes besides the web server and the workers."""
 
 import contextlib
 import gc
@@ -20,68 +20,68 @@ from workers.relay import Relay
 
 _log = structlog.get_logger(__name__)
 
-# A batch of clicks is tens of thousands of objects that hold no circles and are gone when it is written. Looked through
-# for circles as often as usual, with all that was ever imported, they cost half as much again.
-_OBJECTS_BETWEEN_LOOKS = 100_000
+# A batch of clicks is tens of thousands of objects without reference cycles, freed when it is written. Garbage
+# collection at the default threshold, over everything imported, would add half to their cost.
+_GC_THRESHOLD = 100_000
 
 
 @click.command("relay")
 def relay() -> None:
-    """Hand due jobs to the broker until told to stop. Any number may run."""
-    _need_tables()
+    """Dispatch due jobs to the broker until stopped. Any number may run."""
+    _require_tables()
     urls = servers.urls()
     broker.connect(urls.redis_url, urls.broker_url)
-    _serve_numbers()
-    Relay(redis_url=urls.redis_url, chosen=settings.current().jobs).run(_until_told())
+    _serve_metrics()
+    Relay(redis_url=urls.redis_url, chosen=settings.current().jobs).run(_stop_check())
 
 
 @click.command("scheduler")
 def schedule() -> None:
-    """Fire what is due by the clock until told to stop. Any number may run."""
-    _need_tables()
-    scheduler.run(_until_told())
+    """Start scheduled jobs until stopped. Any number may run."""
+    _require_tables()
+    scheduler.run(_stop_check())
 
 
 @click.command("clicks")
 def clicks() -> None:
-    """Write the clicks of the stream until told to stop. Any number may run."""
-    _need_tables()
+    """Write the clicks of the stream until stopped. Any number may run."""
+    _require_tables()
     urls = servers.urls()
-    _serve_numbers()
+    _serve_metrics()
     gc.freeze()
-    gc.set_threshold(_OBJECTS_BETWEEN_LOOKS)
-    ClickConsumer(urls.redis_url, claim_s=settings.current().jobs.click_claim_s).run(_until_told())
+    gc.set_threshold(_GC_THRESHOLD)
+    ClickConsumer(urls.redis_url, claim_s=settings.current().jobs.click_claim_s).run(_stop_check())
 
 
 @click.command("loops")
 def loops() -> None:
-    """Run relay, scheduler and writer of clicks in one process, a thread each, with a third of the memory."""
-    _need_tables()
+    """Run relay, scheduler and click writer as threads of one process, with a third of the memory."""
+    _require_tables()
     chosen, urls = settings.current().jobs, servers.urls()
     broker.connect(urls.redis_url, urls.broker_url)
-    _serve_numbers()
-    told = _told()
+    _serve_metrics()
+    stop = _stop_event()
     works = {
         "relay": Relay(redis_url=urls.redis_url, chosen=chosen).run,
         "scheduler": scheduler.run,
         "clicks": ClickConsumer(urls.redis_url, claim_s=chosen.click_claim_s).run,
     }
     with ThreadPoolExecutor(len(works)) as threads:
-        running = [threads.submit(_until_one_ends, work, told) for work in works.values()]
+        running = [threads.submit(_run_until_stopped, work, stop) for work in works.values()]
     for done in running:
         done.result()
 
 
-def _until_one_ends(work: Callable[[Callable[[], bool]], None], told: threading.Event) -> None:
-    """Work until told to stop, and stop the others when this one ends: a supervisor starts all of them again."""
+def _run_until_stopped(work: Callable[[Callable[[], bool]], None], stop: threading.Event) -> None:
+    """Run a loop until stopped; if it ends by itself, stop the others: a supervisor starts all of them again."""
     try:
-        work(told.is_set)
+        work(stop.is_set)
     finally:
-        told.set()
+        stop.set()
 
 
-def _need_tables() -> None:
-    """Log and exit on a database that was never migrated or cannot be. One that is unavailable is waited for."""
+def _require_tables() -> None:
+    """Log and exit if the database has no tables or cannot be migrated. An unavailable database is no error."""
     is_empty = False
     try:
         with contextlib.suppress(*db.UNAVAILABLE), db.any_org_work():
@@ -94,19 +94,19 @@ def _need_tables() -> None:
         raise SystemExit(1)
 
 
-def _serve_numbers() -> None:
+def _serve_metrics() -> None:
     port = settings.current().monitoring.metrics_port
     if port:
         metrics.serve(port)
 
 
-def _until_told() -> Callable[[], bool]:
-    return _told().is_set
+def _stop_check() -> Callable[[], bool]:
+    return _stop_event().is_set
 
 
-def _told() -> threading.Event:
-    """Return what is set once a signal says to stop."""
-    told = threading.Event()
+def _stop_event() -> threading.Event:
+    """Return an event that SIGTERM and SIGINT set."""
+    stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: told.set())
-    return told
+        signal.signal(number, lambda *_: stop.set())
+    return stop

@@ -1,4 +1,4 @@
-"""`flask restore reconcile`: what rails paid, and brands were charged, since a time, compared with the books."""
+"""`flask restore reconcile`: compare rails' transfers and brands' charges since a time with the books."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,9 +12,9 @@ import click
 from adapters import clock
 from adapters.funding import registry as registry_of_sources
 from adapters.rails import base, registry
-from commands import output, trail
-from commands.moments import moment
-from commands.service.backup import progress
+from commands import audit_trail, output
+from commands.service.backup import print_progress
+from commands.timestamps import parse_timestamp
 from domain.money import currencies
 from domain.payouts.transfers import MANUAL, Method
 from domain.restores import lists
@@ -35,7 +35,7 @@ _METHODS = [*Method, MANUAL]
 
 @dataclass(slots=True)
 class Tally:
-    """What comparing one method came to. `failed_because`: its list was not read to the end."""
+    """Counts of comparing one method. `failed_because`: its list was not read to the end."""
 
     method: str
     source: str
@@ -45,12 +45,12 @@ class Tally:
 
     @property
     def transfers(self) -> int:
-        """How many transfers there were."""
+        """Return the number of transfers."""
         return sum(self.outcomes.values())
 
     def count(self, transfer: RailTransfer, outcome: str, *, is_new: bool) -> None:
         """Add a transfer."""
-        name = str(outcome)  # a plain text, which JSON needs of a key
+        name = str(outcome)  # JSON needs plain strings as keys
         self.outcomes[name] = self.outcomes.get(name, 0) + 1
         if is_new and outcome == TransferOutcome.Booked:
             self.booked_cents += transfer.amount_cents
@@ -58,7 +58,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class ListingSpan:
-    """The time that the books were restored to, since when a forgotten transfer can be, and since when rails list."""
+    """The time the books were restored to, the earliest possible lost transfer, and the start of rails' lists."""
 
     restored_to: datetime
     forgotten_since: datetime
@@ -67,72 +67,84 @@ class ListingSpan:
 
 @dataclass(frozen=True, slots=True)
 class ChargesSince:
-    """The charges for deals that these books do not have. `failed_because`: the processor did not list them all."""
+    """Charges for deals that the books lack. `failed_because`: the processor did not list all of them."""
 
-    found: Sequence[UnknownCharge]
+    charges: Sequence[UnknownCharge]
     failed_because: str | None
 
 
 @click.command("reconcile")
-@click.option("--restored-to", type=moment, required=True, help="The moment whose books these are.")
 @click.option(
-    "--list", "files", multiple=True, metavar="METHOD=FILE", help="What a method paid since, as CSV: docs/payouts.md."
+    "--restored-to",
+    type=parse_timestamp,
+    metavar="MOMENT",
+    required=True,
+    help="The time that the books were restored to.",
 )
 @click.option(
-    "--none", "nothing", multiple=True, type=click.Choice(_METHODS), help="A method by which nothing was paid since."
+    "--list",
+    "files",
+    multiple=True,
+    metavar="METHOD=FILE",
+    help="The transfers of a method since, as CSV: docs/payouts.md.",
 )
-@click.option("--dry-run", is_flag=True, help="Write nothing, and show what would be done.")
+@click.option(
+    "--none", "nothing", multiple=True, type=click.Choice(_METHODS), help="A method that made no transfers since."
+)
+@click.option("--dry-run", is_flag=True, help="Write nothing; show what would be booked.")
 @output.json_option
 def reconcile(
     restored_to: datetime, files: Sequence[str], nothing: Sequence[str], dry_run: bool, as_json: bool
 ) -> None:
-    """Compare what was paid since a moment with the books, and book what they have forgotten.
+    """Compare the transfers since a time with the books, and book those that are missing.
 
-    Each rail is asked for its transfers. One that has no list needs it as a file, and so does what brands paid by hand
-    (Manual). May be stopped and repeated: nothing is booked twice.
+    Each rail is asked for its transfers. A rail without a list needs a file, and so do payments that brands made by
+    hand (Manual). May be stopped and repeated: nothing is booked twice.
     """
     check_past(restored_to)
-    paths = [_typed_list(typed) for typed in files]
+    paths = [_parse_list_option(typed) for typed in files]
     if len(paths) > len(dict(paths)):
-        raise click.UsageError("Give one list for a method: put the files together.")
-    given = {method: _read(path, method) for method, path in paths}
+        raise click.UsageError("Give one list for a method: join the files.")
+    given = {method: _read_list(path, method) for method, path in paths}
     if both := sorted({*given} & {*nothing}):
         raise click.UsageError(f"{both[0]}: give either its list or --none.")
-    with output.every_tenant():
-        methods, span = completeness.any_org_list_methods(), _span(restored_to)
+    with output.operator_transaction():
+        methods, span = completeness.any_org_list_methods(), _listing_span(restored_to)
     tallies = []
     for method in dict.fromkeys([*methods, *given, *nothing]):
         tally = _compare_method(method, given.get(method), method in nothing, span, is_dry=dry_run)
         if tally is not None:
             tallies.append(tally)
     charges_since = _compare_charges(span)
-    with output.every_tenant():
+    with output.operator_transaction():
         cleanness = completeness.any_org_check(restored_to=restored_to)
     result = {
         "restoredTo": restored_to.isoformat(),
         "dryRun": dry_run,
         "methods": [asdict(tally) | {"transfers": tally.transfers} for tally in tallies],
-        "charges": [_charge_as_json(one) for one in charges_since.found],
+        "charges": [_serialize_charge(charge) for charge in charges_since.charges],
         "chargesFailedBecause": charges_since.failed_because,
-        **cleanness_as_json(cleanness),
+        **serialize_cleanness(cleanness),
     }
-    output.show(result, as_json=as_json, person=lambda: _print(tallies, charges_since, cleanness, is_dry=dry_run))
+    output.show(
+        result, as_json=as_json, print_text=lambda: _print_result(tallies, charges_since, cleanness, is_dry=dry_run)
+    )
     if not dry_run and not cleanness.is_complete:
         raise SystemExit(1)
 
 
-def cleanness_as_json(cleanness: Completeness) -> Mapping[str, Any]:
-    """Return what is compared, for a program."""
+def serialize_cleanness(cleanness: Completeness) -> Mapping[str, Any]:
+    """Return the state of the comparison as JSON."""
     return {
         "clean": cleanness.is_complete,
         "missing": list(cleanness.missing),
-        "compared": [asdict(one) for one in cleanness.listings],
-        "open": [asdict(one) | {"advice": compare.describe_problem(one.problem or "")} for one in cleanness.open],
-        "waitingForMilestones": [asdict(one) for one in cleanness.waiting],
+        "compared": [asdict(listing) for listing in cleanness.listings],
+        "open": [asdict(row) | {"advice": compare.describe_problem(row.problem or "")} for row in cleanness.open],
+        "waitingForMilestones": [asdict(row) for row in cleanness.waiting],
     }
 
 
-def _charge_as_json(charge: UnknownCharge) -> Mapping[str, Any]:
+def _serialize_charge(charge: UnknownCharge) -> Mapping[str, Any]:
     return {
         "reference": charge.reference,
         "dealId": str(charge.deal_id),
@@ -145,69 +157,69 @@ def _charge_as_json(charge: UnknownCharge) -> Mapping[str, Any]:
 
 
 def check_past(restored_to: datetime) -> None:
-    """Raise UsageError for a time that is not over: a list since then would leave out what was paid before it."""
+    """Raise UsageError for a time in the future: a list since then would lack earlier transfers."""
     if restored_to > clock.now():
         raise click.UsageError(
-            f"{restored_to:%Y-%m-%dT%H:%MZ} is not over yet. A time without an offset is UTC: write yours as"
+            f"{restored_to:%Y-%m-%dT%H:%MZ} is in the future. A time without an offset is UTC: write yours as"
             " 2026-05-04T12:00+02:00."
         )
 
 
 def print_cleanness(cleanness: Completeness, *, is_held: bool) -> None:
-    """Print which transfers wait for a decision and, while payouts are held, what is not compared yet."""
-    for one in cleanness.open:
-        click.echo(_line_of(one))
-        click.echo(f"    {one.problem}: {compare.describe_problem(one.problem or '')}")
-    for one in cleanness.waiting:
-        click.echo(_line_of(one))
-        click.echo("    waits for its milestone, which it pays when that is approved here; it holds nothing")
+    """Print the transfers that wait for a decision and, while payouts are held, the methods not compared yet."""
+    for transfer in cleanness.open:
+        click.echo(_describe_transfer(transfer))
+        click.echo(f"    {transfer.problem}: {compare.describe_problem(transfer.problem or '')}")
+    for transfer in cleanness.waiting:
+        click.echo(_describe_transfer(transfer))
+        click.echo("    waits for its milestone, which it pays once that is approved; it does not block the release")
     if is_held and cleanness.missing:
         click.echo(
             f"Not compared yet: {', '.join(cleanness.missing)}. Next: flask restore reconcile --restored-to MOMENT"
         )
 
 
-def _line_of(one: RestoredTransfer) -> str:
-    amount = Decimal(one.amount_cents).scaleb(-currencies.exponent(one.currency))
-    whom = f" to {one.account}" if one.account else ""
-    return f"{one.method} {one.reference}: {amount} {one.currency}{whom}, {one.made_at:%Y-%m-%d %H:%M}"
+def _describe_transfer(row: RestoredTransfer) -> str:
+    amount = Decimal(row.amount_cents).scaleb(-currencies.exponent(row.currency))
+    payee = f" to {row.account}" if row.account else ""
+    return f"{row.method} {row.reference}: {amount} {row.currency}{payee}, {row.made_at:%Y-%m-%d %H:%M}"
 
 
-def _span(restored_to: datetime) -> ListingSpan:
-    """Return since when rails are asked: also from the last transfer that is known, should the moment be too late."""
+def _listing_span(restored_to: datetime) -> ListingSpan:
+    """Return the span of rails' lists. It starts at the last known transfer if the typed time is later."""
     newest = listings.any_org_find_newest_attempt_at()
     listed_since = min(restored_to, newest) if newest is not None else restored_to
     return ListingSpan(restored_to, restored_to - _MARGIN, listed_since - _MARGIN)
 
 
 def _compare_charges(span: ListingSpan) -> ChargesSince:
-    """Return the charges for deals that these books do not have, or why the processor did not list them."""
+    """Return the charges for deals that the books lack, or why the processor did not list them."""
     source = registry_of_sources.configured()
     if source is None:
         return ChargesSince([], None)
-    found = []
+    unknown_charges = []
     try:
         for charge in source.list_charges(span.listed_since):
-            with output.reaching_the_database(), db.any_org_work():
+            with output.reporting_database_errors(), db.any_org_work():
                 if (unknown := charges.any_org_find_unknown(charge)) is not None:
-                    found.append(unknown)
+                    unknown_charges.append(unknown)
     except (base.CannotList, base.RailMisconfigured) as error:
-        return ChargesSince(found, str(error))
-    return ChargesSince(found, None)
+        return ChargesSince(unknown_charges, str(error))
+    return ChargesSince(unknown_charges, None)
 
 
 def _compare_method(
     method: str, given: Sequence[RailTransfer] | None, is_none: bool, span: ListingSpan, *, is_dry: bool
 ) -> Tally | None:
-    """Compare one method's payments; None where nobody can say what they are."""
+    """Compare one method's transfers; None if neither a rail nor a file lists them."""
     rail = registry.configured(Method(method)) if method != MANUAL else None
     source = "declared" if is_none else "file" if given is not None else "rail"
     if source == "rail" and rail is None:
-        return None if method == MANUAL else Tally(method, source, failed_because="it is not set up here any more")
+        return None if method == MANUAL else Tally(method, source, failed_because="it is no longer configured")
     tally = Tally(method, source)
     since = span.restored_to
     if not is_dry:
-        with output.every_tenant():
+        with output.operator_transaction():
             listing_id = listings.stage_begin(method=method, since=since, source=source)
     try:
         listed = rail.list_since(span.listed_since) if rail is not None and source == "rail" else iter(given or ())
@@ -216,34 +228,34 @@ def _compare_method(
         tally.failed_because = str(error)
         return tally
     if not is_dry:
-        with output.every_tenant():
+        with output.operator_transaction():
             listings.stage_finish(listing_id, transfers=tally.transfers)
             result = {"method": method, "since": since.isoformat(), "source": source, "outcomes": tally.outcomes}
-            trail.record("restore.reconciled", result, about=method)
+            audit_trail.record("restore.reconciled", result, about=method)
     return tally
 
 
 def _compare_all(tally: Tally, transfers: Iterator[RailTransfer], *, since: datetime, is_dry: bool) -> None:
-    """Compare transfers as they come; the rail is asked for the next ones between transactions."""
+    """Compare transfers one by one; the next page is requested from the rail between transactions."""
     for transfer in transfers:
-        with output.reaching_the_database(), db.any_org_work():
+        with output.reporting_database_errors(), db.any_org_work():
             if is_dry:
                 tally.count(transfer, compare.any_org_preview(transfer, since=since).outcome, is_new=True)
             else:
                 compared = compare.any_org_compare(transfer, since=since, now=clock.now())
                 tally.count(transfer, compared.outcome, is_new=compared.is_new)
         if tally.transfers % _PROGRESS_EVERY == 0:
-            progress(f"{tally.method}: {tally.transfers} transfers compared")
+            print_progress(f"{tally.method}: {tally.transfers} transfers compared")
 
 
-def _typed_list(typed: str) -> tuple[str, Path]:
+def _parse_list_option(typed: str) -> tuple[str, Path]:
     method, equals, path = typed.partition("=")
     if not equals or method not in _METHODS:
         raise click.UsageError(f"{typed!r}: write METHOD=FILE, with one of {', '.join(_METHODS)}.")
     return method, Path(path)
 
 
-def _read(path: Path, method: str) -> list[RailTransfer]:
+def _read_list(path: Path, method: str) -> list[RailTransfer]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as text:
             return lists.parse(text, method=method)
@@ -251,30 +263,31 @@ def _read(path: Path, method: str) -> list[RailTransfer]:
         raise click.ClickException(f"{path}: {error}. Nothing was changed.") from error
 
 
-def _print(tallies: Sequence[Tally], charges_since: ChargesSince, cleanness: Completeness, *, is_dry: bool) -> None:
+def _print_result(
+    tallies: Sequence[Tally], charges_since: ChargesSince, cleanness: Completeness, *, is_dry: bool
+) -> None:
     output.table(
         ("method", "by", "transfers", "known", "marked paid", "booked", "US cents booked", "moved nothing", "waiting",
          "accepted", "open"),
         [
-            (one.method, one.source, one.transfers, one.outcomes.get(TransferOutcome.Known, 0),
-             one.outcomes.get(TransferOutcome.Resumed, 0), one.outcomes.get(TransferOutcome.Booked, 0),
-             one.booked_cents, one.outcomes.get(TransferOutcome.MovedNothing, 0),
-             one.outcomes.get(TransferOutcome.Waiting, 0), one.outcomes.get(TransferOutcome.LeftOut, 0),
-             one.outcomes.get(TransferOutcome.Undecided, 0)) for one in tallies
+            (tally.method, tally.source, tally.transfers, tally.outcomes.get(TransferOutcome.Known, 0),
+             tally.outcomes.get(TransferOutcome.Resumed, 0), tally.outcomes.get(TransferOutcome.Booked, 0),
+             tally.booked_cents, tally.outcomes.get(TransferOutcome.MovedNothing, 0),
+             tally.outcomes.get(TransferOutcome.Waiting, 0), tally.outcomes.get(TransferOutcome.LeftOut, 0),
+             tally.outcomes.get(TransferOutcome.Undecided, 0)) for tally in tallies
         ],
         empty="Nothing was compared.",
     )  # fmt: skip
-    for one in tallies:
-        if one.failed_because:
-            click.echo(f"{one.method}: {one.failed_because}. Next: --list {one.method}=FILE, or --none {one.method}")
-    for charge in charges_since.found:
+    for tally in tallies:
+        if tally.failed_because:
+            method = tally.method
+            click.echo(f"{method}: {tally.failed_because}. Next: --list {method}=FILE, or --none {method}")
+    for charge in charges_since.charges:
         amount = Decimal(charge.amount_cents).scaleb(-currencies.exponent(charge.currency))
         click.echo(f"charge {charge.reference}: {amount} {charge.currency} for deal {charge.deal_id}")
         click.echo(f"    {charge.problem}: {ADVICE_ON_CHARGES[charge.problem]}")
     if charges_since.failed_because:
-        click.echo(
-            f"charges for deals: {charges_since.failed_because}. Next: reconcile again, or look at the processor"
-        )
+        click.echo(f"charges for deals: {charges_since.failed_because}. Next: reconcile again, or check the processor")
     if is_dry:
         click.echo("Nothing was written.")
         return

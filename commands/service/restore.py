@@ -1,4 +1,4 @@
-"""`flask restore`: back to a moment, and payouts on their way again once they were compared with the rails."""
+"""`flask restore`: restore the database to a point in time, and release payouts after a comparison with rails."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -9,23 +9,25 @@ from flask.cli import AppGroup
 
 import settings
 from adapters import clock
-from adapters.backups import restoring, store
-from adapters.embedded import places
-from commands import output, trail
-from commands.moments import moment
+from adapters.backups import recovery, store
+from adapters.embedded import data_folder
+from commands import audit_trail, output
 from commands.service import listed_transfers, reconcile
-from commands.service.backup import failing_in_a_line, folder_argument, progress, shown
+from commands.service.backup import folder_argument, print_progress, reporting_failures, serialize
+from commands.timestamps import parse_timestamp
 from models.upkeep import known_servers
 from pipelines.operating import restore_release
 from pipelines.restores import completeness
 
-group = AppGroup("restore", help="Back to a moment, and what has to be settled afterwards.")
+group = AppGroup("restore", help="Restore to a point in time, and settle payouts afterwards.")
 
 
 @group.command("run")
 @folder_argument
-@click.option("--to", "to", type=moment, help="The moment to go back to. Without: the end of the log.")
-@click.option("--backup", "name", help="The copy to begin with. Without: the newest that was taken before.")
+@click.option(
+    "--to", "to", type=parse_timestamp, metavar="MOMENT", help="The time to restore to. Without: the end of the log."
+)
+@click.option("--backup", "name", help="The backup to start from. Without: the newest before that time.")
 @click.option(
     "--into",
     type=click.Path(file_okay=False, path_type=Path),
@@ -33,37 +35,37 @@ group = AppGroup("restore", help="Back to a moment, and what has to be settled a
 )
 @output.json_option
 def run(folder: Path, to: datetime | None, name: str | None, into: Path | None, as_json: bool) -> None:
-    """Restore a copy of FOLDER into an empty DATA_DIR, and replay the log up to a moment."""
+    """Restore a backup in FOLDER into an empty DATA_DIR, and replay the log up to a time."""
     if into is None and settings.current().servers.database_url is not None:
         raise click.ClickException(
-            "DATABASE_URL leads to a server of your own: say with --into where it is to be. Nothing was changed."
+            "DATABASE_URL points to a server of your own. Nothing was changed. Next: name its data folder with --into."
         )
-    with failing_in_a_line():
-        found = store.find(folder.resolve(), name, before=to)
-        store.verify(found.path, tell=progress)
+    with reporting_failures():
+        backup = store.find(folder.resolve(), name, before=to)
+        store.verify(backup.path, tell=print_progress)
         if into is not None:
-            _prepare(found, into.resolve(), to)
+            _prepare(backup, into.resolve(), to)
         else:
-            _restore(found, to)
+            _restore(backup, to)
     where = into or settings.current().servers.data_dir
     done = f"Restored into {where}; payouts are held. Next: start the service, flask restore status"
     if into is not None:
         done = (
             f"Prepared in {where}. Next: start PostgreSQL there, as a user who may read {folder.resolve() / 'log'};"
-            " it takes sessions when it has replayed the log. Then lead DATABASE_URL to it: flask restore status"
+            " it accepts connections when it has replayed the log. Then set DATABASE_URL to it: flask restore status"
         )
     output.show(
-        {"backup": shown(found), "to": to and to.isoformat(), "into": str(where)},
+        {"backup": serialize(backup), "to": to and to.isoformat(), "into": str(where)},
         as_json=as_json,
-        person=lambda: click.echo(done),
+        print_text=lambda: click.echo(done),
     )
 
 
 @group.command("status")
 @output.json_option
 def status(as_json: bool) -> None:
-    """Say whether payouts are held because the database was restored, and which wait, with the key that rails know."""
-    with output.every_tenant():
+    """Show whether payouts are held after a restore, and the payouts that wait, with their keys at the rails."""
+    with output.operator_transaction():
         is_held, server, unsure = (
             not known_servers.is_known(),
             known_servers.read_server_name(),
@@ -71,11 +73,11 @@ def status(as_json: bool) -> None:
         )
         cleanness = completeness.any_org_check(restored_to=None)
 
-    def person() -> None:
+    def print_text() -> None:
         click.echo(f"{server}: payouts and deals are {'HELD' if is_held else 'not held'}")
         output.table(
             ("payout", "affiliate", "US cents", "method", "key at the rail"),
-            [(one.payout_id, one.affiliate_id, one.amount_cents, one.method, one.key) for one in unsure],
+            [(row.payout_id, row.affiliate_id, row.amount_cents, row.method, row.key) for row in unsure],
             empty="No payout waits to be sent.",
         )
         reconcile.print_cleanness(cleanness, is_held=is_held)
@@ -86,28 +88,36 @@ def status(as_json: bool) -> None:
         {
             "server": server,
             "held": is_held,
-            "waiting": [asdict(one) for one in unsure],
-            **reconcile.cleanness_as_json(cleanness),
+            "waiting": [asdict(payout) for payout in unsure],
+            **reconcile.serialize_cleanness(cleanness),
         },
         as_json=as_json,
-        person=person,
+        print_text=print_text,
     )
 
 
 @group.command("release")
-@click.option("--restored-to", type=moment, required=True, help="The moment whose books these are.")
-@click.option("--why", required=True, help="What was compared, for the audit log.")
 @click.option(
-    "--without-reconcile", is_flag=True, help="Although payments were not compared: what was forgotten is paid again."
+    "--restored-to",
+    type=parse_timestamp,
+    metavar="MOMENT",
+    required=True,
+    help="The time that the books were restored to.",
+)
+@click.option("--why", required=True, help="The reason, for the audit log.")
+@click.option(
+    "--without-reconcile",
+    is_flag=True,
+    help="Release without a comparison: transfers missing in the books are paid again.",
 )
 @output.json_option
 def release(restored_to: datetime, why: str, without_reconcile: bool, as_json: bool) -> None:
-    """Let payouts and deals go on, once a reconcile is clean.
+    """Release payouts and deals, once a reconcile is clean.
 
-    What could be sent at that time is looked up at its rail by its key first.
+    A payout that may have been sent before is looked up at its rail by its key first.
     """
     reconcile.check_past(restored_to)
-    with output.every_tenant():
+    with output.operator_transaction():
         released = restore_release.any_org_release(
             restored_to=restored_to, is_compared=not without_reconcile, by="flask", now=clock.now()
         )
@@ -118,13 +128,13 @@ def release(restored_to: datetime, why: str, without_reconcile: bool, as_json: b
             "lookedUp": released.looked_up,
             "letGo": released.voided,
         }
-        trail.record("restore.released", result, about=known_servers.read_server_name())
+        audit_trail.record("restore.released", result, about=known_servers.read_server_name())
     output.show(
         result,
         as_json=as_json,
-        person=lambda: click.echo(
-            f"Payouts go on; {released.looked_up} of them are looked up at their rail first, and {released.voided} were"
-            " let go of, to be netted with what was paid before the restore."
+        print_text=lambda: click.echo(
+            f"Payouts are released; {released.looked_up} of them are looked up at their rail first, and"
+            f" {released.voided} were dropped, to be netted with transfers made before the restore."
         ),
     )
 
@@ -133,14 +143,14 @@ for _command in (reconcile.reconcile, *listed_transfers.COMMANDS):
     group.add_command(_command)
 
 
-def _restore(found: store.Backup, to: datetime | None) -> None:
+def _restore(backup: store.Backup, to: datetime | None) -> None:
     try:
-        restoring.restore(found, settings.current().servers.data_dir, to=to, tell=progress)
-    except places.DidNotStart as failure:
-        raise click.ClickException(f"{failure.what}\n{failure.advice}") from failure
+        recovery.restore(backup, settings.current().servers.data_dir, to=to, tell=print_progress)
+    except data_folder.ServerNotStarted as failure:
+        raise click.ClickException(f"{failure.problem}\n{failure.advice}") from failure
 
 
-def _prepare(found: store.Backup, into: Path, to: datetime | None) -> None:
+def _prepare(backup: store.Backup, into: Path, to: datetime | None) -> None:
     if into.exists() and any(into.iterdir()):
         raise click.ClickException(f"{into} is not empty. Nothing was changed.")
-    restoring.prepare(found, into, to=to, tell=progress)
+    recovery.prepare(backup, into, to=to, tell=print_progress)

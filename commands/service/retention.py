@@ -1,4 +1,4 @@
-"""`flask retention`: what is kept for how long, and how much of it is due."""
+"""`flask retention`: retention periods, and the rows that are due."""
 
 import click
 from flask.cli import AppGroup
@@ -9,59 +9,59 @@ from models.upkeep.expiry import MAX_COUNTED
 from pipelines import retention
 from pipelines.retention import RetentionStatus
 
-group = AppGroup("retention", help="What is kept for how long.")
+group = AppGroup("retention", help="Retention periods of rows.")
 
 
 @group.command("status")
 @output.json_option
 def status(as_json: bool) -> None:
-    """Show of every kind how long it is kept, what there is, what is due and what the last run ended."""
-    with output.every_tenant():
-        found = retention.any_org_status(now=clock.now())
+    """Show the retention period, the rows, the rows due and the last run of every kind."""
+    with output.operator_transaction():
+        kinds = retention.any_org_status(now=clock.now())
     output.show(
-        [_document(one) for one in found],
+        [_serialize(kind) for kind in kinds],
         as_json=as_json,
-        person=lambda: output.table(
+        print_text=lambda: output.table(
             ("kind", "kept", "rows", "oldest", "due now", "last run", "ended"),
-            [_line(one) for one in found],
-            empty="Nothing has an end.",
+            [_build_row(kind) for kind in kinds],
+            empty="Nothing has a retention period.",
         ),
     )
 
 
 @group.command("run")
-@click.option("--kind", "only", type=click.Choice(retention.list_kinds()), multiple=True, help="This kind alone.")
+@click.option("--kind", "only", type=click.Choice(retention.list_kinds()), multiple=True, help="Only this kind.")
 @output.json_option
 def run(only: tuple[str, ...], as_json: bool) -> None:
-    """End now what is due, slice by slice, beside the workers."""
+    """Delete or redact due rows now, in slices, while workers run."""
     ended = {}
     for kind in only or retention.list_kinds():
-        ended[kind] = _run_out(kind, is_quiet=as_json)
-    output.show(ended, as_json=as_json, person=lambda: click.echo(f"{sum(ended.values())} rows ended"))
+        ended[kind] = _expire_due(kind, is_quiet=as_json)
+    output.show(ended, as_json=as_json, print_text=lambda: click.echo(f"{sum(ended.values())} rows expired"))
 
 
-def _run_out(kind: str, *, is_quiet: bool) -> int:
+def _expire_due(kind: str, *, is_quiet: bool) -> int:
     ended = 0
-    with output.every_tenant():
+    with output.operator_transaction():
         retention.stage_start(kind, now=clock.now())
     while True:
-        with output.every_tenant():
-            of_slice = retention.any_org_slice(kind, now=clock.now())
-        ended += of_slice
-        if of_slice and not is_quiet:
+        with output.operator_transaction():
+            slice_rows = retention.any_org_slice(kind, now=clock.now())
+        ended += slice_rows
+        if slice_rows and not is_quiet:
             click.echo(f"{kind}: {ended}")
-        if of_slice < retention.SLICE:
+        if slice_rows < retention.SLICE:
             return ended
 
 
-def _document(one: RetentionStatus) -> dict[str, object]:
-    run = one.last_run
+def _serialize(kind: RetentionStatus) -> dict[str, object]:
+    run = kind.last_run
     return {
-        "kind": one.kind,
-        "days": one.days,
-        "rows": one.counts.rows,
-        "oldest": one.counts.oldest.isoformat() if one.counts.oldest else None,
-        "due": one.counts.due,
+        "kind": kind.kind,
+        "days": kind.days,
+        "rows": kind.counts.rows,
+        "oldest": kind.counts.oldest.isoformat() if kind.counts.oldest else None,
+        "due": kind.counts.due,
         "counted_up_to": MAX_COUNTED,
         "last_run": {
             "started_at": run.started_at.isoformat(),
@@ -73,18 +73,18 @@ def _document(one: RetentionStatus) -> dict[str, object]:
     }
 
 
-def _line(one: RetentionStatus) -> tuple[object, ...]:
-    run, oldest = one.last_run, one.counts.oldest
+def _build_row(kind: RetentionStatus) -> tuple[object, ...]:
+    run, oldest = kind.last_run, kind.counts.oldest
     return (
-        one.kind,
-        f"{one.days} days" if one.days else "for ever",
-        _number(one.counts.rows),
+        kind.kind,
+        f"{kind.days} days" if kind.days else "for ever",
+        _format_count(kind.counts.rows),
         f"{oldest:%Y-%m-%d}" if oldest else None,
-        _number(one.counts.due),
-        None if run is None else f"{run.finished_at:%Y-%m-%d %H:%M}" if run.finished_at else "goes on",
+        _format_count(kind.counts.due),
+        None if run is None else f"{run.finished_at:%Y-%m-%d %H:%M}" if run.finished_at else "running",
         run.ended if run else None,
     )
 
 
-def _number(rows: int) -> str:
+def _format_count(rows: int) -> str:
     return f"over {MAX_COUNTED:,}" if rows == MAX_COUNTED else f"{rows:,}"

@@ -1,4 +1,4 @@
-"""`flask secrets`: a new SECRET_KEY, and when the former one may go."""
+"""`flask secrets`: rotate SECRET_KEY, and show whether the former key is still needed."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,69 +7,69 @@ import click
 from flask.cli import AppGroup
 
 import settings
-from commands import output, trail
+from commands import audit_trail, output
 from models import db
 from pipelines import key_rotation
 from pipelines.key_rotation import SealCount
 
-group = AppGroup("secrets", help="What SECRET_KEY seals, and its rotation.")
+group = AppGroup("secrets", help="Values sealed with SECRET_KEY, and its rotation.")
 
 
 @group.command("status")
 @output.json_option
 def status(as_json: bool) -> None:
-    """Count what is sealed with SECRET_KEY, with a former key, and with none that is known."""
-    with _told():
+    """Count the values sealed with SECRET_KEY, with a former key, and with an unknown key."""
+    with _reporting_errors():
         counts = key_rotation.status()
-    output.show(_as_json(counts), as_json=as_json, person=lambda: _tell(counts))
+    output.show(_serialize(counts), as_json=as_json, print_text=lambda: _print_counts(counts))
 
 
 @group.command("reseal")
 @click.option("--dry-run", is_flag=True, help="Only count, as `flask secrets status` does.")
-@click.option("--leave-unreadable", is_flag=True, help="Go on though some values open with none of the keys.")
+@click.option("--leave-unreadable", is_flag=True, help="Continue although no key opens some values.")
 @output.json_option
 def reseal(dry_run: bool, leave_unreadable: bool, as_json: bool) -> None:
-    """Seal with SECRET_KEY what the keys of SECRET_KEY_PREVIOUS sealed. It can be stopped and repeated at any time."""
+    """Reseal with SECRET_KEY the values sealed with SECRET_KEY_PREVIOUS. May be stopped and repeated."""
     resealed: dict[str, int] = {}
-    with _told():
+    with _reporting_errors():
         if not dry_run:
             resealed = key_rotation.reseal(leave_unreadable=leave_unreadable, on_progress=_Progress(is_silent=as_json))
             with db.any_org_work():
-                trail.record("secrets.resealed", resealed, about="SECRET_KEY")
+                audit_trail.record("secrets.resealed", resealed, about="SECRET_KEY")
         counts = key_rotation.status()
 
-    def person() -> None:
+    def print_text() -> None:
         if not dry_run:
             click.echo(f"Sealed with SECRET_KEY: {sum(resealed.values())} values.")
-        _tell(counts)
+        _print_counts(counts)
 
-    output.show({"resealed": resealed, **_as_json(counts)}, as_json=as_json, person=person)
+    output.show({"resealed": resealed, **_serialize(counts)}, as_json=as_json, print_text=print_text)
 
 
 class _Progress:
-    """One line on standard error per thousand values of a kind."""
+    """Prints a line on standard error per thousand values of a kind."""
 
     def __init__(self, is_silent: bool) -> None:
         self._is_silent = is_silent
-        self._told: dict[str, int] = {}
+        self._printed: dict[str, int] = {}
 
     def __call__(self, kind: str, number: int) -> None:
         thousands = number // 1000
-        if not self._is_silent and thousands > self._told.get(kind, 0):
-            self._told[kind] = thousands
+        if not self._is_silent and thousands > self._printed.get(kind, 0):
+            self._printed[kind] = thousands
             click.echo(f"{kind}: {number}", err=True)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    with output.reaching_the_database():
+def _reporting_errors() -> Iterator[None]:
+    with output.reporting_database_errors():
         try:
             yield
         except (key_rotation.UnreadableValues, settings.BadSetting) as error:
             raise click.ClickException(str(error)) from error
 
 
-def _as_json(counts: Sequence[SealCount]) -> dict[str, object]:
+def _serialize(counts: Sequence[SealCount]) -> dict[str, object]:
     return {
         "sealed": [
             {
@@ -86,9 +86,9 @@ def _as_json(counts: Sequence[SealCount]) -> dict[str, object]:
     }
 
 
-def _tell(counts: Sequence[SealCount]) -> None:
+def _print_counts(counts: Sequence[SealCount]) -> None:
     columns = ("what", "SECRET_KEY", "former keys", "no key")
-    output.table(columns, [(one.kind, one.current, one.former, one.neither) for one in counts], empty="")
+    output.table(columns, [(count.kind, count.current, count.former, count.neither) for count in counts], empty="")
     if any(count.former for count in counts):
         click.echo("SECRET_KEY_PREVIOUS is still needed. Next: flask secrets reseal")
     elif settings.current().servers.former_secret_keys:

@@ -1,4 +1,4 @@
-"""`make sdk`: write the generated files of both clients, and remove those that nothing makes any more."""
+"""`make sdk`: write the generated files of both clients, and delete those no longer generated."""
 
 import os
 
@@ -6,8 +6,8 @@ from integrations import generate
 
 
 def main() -> None:
-    """Write what changed, and say it."""
-    # Nothing is asked of the servers: the routes alone are read.
+    """Write changed files, and print their paths."""
+    # The servers are not contacted: only the routes are read.
     os.environ.update(
         DATABASE_URL="postgresql://nobody@127.0.0.1:1/none", REDIS_URL="redis://127.0.0.1:1/0", SECRET_KEY="none" * 8
     )
@@ -15,11 +15,11 @@ def main() -> None:
     from app import create_app
 
     with create_app().app_context():
-        made = generate.files(description.document())
-    for path in generate.stale(made):
-        if path in made:
+        files = generate.build_files(description.document())
+    for path in generate.find_stale(files):
+        if path in files:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(made[path], "utf-8")
+            path.write_text(files[path], "utf-8")
         else:
             path.unlink()
         print(path.relative_to(generate.ROOT.parent))

@@ -4,7 +4,7 @@
       api.clicks.fast_path             the usual POST: answered by the event loop, not the route, by the same functions
       api.clicks.visits                is it a visit, where does the slug lead (public_links: cached for seconds)
       domain.clicks.raw_click          the stored data: an id, the link, keyed hashes instead of addresses
-      adapters.clicks.wire             its JSON form
+      adapters.clicks.serialization             its JSON form
       adapters.clicks.stream           one round trip: counted in the rate limit and appended (the visitor is done)
         Redis is down                    the route writes it; if the organization is locked, the job click.late
     flask clicks (workers.clicks)      a batch from the stream, one transaction per organization

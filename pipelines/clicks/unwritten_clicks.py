@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
-from adapters.clicks import wire
+from adapters.clicks import serialization
 from domain import jobs
 from domain.clicks.raw_click import RawClick
 from models.jobs import rows
@@ -30,14 +30,14 @@ def stage_dead_letter(content: bytes, *, entry_id: str, organization_id: UUID | 
 
 def enqueue_late(click: RawClick) -> None:
     """Stage the job that writes a click, while other transactions hold the lock on the organization's clicks."""
-    entry = wire.to_bytes(click).decode()
+    entry = serialization.to_bytes(click).decode()
     work.enqueue(jobs.CLICK_LATE, organization_id=UUID(click.organization_id), entry=entry)
 
 
 def write_late(args: Mapping[str, str], *, now: datetime) -> None:
     """Write the click of a late job. Raises NotReadable, GiveUp when it cannot be written."""
     try:
-        click = wire.from_bytes(args["entry"].encode())
+        click = serialization.from_bytes(args["entry"].encode())
     except ValueError as error:
         raise NotReadable(f"this click cannot be read: {error}") from error
     _write(click, now)
@@ -49,7 +49,7 @@ def replay(args: Mapping[str, str], *, now: datetime) -> None:
     Raises GiveUp when it still cannot be read: it has waited for another release already.
     """
     try:
-        click = wire.from_bytes(args["entry"].encode())
+        click = serialization.from_bytes(args["entry"].encode())
     except ValueError as error:
         raise GiveUp(f"this click cannot be written: {error}") from error
     _write(click, now)

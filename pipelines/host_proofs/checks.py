@@ -53,8 +53,8 @@ def read_dns(status: HostStatus) -> DnsReading:
     """
     assert status.required is not None  # `prepare` refuses a holder without a name
     try:
-        with name_servers.turn():
-            return name_servers.read(status.required, longest_s=name_servers.FOR_PEOPLE_S)
+        with name_servers.reading_slot():
+            return name_servers.read(status.required, limit_s=name_servers.REQUEST_LIMIT_S)
     except name_servers.TooManyReadings as error:
         message = "Other domains are being checked. Try again in a moment."
         raise Refused(503, "domain_check_busy", message) from error

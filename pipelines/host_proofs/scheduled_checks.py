@@ -50,7 +50,7 @@ def prepare(due: HostToCheck) -> HostStatus | None:
 def read_dns(status: HostStatus) -> DnsReading:
     """Query DNS. Takes at most nine seconds, never inside a transaction."""
     assert status.required is not None  # a holder without a name is not prepared
-    return name_servers.read(status.required, longest_s=name_servers.FOR_JOBS_S)
+    return name_servers.read(status.required, limit_s=name_servers.JOB_LIMIT_S)
 
 
 def record(prepared: HostStatus, reading: DnsReading, *, now: datetime) -> None:

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 import settings
-from adapters.mail import html, letters
+from adapters.mail import html, template_renderer
 from domain import jobs
 from models.affiliates import bulk_actions
 from models.imports.imports import ImportJob
@@ -54,7 +54,7 @@ def send_next(
             to=affiliate.email,
             subject=" ".join(f"Your affiliate account at {brand.name}".split()),
             text="\n\n".join(part for part in (html.to_text(brand_html), service_text) if part),
-            html=letters.fill("imported.html", said=brand_html, ours=service_text),
+            html=template_renderer.render("imported.html", said=brand_html, ours=service_text),
             kind="affiliate.imported",
             at=now,
         )

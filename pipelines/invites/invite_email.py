@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 
-from adapters.mail import html, letters
+from adapters.mail import html, template_renderer
 from domain.mail import merge_tags
 from domain.programs import terms
 from domain.text import one_line
@@ -99,7 +99,7 @@ def _text(context: InviteContext, accept_url: str) -> str:
 
 
 def _html(context: InviteContext, accept_url: str) -> str:
-    return letters.fill(
+    return template_renderer.render(
         "invite.html",
         brand=context.brand,
         campaign=context.campaign,

@@ -129,6 +129,6 @@ def _seal(lead: Mapping[str, Any]) -> str:
 def _unseal(sealed: str) -> dict[str, Any]:
     try:
         opened: dict[str, Any] = orjson.loads(sealing.unseal(base64.b64decode(sealed), belongs_to=_BELONGS_TO))
-    except sealing.CannotOpen as error:
+    except sealing.CannotUnseal as error:
         raise work.NotReadable(str(error)) from error
     return opened

@@ -166,7 +166,7 @@ def _read_facts(organization_id: UUID, referral: LeadReferral, email: str, now: 
         program_id=referral.program_id,
         affiliate_id=referral.affiliate_id,
         email_normalized=inbox,
-        forgotten=visitors.ever_forgotten(inbox),
+        forgotten=visitors.list_erased_hashes(inbox),
         is_test=referral.is_test_affiliate,
         since=now.replace(hour=0, minute=0, second=0, microsecond=0),
     )
@@ -208,7 +208,7 @@ def _score_visit(visit: FormVisit) -> Verdict:
             is_bot=agents.is_bot(visit.agent),
             is_from_data_centre=networks.is_data_centre(visit.ip),
             languages=visit.languages,
-            country=countries.country_of(visit.ip),
+            country=countries.find_country(visit.ip),
         )
     )
 

@@ -35,7 +35,7 @@ def client(kind: str) -> OidcClient | None:
     """Return the client of the provider for a kind of sessions; None without a provider."""
     if kind == "operator" and settings.current().identity.operator_claim is None:
         return None
-    return oidc.client(_PROVIDERS[kind])
+    return oidc.find_client(_PROVIDERS[kind])
 
 
 def any_org_start(
@@ -50,7 +50,7 @@ def any_org_start(
         return None
     new_cookie = sessions.create_cookie()
     id_hash = sessions.secret_hash(new_cookie)
-    logged_in_at_s = oidc.login_of(provider_tokens.claims)
+    logged_in_at_s = oidc.login_time(provider_tokens.claims)
     logged_in_at = now if logged_in_at_s is None else datetime.fromtimestamp(logged_in_at_s, UTC)
     session = WebSession(
         id_hash=id_hash,
@@ -109,7 +109,7 @@ def _refresh(provider: OidcClient, session: WebSession, *, now: datetime) -> Web
     try:
         # Not through the cache of sealed secrets, which lives as long as the process.
         token = sealing.unseal.__wrapped__(session.refresh_sealed, belongs_to=session.id_hash.hex())
-        provider_tokens = oidc.refreshed(provider, token)
+        provider_tokens = oidc.refresh(provider, token)
     except OidcAway as error:
         _log.warning("session.provider_away", issuer=provider.issuer, why=str(error))
         if now - session.refreshed_at > _MAX_STALENESS:
@@ -118,7 +118,7 @@ def _refresh(provider: OidcClient, session: WebSession, *, now: datetime) -> Web
         with db.any_org_work():
             web_sessions.any_org_stage_refresh_from(id_hash=session.id_hash, at=now + _RETRY)
         return session
-    except (OidcRefused, sealing.CannotOpen) as error:
+    except (OidcRefused, sealing.CannotUnseal) as error:
         _log.info("session.refused", issuer=provider.issuer, why=str(error))
         _end(session, now=now)
         return None
@@ -152,10 +152,10 @@ def _store(session: WebSession) -> WebSession | None:
 def _claims_for(kind: str, provider_tokens: OidcTokens) -> Claims | None:
     """Return the person of an ID token for a kind of sessions; None if the token gives no access there."""
     if kind == "member":
-        return tokens.dashboard_person(provider_tokens.claims)
+        return tokens.parse_dashboard_claims(provider_tokens.claims)
     if kind == "operator" and not _is_operator(provider_tokens):
         return None
-    return tokens.person(provider_tokens.claims)
+    return tokens.parse_claims(provider_tokens.claims)
 
 
 def _is_operator(provider_tokens: OidcTokens) -> bool:

@@ -47,7 +47,7 @@ def any_org_send(*, sealed: str, now: datetime) -> None:
         # Not through the cache of sealed secrets: each is opened once.
         request = orjson.loads(sealing.unseal.__wrapped__(base64.b64decode(sealed), belongs_to=_BELONGS_TO))
         tokens.check_local("affiliate")
-    except sealing.CannotOpen as error:
+    except sealing.CannotUnseal as error:
         raise work.NotReadable(str(error)) from error
     except tokens.NotLocal:
         return

@@ -60,10 +60,10 @@ def email_applicant(*, organization_id: UUID, affiliate_id: UUID, now: datetime)
         return
     affiliates.change(affiliate, {"application_asked_at": now})
     brand, program = (" ".join(name.split()) for name in (step.brand, step.program))
-    link = answer_links.address(Applicant(organization_id, affiliate_id), now=now)
+    link = answer_links.build_url(Applicant(organization_id, affiliate_id), now=now)
     text = (
         f"{brand} has a few more questions about your application to {program}. Answer them here:\n\n{link}\n\n"
-        f"The link is only for you. It works for {answer_links.LASTS.days} days. You can use it again to change your"
+        f"The link is only for you. It works for {answer_links.LIFETIME.days} days. You can use it again to change your"
         " answers until they have decided. If you did not apply, ignore this email: nothing happens without you.\n"
     )
     subject = f"A few more questions about your application to {program}"

@@ -29,7 +29,7 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> _Played:
     """Follow a clock that is played here."""
     monkeypatch.setattr(clock, "_clock", clock._Clock())
     followed = _Played()
-    clock.follow(followed)
+    clock.use_database_clock(followed)
     return followed
 
 
@@ -55,7 +55,7 @@ def test_a_clock_that_begins_and_ceases_to_differ_is_reported_once_each(
 
 
 def test_following_twice_reports_once(followed: _Played, reports: list[tuple[str, float]]) -> None:
-    clock.follow(followed)
+    clock.use_database_clock(followed)
 
     followed.read(3600)
 
@@ -63,7 +63,7 @@ def test_following_twice_reports_once(followed: _Played, reports: list[tuple[str
 
 
 def test_the_difference_is_published(followed: _Played) -> None:
-    gauge.follow(followed)
+    gauge.publish_difference(followed)
 
     followed.read(-90.5)
 

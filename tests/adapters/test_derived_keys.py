@@ -25,7 +25,7 @@ def keys(monkeypatch):
     def forget() -> None:
         settings.current.cache_clear()
         for module in (derived_keys, sealing, tokens, human_check):
-            module.forget_cached()
+            module.clear_caches()
 
     def start_with(key: str, *former: str) -> None:
         monkeypatch.setenv("SECRET_KEY", key)
@@ -40,12 +40,12 @@ def keys(monkeypatch):
 
 
 def _link():
-    query = parse_qs(urlsplit(file_links.signed(UUID(int=1), now=_NOW)).query)
+    query = parse_qs(urlsplit(file_links.build_url(UUID(int=1), now=_NOW)).query)
     return query["expires"][0], query["signature"][0]
 
 
 def _opens(link):
-    return file_links.is_good(UUID(int=1), expires=link[0], signature=link[1], now=_NOW)
+    return file_links.is_valid(UUID(int=1), expires=link[0], signature=link[1], now=_NOW)
 
 
 def _is_person(token):
@@ -63,18 +63,18 @@ _USES = {
     ),
     "file_link": (_link, _opens),
     "embed_token": (
-        lambda: embed_bearer.made(UUID(int=1), 7),
-        lambda made: embed_bearer.read(made) == (UUID(int=1), 7),
+        lambda: embed_bearer.encode(UUID(int=1), 7),
+        lambda made: embed_bearer.decode(made) == (UUID(int=1), 7),
     ),
-    "human_token": (lambda: human_check.local().issue(now=_NOW), _is_person),
-    "person_token": (_token, lambda made: tokens.affiliate(made) is not None),
+    "human_token": (lambda: human_check.find_local_issuer().issue(now=_NOW), _is_person),
+    "person_token": (_token, lambda made: tokens.verify_affiliate(made) is not None),
 }
 
 
 def _unsealed(sealed):
     try:
         return sealing.unseal(sealed, belongs_to="me")
-    except sealing.CannotOpen:
+    except sealing.CannotUnseal:
         return None
 
 
@@ -102,15 +102,15 @@ def test_a_process_that_lists_the_next_key_believes_it_before_it_is_in_force(key
 
 
 def test_whoever_visits_is_somebody_new_to_a_new_key(keys):
-    before = visitors.visitor("192.0.2.1", "a browser"), visitors.network("192.0.2.1")
-    visitors.network.cache_clear()
+    before = visitors.hash_visitor("192.0.2.1", "a browser"), visitors.hash_network("192.0.2.1")
+    visitors.hash_network.cache_clear()
     keys(_NEW, _FORMER)
-    after = visitors.visitor("192.0.2.1", "a browser"), visitors.network("192.0.2.1")
-    visitors.network.cache_clear()
+    after = visitors.hash_visitor("192.0.2.1", "a browser"), visitors.hash_network("192.0.2.1")
+    visitors.hash_network.cache_clear()
 
     assert not set(before) & set(after)
 
 
 def test_keys_follow_from_the_use_and_the_secret(keys):
     # Installations have sealed with this; it cannot change.
-    assert derived_keys.current("seal") == hashlib.sha256(b"finderfee/seal/" + _FORMER.encode()).digest()
+    assert derived_keys.current_key("seal") == hashlib.sha256(b"finderfee/seal/" + _FORMER.encode()).digest()

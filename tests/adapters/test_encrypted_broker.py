@@ -18,13 +18,13 @@ _TWICE = Script("return tonumber(ARGV[1]) * 2")
 @pytest.fixture(scope="module")
 def ours(tmp_path_factory):
     """The folder of a certificate for this machine that nobody signed but itself."""
-    return certificate.made(tmp_path_factory.mktemp("ours"))
+    return certificate.ensure_certificate(tmp_path_factory.mktemp("ours"))
 
 
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory):
     """Another one, for the same names."""
-    return certificate.made(tmp_path_factory.mktemp("theirs"))
+    return certificate.ensure_certificate(tmp_path_factory.mktemp("theirs"))
 
 
 def _socket() -> Path:
@@ -46,7 +46,7 @@ def test_a_server_whose_certificate_is_trusted_is_asked_as_any_other(app, ours):
         assert [wire.run(_TWICE, 0, number) for number in (1, 2, 3)] == [2, 4, 6]
         # What the server says by itself after the handshake is no goodbye: the connection stays the same.
         assert wire.send("CLIENT", "ID") == wire.send("CLIENT", "ID")
-        assert "maxmemory_policy" in broker.info_beside(broker.client(url), "any", "memory")
+        assert "maxmemory_policy" in broker.server_info(broker.client(url), "any", "memory")
         carrier.declare_queue("sales")
         assert carrier.get_declared_queues() == {"sales"}
 

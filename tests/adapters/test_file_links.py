@@ -13,12 +13,12 @@ _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def _parts(file_id=_FILE):
-    query = parse_qs(urlsplit(file_links.signed(file_id, now=_NOW)).query)
+    query = parse_qs(urlsplit(file_links.build_url(file_id, now=_NOW)).query)
     return query["expires"][0], query["signature"][0]
 
 
 def _is_good(expires, signature, *, file_id=_FILE, after_s=0):
-    return file_links.is_good(file_id, expires=expires, signature=signature, now=_NOW + timedelta(seconds=after_s))
+    return file_links.is_valid(file_id, expires=expires, signature=signature, now=_NOW + timedelta(seconds=after_s))
 
 
 @pytest.mark.parametrize(("after_s", "is_good"), [(0, True), (299, True), (300, False), (3600, False)])
@@ -27,7 +27,7 @@ def test_a_link_is_good_for_300_seconds(after_s, is_good):
 
 
 def test_a_link_names_its_end_and_its_file():
-    url = urlsplit(file_links.signed(_FILE, now=_NOW))
+    url = urlsplit(file_links.build_url(_FILE, now=_NOW))
 
     assert url.path == f"/api/files/{_FILE}"
     assert _parts()[0] == str(int(_NOW.timestamp()) + 300)

@@ -62,13 +62,13 @@ def test_a_file_without_a_length_ends_with_its_connection():
 
 def test_a_redirect_is_not_followed():
     elsewhere = _answer(b"", "302 Found", Location="http://127.0.0.1:1/")
-    with _server(elsewhere) as (url, _), pytest.raises(FeedAway, match=r"^it answers 302$"):
+    with _server(elsewhere) as (url, _), pytest.raises(FeedAway, match=r"^it responded 302$"):
         fx_feed.fetch(url)
 
 
 @pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified", "404 Not Found", "500 Oh", "301 x"])
 def test_anything_but_200_is_no_file(status):
-    with _server(_answer(b"", status)) as (url, _), pytest.raises(FeedAway, match=f"^it answers {status[:3]}$"):
+    with _server(_answer(b"", status)) as (url, _), pytest.raises(FeedAway, match=f"^it responded {status[:3]}$"):
         fx_feed.fetch(url)
 
 
@@ -109,7 +109,7 @@ def test_an_answer_without_end_is_cut_off():
 def test_a_slow_answer_ends_in_time(pieces):
     with _server(*pieces, pause_s=0.1, hold=True) as (url, _):
         began = time.monotonic()
-        with pytest.raises(FeedAway, match=r"no complete answer|too slowly"):
+        with pytest.raises(FeedAway, match=r"no complete response|too slowly"):
             fx_feed.fetch(url, whole_call_s=0.4)
         assert time.monotonic() - began < 60  # and the whole of it would take two minutes
 

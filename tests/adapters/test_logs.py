@@ -136,7 +136,7 @@ def test_the_row_that_a_constraint_quotes_is_left_out(app):
     text = str(_collision())
 
     assert _EMAIL in text
-    assert logs.without_values(text) == 'duplicate key value violates unique constraint "queue_pause_pkey"'
+    assert logs.strip_values(text) == 'duplicate key value violates unique constraint "queue_pause_pkey"'
 
 
 def test_the_statement_that_an_error_quotes_is_left_out(app):
@@ -144,7 +144,7 @@ def test_the_statement_that_an_error_quotes_is_left_out(app):
         db.db.run("select %s, nothing_of_that_name", (_EMAIL,))
 
     assert _EMAIL in str(caught.value)
-    assert logs.without_values(str(caught.value)) == 'column "nothing_of_that_name" does not exist'
+    assert logs.strip_values(str(caught.value)) == 'column "nothing_of_that_name" does not exist'
 
 
 def test_a_value_of_several_lines_is_left_out_whole():
@@ -152,13 +152,13 @@ def test_a_value_of_several_lines_is_left_out_whole():
         "Bad: no\nDETAIL:  Failing row contains (1, Ann\n\nann@x, ...).\n\nThe above exception was the cause\n\nEnd: x"
     )
 
-    assert logs.without_values(text) == "Bad: no\n\nThe above exception was the cause\n\nEnd: x"
+    assert logs.strip_values(text) == "Bad: no\n\nThe above exception was the cause\n\nEnd: x"
 
 
 def test_a_text_without_quotations_stays_as_it_is():
     text = 'Traceback (most recent call last):\n  File "x.py", line 1, in f\nValueError: the details are elsewhere'
 
-    assert logs.without_values(text) == text
+    assert logs.strip_values(text) == text
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def server():
 def _read(monkeypatch, *addresses, longest_s=60.0):
     split = [address.rpartition(":") for address in addresses]
     turn(monkeypatch, web={"dns_servers": tuple((host, int(port)) for host, _, port in split)})
-    return name_servers.read(_WANTED, longest_s=longest_s)
+    return name_servers.read(_WANTED, limit_s=longest_s)
 
 
 class _Odd:
@@ -116,8 +116,8 @@ def test_the_next_server_is_asked_where_the_first_is_silent(server, monkeypatch)
 def test_turns_are_few_and_come_back():
     with ExitStack() as stack:
         for _ in range(3):
-            stack.enter_context(name_servers.turn())
+            stack.enter_context(name_servers.reading_slot())
         with pytest.raises(name_servers.TooManyReadings):
-            stack.enter_context(name_servers.turn())
-    with name_servers.turn():
+            stack.enter_context(name_servers.reading_slot())
+    with name_servers.reading_slot():
         pass

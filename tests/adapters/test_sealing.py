@@ -13,7 +13,7 @@ import sys
 from adapters import sealing
 try:
     print(sealing.unseal(bytes.fromhex(sys.argv[1]), belongs_to="me"))
-except sealing.CannotOpen as error:
+except sealing.CannotUnseal as error:
     print(error)
 """
 
@@ -42,7 +42,7 @@ def test_a_sealed_secret_does_not_show_what_it_holds_and_is_never_the_same_twice
 def test_a_secret_copied_to_another_owner_does_not_open():
     sealed = sealing.seal("ffsec_abc", belongs_to="me")
 
-    with pytest.raises(sealing.CannotOpen, match="rotate the secret"):
+    with pytest.raises(sealing.CannotUnseal, match="rotate the secret"):
         sealing.unseal(sealed, belongs_to="you")
 
 
@@ -51,7 +51,7 @@ def test_a_changed_byte_is_noticed(place):
     sealed = bytearray(sealing.seal("ffsec_abc", belongs_to="me"))
     sealed[place] ^= 1
 
-    with pytest.raises(sealing.CannotOpen):
+    with pytest.raises(sealing.CannotUnseal):
         sealing.unseal(bytes(sealed), belongs_to="me")
 
 
@@ -59,7 +59,7 @@ def test_a_changed_byte_is_noticed(place):
 def test_a_sealed_secret_that_was_cut_short_does_not_open(length):
     sealed = sealing.seal("ffsec_abc", belongs_to="me")[:length]
 
-    with pytest.raises(sealing.CannotOpen):
+    with pytest.raises(sealing.CannotUnseal):
         sealing.unseal(sealed, belongs_to="me")
 
 
@@ -97,6 +97,6 @@ def test_what_an_earlier_release_sealed_still_opens():
 def _opens(sealed: bytes) -> bool:
     try:
         sealing.unseal(sealed, belongs_to="me")
-    except sealing.CannotOpen:
+    except sealing.CannotUnseal:
         return False
     return True

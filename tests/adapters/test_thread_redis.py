@@ -7,7 +7,7 @@ import pytest
 from redis import RedisError
 
 from adapters import broker, servers
-from adapters.embedded import pair
+from adapters.embedded import server_pair
 from adapters.thread_redis import Script, ThreadRedis
 
 _TWICE = Script("return tonumber(ARGV[1]) * 2")
@@ -27,7 +27,7 @@ def _admin():
 
 def test_a_script_that_the_server_forgot_is_sent_again(tmp_path):
     """On a server of its own: what the tests' one forgets, it forgets for those in other processes as well."""
-    url = pair.start(tmp_path, postgres=False, durable=False).redis_url
+    url = server_pair.start(tmp_path, postgres=False, durable=False).redis_url
     try:
         wire = ThreadRedis(url)
         first = wire.run(_TWICE, 0, 1)
@@ -35,7 +35,7 @@ def test_a_script_that_the_server_forgot_is_sent_again(tmp_path):
 
         assert [first, *(wire.run(_TWICE, 0, number) for number in (2, 3))] == [2, 4, 6]
     finally:
-        pair.stop(tmp_path)
+        server_pair.stop(tmp_path)
 
 
 def test_a_connection_that_the_server_closed_is_opened_again(wire):

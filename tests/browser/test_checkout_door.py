@@ -22,7 +22,7 @@ def checkout():
 @pytest.fixture
 def buyer(app, browser, monkeypatch):
     """Return a brand and a buyer without scripts."""
-    monkeypatch.setattr("adapters.fraud.human_check.FILLING_S", 0)
+    monkeypatch.setattr("adapters.fraud.human_check.MIN_FILLING_S", 0)
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.set_viewport_size({"width": 360, "height": 740})

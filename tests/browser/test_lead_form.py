@@ -6,7 +6,7 @@ from tests.support.rows.brands import Brand
 
 
 def test_a_person_corrects_an_address_and_is_thanked_without_scripts(app, browser, site, monkeypatch):
-    monkeypatch.setattr("adapters.fraud.human_check.FILLING_S", 0)
+    monkeypatch.setattr("adapters.fraud.human_check.MIN_FILLING_S", 0)
     brand = Brand.create(app)
     slug = paid_leads.campaign(brand, name="Spring")
     context = browser.new_context(java_script_enabled=False, user_agent=paid_leads.BROWSER)

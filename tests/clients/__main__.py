@@ -181,13 +181,13 @@ def _run(*command: str | Path) -> str:
 @contextmanager
 def _service(more: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Start the application on servers of its own, with `more` settings; give its address and the key of a brand."""
-    from adapters.embedded import pair
-    from commands.demo.certificate import trusted
+    from adapters.embedded import server_pair
+    from commands.demo.certificate import write_bundle
 
     home = Path(tempfile.mkdtemp(prefix="finderfee-clients-"))
     held = ports.hold()
     try:
-        started = pair.start(home, durable=False)
+        started = server_pair.start(home, durable=False)
         os.environ.update(
             DATABASE_URL=started.database_url,
             DATABASE_OWNER_URL=started.database_owner_url,
@@ -199,12 +199,12 @@ def _service(more: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             **automation.SETTINGS,
             **more,
             # Receivers have a certificate of this machine's own.
-            WEBHOOK_CA_BUNDLE=str(trusted(home)),
+            WEBHOOK_CA_BUNDLE=str(write_bundle(home)),
         )
         yield from _served(ports.number(held))
     finally:
         held.close()
-        pair.stop(home)
+        server_pair.stop(home)
         shutil.rmtree(home, ignore_errors=True)
 
 

@@ -97,14 +97,14 @@ def _used(*command: str | Path, **more: str) -> None:
 
 def _typed_examples(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of a module in which each example of a record is given to a variable of its type."""
-    from integrations.generate import reading
+    from integrations.generate import openapi
 
     yield "from finderfee.generated import records"
-    interface = reading.interface(document)
-    wanted = {reading.named(schema) for schema in _whole_records(interface)} | set(interface.events)
+    interface = openapi.read_interface(document)
+    wanted = {openapi.record_name(schema) for schema in _whole_records(interface)} | set(interface.events)
     for number, (schema, example) in enumerate(_examples(document)):
-        if reading.named(schema) in wanted:
-            yield f"_{number}: records.{reading.named(schema)} = {example!r}"
+        if openapi.record_name(schema) in wanted:
+            yield f"_{number}: records.{openapi.record_name(schema)} = {example!r}"
 
 
 def _whole_records(interface: Any) -> Iterator[Mapping[str, Any]]:

@@ -184,7 +184,9 @@ def test_retry_leaves_alone_what_is_sent_queued_unknown_or_has_no_body(flask, of
     _, said = flask("mail", "retry", *others)
 
     assert answer == {"queued": [], "untouched": others}
-    assert said == f"Queued 0: none\nNeither Kept nor Failed, or without a body by now: {' '.join(others)}\n"
+    assert (
+        said == f"Queued 0: none\nNot queued (neither Kept nor Failed, or the body was deleted): {' '.join(others)}\n"
+    )
     assert brand.rows("select count(*) from job") == [(1,)]
 
 

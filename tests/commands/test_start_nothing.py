@@ -10,10 +10,10 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from adapters.embedded import pair
+from adapters.embedded import server_pair
 
 _ROOT = Path(__file__).parents[2]
-_ASLEEP = "Error: Finderfee does not run here: make run\n(DATA_DIR is {}, and is not in use)\n"
+_ASLEEP = "Error: Finderfee is not running on this machine. Next: make run\n(DATA_DIR is {}, and is not in use)\n"
 
 
 def _flask(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
@@ -49,12 +49,12 @@ def test_where_nothing_runs_it_says_so_and_starts_nothing(tmp_path, arguments):
 
 
 def test_where_the_servers_run_it_connects_to_them(tmp_path):
-    pair.start(tmp_path, durable=False)
+    server_pair.start(tmp_path, durable=False)
     try:
         assert _flask("db", "migrate", DATA_DIR=str(tmp_path)).returncode == 0
         listed = _flask("org", "list", DATA_DIR=str(tmp_path))
     finally:
-        pair.stop(tmp_path)
+        server_pair.stop(tmp_path)
 
     assert (listed.returncode, listed.stderr) == (0, "")
 
@@ -69,7 +69,7 @@ def test_a_database_of_ones_own_that_is_away_is_not_called_ours(tmp_path):
 
 
 def test_a_database_that_was_never_migrated_says_what_to_do(tmp_path):
-    owner_url = pair.start(tmp_path, durable=False).database_owner_url
+    owner_url = server_pair.start(tmp_path, durable=False).database_owner_url
     try:
         without_tables = _flask("org", "list", DATA_DIR=str(tmp_path))
         processes = [_flask(name, DATA_DIR=str(tmp_path)) for name in ("relay", "scheduler", "clicks")]
@@ -77,7 +77,7 @@ def test_a_database_that_was_never_migrated_says_what_to_do(tmp_path):
             cursor.execute("drop owned by finderfee_app; drop role finderfee_app")  # the first migration makes it
         without_role = _flask("secrets", "status", "--json", DATA_DIR=str(tmp_path))
     finally:
-        pair.stop(tmp_path)
+        server_pair.stop(tmp_path)
 
     said = "Error: The database lacks migrations. Next: flask db migrate\n"
     assert [(one.returncode, one.stdout, one.stderr) for one in (without_tables, without_role)] == [(1, "", said)] * 2
@@ -87,7 +87,7 @@ def test_a_database_that_was_never_migrated_says_what_to_do(tmp_path):
 
 
 def test_database_of_removed_migrations_says_how_to_start_again(tmp_path):
-    owner_url = pair.start(tmp_path, durable=False).database_owner_url
+    owner_url = server_pair.start(tmp_path, durable=False).database_owner_url
     try:
         with closing(psycopg2.connect(owner_url)) as owner, owner, owner.cursor() as cursor:
             cursor.execute("create table migration as select unnest(array['0001_tenancy', '0002_programs']) as name")
@@ -96,7 +96,7 @@ def test_database_of_removed_migrations_says_how_to_start_again(tmp_path):
         commands = [("org", "list"), ("db", "migrate"), ("db", "status"), ("up",)]  # the last one stops the servers
         results = [_flask(*command, DATA_DIR=str(tmp_path)) for command in commands]
     finally:
-        pair.stop(tmp_path)
+        server_pair.stop(tmp_path)
 
     for result in results:
         assert result.returncode == 1

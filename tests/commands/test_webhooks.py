@@ -92,7 +92,7 @@ def test_deliveries_are_narrowed_by_organization_endpoint_status_and_age(
     assert listed("--status", "Pending") == [waiting]
     assert listed("--limit", "1") == [theirs]
     _, said = flask("webhook", "deliveries", "--org", str(brand.id))
-    assert re.search(rf"^{waiting} .* test +Pending +1 +no complete answer within 2 s +\d{{4}}-", said, re.MULTILINE)
+    assert re.search(rf"^{waiting} .* test +Pending +1 +no complete response within 2 s +\d{{4}}-", said, re.MULTILINE)
     assert re.search(rf"^{young} .* test +Failed +5 +500 *$", said, re.MULTILINE)
     assert flask("webhook", "deliveries", "--org", NOBODY) == (0, "There is no such delivery.\n")
 
@@ -143,9 +143,12 @@ def test_an_endpoint_that_is_not_there_is_one_line(flask, brand, failing):
     [
         (["redeliver", NOBODY], "Missing option '--since'"),
         (["redeliver", "x", "--since", "1h"], "Invalid value for 'ENDPOINT'"),
-        (["redeliver", NOBODY, "--since", "soon"], "'soon' is no time: write 2026-05-04T12:00Z, 2026-05-04, or an age"),
+        (
+            ["redeliver", NOBODY, "--since", "soon"],
+            "'soon' is not a time: write 2026-05-04T12:00Z, 2026-05-04, or an age",
+        ),
         (["redeliver", NOBODY, "--since", "1h", "--status", "Pending"], "Invalid value for '--status'"),
-        (["deliveries", "--since", "999999w"], "is no time"),
+        (["deliveries", "--since", "999999w"], "is not a time"),
         (["deliveries", "--status", "x"], "Invalid value for '--status'"),
         (["endpoints", "--limit", "0"], "Invalid value for '--limit'"),
     ],

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.clicks import wire
+from adapters.clicks import serialization
 from adapters.clicks.stream import FIELD, GROUP, KEY
-from adapters.embedded import places
+from adapters.embedded import data_folder
 from domain.clicks.raw_click import RawClick
 from tests.support.installation import invariants, outcome, servers
 from tests.support.installation.dying import Dying
@@ -39,7 +39,7 @@ def _send(machine: Machine, shop: Shop, number: int) -> list[RawClick]:
     sent = [raw(shop.brand, shop.ben, at=datetime.now(UTC)) for _ in range(number)]
     pipeline = machine.valkey().pipeline()
     for click in sent:
-        pipeline.xadd(KEY, {FIELD: wire.to_bytes(click)})
+        pipeline.xadd(KEY, {FIELD: serialization.to_bytes(click)})
     pipeline.execute()
     machine.note(f"{number} clicks are on the stream")
     return sent
@@ -86,7 +86,7 @@ def test_kill_9_between_commit_and_acknowledgement_changes_nothing_again(machine
     # given: a writer that dies in the moment in which it has committed and is to say so
     dying = Dying(machine, "clicks", is_now=lambda read: b"XACK" in read)
     machine.kill("clicks")
-    with closing(Proxy(places.of(machine.home).valkey_socket, asked=dying)) as proxy:
+    with closing(Proxy(data_folder.resolve(machine.home).valkey_socket, asked=dying)) as proxy:
         machine.start("clicks", told={"REDIS_URL": proxy.url(machine.urls.redis_url)})
 
         # when
@@ -112,7 +112,7 @@ def test_a_writer_that_is_told_to_end_finishes_its_batch(machine: Machine, payin
         return Fate.PASSES
 
     machine.kill("clicks")
-    with closing(Proxy(places.of(machine.home).postgres_socket, asked=asked)) as proxy:
+    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, asked=asked)) as proxy:
         machine.start("clicks", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
         sent = _send(machine, paying, 20)
         machine.until(is_begun.is_set, "the writer begins")
@@ -179,7 +179,7 @@ def test_two_writers_and_a_duplicate_of_every_entry_pay_a_budget_once(machine: M
         batch = _send(machine, paying, 10)
         pipeline = machine.valkey().pipeline()
         for click in batch:
-            pipeline.xadd(KEY, {FIELD: wire.to_bytes(click)})
+            pipeline.xadd(KEY, {FIELD: serialization.to_bytes(click)})
         pipeline.execute()
         sent += batch
 

@@ -30,7 +30,7 @@ def collector(monkeypatch):
 
     Who sends on behind that has ended, too, when the test has.
     """
-    monkeypatch.setattr(export, "_LAST_WORD_S", _PATIENCE_S)
+    monkeypatch.setattr(export, "_FLUSH_S", _PATIENCE_S)
     started = Collector()
     yield started
     spans.flush()
@@ -80,7 +80,7 @@ def test_every_mark_of_a_line_is_made_before_threads_begin(shop, receiver, drain
     """Two threads that made the same one at once would have two: one of them could not take its mark back."""
     made = {}
     monkeypatch.setattr(structlog.contextvars, "_CONTEXT_VARS", made)
-    logs.make_marks()
+    logs.create_context_variables()
     before = dict(made)
     Endpoint.create(shop, receiver.url)
     spans.configure(Otlp(collector.url))
@@ -92,7 +92,7 @@ def test_every_mark_of_a_line_is_made_before_threads_begin(shop, receiver, drain
 
 
 def test_a_receiver_of_spans_that_refuses_or_hangs_holds_nobody_up(shop, receiver, drain, collector, monkeypatch):
-    monkeypatch.setattr(export, "_LAST_WORD_S", 1)
+    monkeypatch.setattr(export, "_FLUSH_S", 1)
     Endpoint.create(shop, receiver.url)
 
     for number, status in enumerate((503, None)):

@@ -115,4 +115,4 @@ def test_a_database_that_says_nothing_is_given_up(capsys):
         assert advisories.main(database=f"http://127.0.0.1:{silent.getsockname()[1]}", within_s=0.2) == 0
     for asking in {*threading.enumerate()} - before:
         asking.join()  # else it may ask who is given the port next
-    assert capsys.readouterr().out == "Security advisories: not asked (no answer within 0.2 s)\n"
+    assert capsys.readouterr().out == "Security advisories: not asked (no response within 0.2 s)\n"

@@ -9,7 +9,7 @@ import pytest
 
 import settings
 from adapters.backups import programs
-from adapters.embedded import pair
+from adapters.embedded import server_pair
 from tests.support import trees
 from workers.procfile.supervisor import parse
 
@@ -62,10 +62,10 @@ def test_process_with_its_own_servers_needs_no_embedded_servers(without_embedded
 def test_missing_package_names_the_lock_to_install(monkeypatch, tmp_path, server):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
 
-    with pytest.raises(pair.StartFailed, match=r"is not installed\nInstall requirements/local\.txt, or set"):
-        pair.start(tmp_path, postgres=server == "postgres", valkey=server == "valkey")
+    with pytest.raises(server_pair.StartFailed, match=r"is not installed\nInstall requirements/local\.txt, or set"):
+        server_pair.start(tmp_path, postgres=server == "postgres", valkey=server == "valkey")
     with pytest.raises(programs.ProgramFailed, match=r"name its folder in POSTGRES_PROGRAMS"):
-        programs.need(18)
+        programs.require_version(18)
 
 
 @pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL"])

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from adapters import broker, clock
-from adapters.clicks import wire
+from adapters.clicks import serialization
 from adapters.clicks.stream import FIELD, KEY
 from domain.clicks import raw_click
 from models import db, ids
@@ -78,7 +78,7 @@ _OTHER_FORMS = {
 
 def _spoilt(click, fields):
     """Return the entry of a click with other fields, which `to_bytes` might refuse to write."""
-    return json.dumps(json.loads(wire.to_bytes(click)) | fields).encode()
+    return json.dumps(json.loads(serialization.to_bytes(click)) | fields).encode()
 
 
 @pytest.mark.parametrize("fields", _POISON.values(), ids=_POISON)
@@ -186,8 +186,8 @@ def test_after_ninety_days_a_dead_letter_says_no_more_who_clicked(paying):
         with db.any_org_work():
             upkeep.delete_click_hashes(now=clock.now() + timedelta(days=91))
 
-    old = wire.from_bytes(_entries()[0].encode())
-    assert young[0].encode() == wire.to_bytes(click)
+    old = serialization.from_bytes(_entries()[0].encode())
+    assert young[0].encode() == serialization.to_bytes(click)
     assert old.visitor_id is None
     assert (len(old.visitor), len(old.network)) == (32, 32)
     assert not {old.visitor, old.network} & {click.visitor, click.network}
@@ -209,7 +209,7 @@ def test_a_dead_letter_has_all_of_the_longest_click(paying):
 
     consume()
 
-    assert _entries()[0].encode() == wire.to_bytes(click)
+    assert _entries()[0].encode() == serialization.to_bytes(click)
 
 
 def test_forgetting_goes_in_portions(monkeypatch, paying, ben, drain):

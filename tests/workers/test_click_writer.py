@@ -10,9 +10,9 @@ import pytest
 import redis
 
 from adapters import broker
-from adapters.clicks import intake
-from adapters.clicks.intake import Intake
+from adapters.clicks import stream_reader
 from adapters.clicks.stream import GROUP, KEY
+from adapters.clicks.stream_reader import StreamReader
 from models import db
 from tests.support.rows.click_rows import aggregates, consume, outcomes, raw, send, turn_taken
 from workers.clicks import ClickConsumer
@@ -72,7 +72,7 @@ def test_what_another_consumer_left_lying_is_written_after_a_while(paying, ben, 
     click = raw(paying, ben)
     consume()
     send(click)
-    assert len(Intake(valkey, "dead").read(count=10, wait_ms=1)) == 1
+    assert len(StreamReader(valkey, "dead").read(count=10, wait_ms=1)) == 1
 
     consumer = ClickConsumer(os.environ["REDIS_URL"], claim_s=60)
     assert consumer.run_once() == 0
@@ -237,14 +237,14 @@ def _until(is_so, within_s=60):
 
 
 def test_the_backlog_is_what_nobody_has_written(paying, ben, valkey):
-    assert intake.backlog(valkey) == intake.Backlog(0, 0)
+    assert stream_reader.measure_backlog(valkey) == stream_reader.Backlog(0, 0)
     consume()
     send(raw(paying, ben), raw(paying, ben))
-    Intake(valkey, "busy").read(count=1, wait_ms=1)
+    StreamReader(valkey, "busy").read(count=1, wait_ms=1)
 
-    found = intake.backlog(valkey)
+    found = stream_reader.measure_backlog(valkey)
 
-    assert (found.unread, found.in_hand) == (1, 1)
+    assert (found.unread, found.pending) == (1, 1)
 
 
 def test_the_metrics_page_shows_the_backlog_and_whether_it_is_kept(app, paying, ben):

@@ -52,7 +52,7 @@ def test_without_a_feed_nothing_is_asked(feed, drain):
 
 
 @pytest.mark.parametrize(
-    ("content", "status", "why"), [(b"", 500, "it answers 500"), (b"x", 200, "the columns must be")]
+    ("content", "status", "why"), [(b"", 500, "it responded 500"), (b"x", 200, "the columns must be")]
 )
 def test_a_feed_that_fails_is_asked_again_and_says_why(feed, drain, content, status, why):
     with published(content, status) as url:

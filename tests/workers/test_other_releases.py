@@ -17,9 +17,9 @@ import pytest
 
 import workers
 from adapters import broker, clock, sealing
-from adapters.clicks import wire
+from adapters.clicks import serialization
 from adapters.clicks.stream import FIELD, KEY
-from adapters.identity.oidc import OidcBegin
+from adapters.identity.oidc import OidcSignIn
 from api import provider_sign_in, saved_forms
 from api.edge.replica import commit_positions
 from api.mcp.tool_calls import confirmations
@@ -54,18 +54,18 @@ def valkey(app):
 
 def _newer(click):
     """Return a click in a form that this release cannot read."""
-    return json.dumps({"version": 2, "click": json.loads(wire.to_bytes(click))}).encode()
+    return json.dumps({"version": 2, "click": json.loads(serialization.to_bytes(click))}).encode()
 
 
 def _consume_as_newer(monkeypatch):
     """Write what was given back as a process would that reads `_newer` clicks."""
-    read = wire.from_bytes
+    read = serialization.from_bytes
 
     def read_newer(sent):
         opened = json.loads(sent)
         return read(json.dumps(opened["click"]).encode() if "click" in opened else sent)
 
-    monkeypatch.setattr(wire, "from_bytes", read_newer)
+    monkeypatch.setattr(serialization, "from_bytes", read_newer)
     # Other consumers claim an entry that was given back within ten seconds; here at once.
     return ClickConsumer(os.environ["REDIS_URL"], claim_s=60).run_once(idle_ms=60_000 - clicks._PUT_BACK_MS[1])
 
@@ -77,7 +77,7 @@ def _dead(brand):
 
 def test_click_with_fields_of_a_newer_release_is_written(paying):
     click = raw(paying, _affiliate(paying))
-    send(json.dumps(json.loads(wire.to_bytes(click)) | _NEWER).encode())
+    send(json.dumps(json.loads(serialization.to_bytes(click)) | _NEWER).encode())
 
     assert consume() == 1
 
@@ -115,7 +115,7 @@ def test_late_click_that_only_a_newer_release_reads_waits_for_it(paying, drain, 
 
     drain()
     assert _waiting() == [("click.late", 0)]
-    _change_args("click.late", {"entry": wire.to_bytes(click).decode()})
+    _change_args("click.late", {"entry": serialization.to_bytes(click).decode()})
     drain()
 
     assert outcomes(paying, [click]) == ["earned"]
@@ -199,7 +199,7 @@ def test_stored_value_without_a_required_field_is_an_error():
 
 
 def test_sign_in_begun_by_a_newer_release_goes_on(app):
-    begin = OidcBegin("state", "nonce", "verifier", is_fresh=False, at_s=int(clock.now().timestamp()))
+    begin = OidcSignIn("state", "nonce", "verifier", is_fresh=False, at_s=int(clock.now().timestamp()))
     left = {"by": "dashboard", "back": "/", "begin": dataclasses.asdict(begin)}
     newer = left | _NEWER | {"begin": left["begin"] | _NEWER}
 

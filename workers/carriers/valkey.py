@@ -43,7 +43,7 @@ class ValkeyCarrier(PointerCarrier, RedisBroker):
         fetched_messages.delete(self.client, process_id, queue, messages)
 
     def forget_connections(self) -> None:
-        broker.forget_connections(self.client)
+        broker.drop_connections(self.client)
 
 
 def _dispatch(client: redis.Redis, script: Callable[..., Any], *, args: Sequence[Any], keys: object) -> Any:

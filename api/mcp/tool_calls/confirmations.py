@@ -148,7 +148,7 @@ def _open_proof(use: TokenUse, sealed_text: object, tool: str, args: Mapping[str
         sealed = base64.b64decode(sealed_text.encode("ascii"), altchars=b"-_", validate=True)
         claims = orjson.loads(sealing.unseal(sealed, belongs_to=_proof_owner(use)))
         digest, nonce, until = claims["digest"], claims["nonce"], claims["until"]
-    except (UnicodeEncodeError, binascii.Error, KeyError, TypeError, sealing.CannotOpen):
+    except (UnicodeEncodeError, binascii.Error, KeyError, TypeError, sealing.CannotUnseal):
         return None  # KeyError, TypeError: sealed by another release
     return (
         _CallProof(f"mcp-{digest}-{nonce}", until < clock.now().timestamp()) if digest == _digest(tool, args) else None

@@ -1,11 +1,11 @@
-"""The demo's second brand, whose sales come from a gateway: stripe, played on this machine in stripe's own words.
+"""The demo's second brand, whose sales come from a simulated stripe on this machine.
 
-shop      the brand, and its connection
-acts      `flask demo-gateway`: plays the gateway; and pay, renew, refund, as the brand's server asks stripe for them
-player    answers stripe's API over HTTP, and sends signed events to the connection's address
-account   what each call of the API does, and which events come of it
-books     the account's objects, kept in the data folder
-codes     coupons and promotion codes: what is taken, what is refused, what they take off
-forms     the fields of a call
-words     how stripe tells of invoices, charges, subscriptions, events
+second_brand     the brand, and its connection
+cli              `flask demo-gateway`: runs the gateway; and pay, renew, refund, as the brand's server calls stripe
+server           serves stripe's API over HTTP, and sends signed events to the connection's address
+account          the effects and events of each API call
+object_store     the account's objects, stored in the data folder
+codes            coupons and promotion codes: validation, redemption, discounts
+forms            the fields of a call
+stripe_objects   stripe's invoices, charges, subscriptions, events
 """

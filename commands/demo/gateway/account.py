@@ -1,19 +1,19 @@
-"""What each call of the API does at the gateway that is played, and which events come of it.
+"""The effects of each API call at the simulated gateway, and the events it causes.
 
-The calls are those that a connection makes, coupons and their codes among them, and those by which a brand's own server
-sells: customers, subscriptions, refunds. A subscription is paid at once, and again whenever its billing cycle is asked
-to begin now. A POST with an Idempotency-Key that was answered before is answered the same.
+Supported are the calls of a connection, including coupons and codes, and those by which a brand's own server sells:
+customers, subscriptions, refunds. A subscription is paid at once, and again whenever its billing cycle is set to begin
+now. A POST that repeats an Idempotency-Key gets the first response again.
 """
 
 import time
 from collections.abc import Callable, Mapping
 
-from commands.demo.gateway import codes, forms, words
-from commands.demo.gateway.books import StripeBooks, token
+from commands.demo.gateway import codes, forms, stripe_objects
 from commands.demo.gateway.forms import Fields, InvalidField
-from commands.demo.gateway.words import PaidInvoice, StripeObject
+from commands.demo.gateway.object_store import StripeObjectStore, new_token
+from commands.demo.gateway.stripe_objects import PaidInvoice, StripeObject
 
-Told = Callable[[StripeObject, StripeObject], None]
+EventSink = Callable[[StripeObject, StripeObject], None]
 
 _PRICE = "items[0][price_data]"
 _CODE = "discounts[0][promotion_code]"
@@ -32,111 +32,120 @@ _LISTS = (
 
 
 class StripeAccount:
-    """The account behind the API. `tell` is given each event with each endpoint that wants it. Not safe for threads."""
+    """The account behind the API. `tell` receives each event with each subscribed endpoint. Not thread-safe."""
 
-    def __init__(self, books: StripeBooks, tell: Told) -> None:
+    def __init__(self, books: StripeObjectStore, tell: EventSink) -> None:
         self._books = books
         self._tell = tell
-        self._acts: Mapping[str, Callable[[Fields], StripeObject]] = {
-            "/v1/webhook_endpoints": self._make_endpoint,
-            "/v1/customers": self._make_customer,
+        self._creators: Mapping[str, Callable[[Fields], StripeObject]] = {
+            "/v1/webhook_endpoints": self._create_endpoint,
+            "/v1/customers": self._create_customer,
             "/v1/subscriptions": self._subscribe,
             "/v1/refunds": self._refund,
-            _COUPONS: lambda fields: self._made("coupon", f"co_{token()}", codes.coupon(fields)),
-            _CODES: self._make_code,
+            _COUPONS: lambda fields: self._create("coupon", f"co_{new_token()}", codes.build_coupon(fields)),
+            _CODES: self._create_code,
         }
 
     def answer(self, method: str, path: str, fields: Fields, *, key: str = "") -> tuple[int, StripeObject]:
-        """Do what a call asks; return the status and the JSON of the answer. `key` is its Idempotency-Key."""
-        kept = f"answer to {key}"  # no path of a call
-        before = self._books.find(kept) if key and method == "POST" else None
+        """Execute a call; return the status and the JSON of the response. `key` is its Idempotency-Key."""
+        path_of_response = f"answer to {key}"  # not a path of a call
+        before = self._books.find(path_of_response) if key and method == "POST" else None
         if before is not None:
             return before["status"], before["answer"]
-        status, said = self._first_answer(method, path, fields)
+        status, response = self._execute(method, path, fields)
         if key and method == "POST":
-            self._books.put(kept, {"status": status, "answer": said})
-        return status, said
+            self._books.put(path_of_response, {"status": status, "answer": response})
+        return status, response
 
-    def _first_answer(self, method: str, path: str, fields: Fields) -> tuple[int, StripeObject]:
+    def _execute(self, method: str, path: str, fields: Fields) -> tuple[int, StripeObject]:
         try:
-            return 200, self._answered(method, path, fields)
-        except _NotThere:
-            return 404, words.error(f"No such object, or no such call of the gateway that is played: {method} {path}")
+            return 200, self._route(method, path, fields)
+        except _NotFound:
+            return 404, stripe_objects.build_error(
+                f"No such object, or the simulated gateway does not support this call: {method} {path}"
+            )
         except InvalidField as invalid:
-            return 400, words.error(str(invalid), param=invalid.param)
+            return 400, stripe_objects.build_error(str(invalid), param=invalid.param)
 
-    def _answered(self, method: str, path: str, fields: Fields) -> StripeObject:
-        kept = self._books.find(path)
+    def _route(self, method: str, path: str, fields: Fields) -> StripeObject:
+        stored = self._books.find(path)
         if method == "GET":
-            return self._expanded(kept, fields) if kept is not None else self._list(path, fields)
-        if method == "POST" and path in self._acts:
-            return self._acts[path](fields)
-        if kept is None:
-            raise _NotThere
-        if method == "POST" and kept["object"] == "subscription":
-            return self._update(kept, fields) if forms.metadata(fields) else self._renew(kept, fields)
-        if method == "POST" and kept["object"] == "promotion_code":
-            return self._keep(codes.switched(kept, fields, standing=self._books.of(_CODES)))
-        if method == "DELETE" and kept["object"] in ("coupon", "webhook_endpoint"):
+            return self._expand(stored, fields) if stored is not None else self._list(path, fields)
+        if method == "POST" and path in self._creators:
+            return self._creators[path](fields)
+        if stored is None:
+            raise _NotFound
+        if method == "POST" and stored["object"] == "subscription":
+            return self._update(stored, fields) if forms.parse_metadata(fields) else self._renew(stored, fields)
+        if method == "POST" and stored["object"] == "promotion_code":
+            return self._store(codes.set_active(stored, fields, existing=self._books.list_objects(_CODES)))
+        if method == "DELETE" and stored["object"] in ("coupon", "webhook_endpoint"):
             self._books.put(path, None)
-            return {"id": kept["id"], "object": kept["object"], "deleted": True}
-        raise _NotThere
+            return {"id": stored["id"], "object": stored["object"], "deleted": True}
+        raise _NotFound
 
     def _list(self, path: str, fields: Fields) -> StripeObject:
         if path.removeprefix("/v1/") not in _LISTS:
-            raise _NotThere
-        wanted = set(fields.get("types[]", []))
-        found = [one for one in self._books.of(path) if not wanted or one.get("type") in wanted]
+            raise _NotFound
+        types = set(fields.get("types[]", []))
+        objects = [item for item in self._books.list_objects(path) if not types or item.get("type") in types]
         if path == _CODES:
-            found = codes.matching(found, fields)
+            objects = codes.filter_codes(objects, fields)
         try:
-            return words.page(path, found, {name: values[0] for name, values in fields.items()})
+            return stripe_objects.build_page(path, objects, {name: values[0] for name, values in fields.items()})
         except ValueError as error:
             raise InvalidField("A list takes created[gte], created[lt], starting_after and limit.") from error
 
-    def _expanded(self, kept: StripeObject, fields: Fields) -> StripeObject:
-        """Return an object with its discounts in place of their ids, where the call asks for them."""
-        if "discounts" not in fields.get("expand[]", []) or "discounts" not in kept:
-            return kept
-        return {**kept, "discounts": self._discounts(kept)}
+    def _expand(self, stored: StripeObject, fields: Fields) -> StripeObject:
+        """Return an object with its discounts in place of their ids if the call expands them."""
+        if "discounts" not in fields.get("expand[]", []) or "discounts" not in stored:
+            return stored
+        return {**stored, "discounts": self._discounts(stored)}
 
     def _discounts(self, holder: StripeObject) -> list[StripeObject]:
-        found = (self._books.find(f"/v1/discounts/{discount_id}") for discount_id in holder["discounts"])
-        return [one for one in found if one is not None]
+        discounts = (self._books.find(f"/v1/discounts/{discount_id}") for discount_id in holder["discounts"])
+        return [discount for discount in discounts if discount is not None]
 
-    def _make_endpoint(self, fields: Fields) -> StripeObject:
-        made = {"url": forms.text(fields, "url"), "enabled_events": list(fields.get("enabled_events[]", ["*"]))}
-        return self._made("webhook_endpoint", f"we_{token()}", {**made, "secret": f"whsec_{token()}{token()}"})
-
-    def _make_customer(self, fields: Fields) -> StripeObject:
-        made = {
-            "email": forms.one(fields, "email"),
-            "name": forms.one(fields, "name"),
-            "metadata": forms.metadata(fields),
+    def _create_endpoint(self, fields: Fields) -> StripeObject:
+        values = {
+            "url": forms.require_text(fields, "url"),
+            "enabled_events": list(fields.get("enabled_events[]", ["*"])),
         }
-        return self._made("customer", f"cus_{token()}", made)
+        return self._create(
+            "webhook_endpoint", f"we_{new_token()}", {**values, "secret": f"whsec_{new_token()}{new_token()}"}
+        )
 
-    def _make_code(self, fields: Fields) -> StripeObject:
-        made = codes.promotion_code(fields, coupons=self._books.of(_COUPONS), standing=self._books.of(_CODES))
-        return self._made("promotion_code", f"promo_{token()}", made)
+    def _create_customer(self, fields: Fields) -> StripeObject:
+        values = {
+            "email": forms.find_text(fields, "email"),
+            "name": forms.find_text(fields, "name"),
+            "metadata": forms.parse_metadata(fields),
+        }
+        return self._create("customer", f"cus_{new_token()}", values)
+
+    def _create_code(self, fields: Fields) -> StripeObject:
+        values = codes.build_promotion_code(
+            fields, coupons=self._books.list_objects(_COUPONS), existing=self._books.list_objects(_CODES)
+        )
+        return self._create("promotion_code", f"promo_{new_token()}", values)
 
     def _subscribe(self, fields: Fields) -> StripeObject:
-        customer = self._books.find(f"/v1/customers/{forms.text(fields, 'customer')}")
+        customer = self._books.find(f"/v1/customers/{forms.require_text(fields, 'customer')}")
         if customer is None:
             raise InvalidField("No such customer.", "customer")
-        currency = forms.currency(fields, f"{_PRICE}[currency]")
-        price = {"unit_amount": forms.cents(fields, f"{_PRICE}[unit_amount]"), "currency": currency}
-        metadata, code_id = forms.metadata(fields), forms.one(fields, _CODE)
-        started = {
+        currency = forms.require_currency(fields, f"{_PRICE}[currency]")
+        price = {"unit_amount": forms.require_cents(fields, f"{_PRICE}[unit_amount]"), "currency": currency}
+        metadata, code_id = forms.parse_metadata(fields), forms.find_text(fields, _CODE)
+        values = {
             "status": "active",
             "customer": customer["id"],
             "items": {"data": [{"price": price}]},
             "metadata": metadata,
             "discounts": [self._redeem(code_id, currency)["id"]] if code_id is not None else [],
         }
-        made = self._made("subscription", f"sub_{token()}", started)
-        self._event("customer.subscription.created", made)
-        return self._bill(made, "subscription_create")
+        subscription = self._create("subscription", f"sub_{new_token()}", values)
+        self._emit_event("customer.subscription.created", subscription)
+        return self._bill(subscription, "subscription_create")
 
     def _redeem(self, code_id: str, currency: str) -> StripeObject:
         promotion = self._books.find(f"{_CODES}/{code_id}")
@@ -144,35 +153,35 @@ class StripeAccount:
         codes.require_redeemable(promotion, source, currency=currency, now=_now())
         assert promotion is not None
         assert source is not None
-        given = self._keep(codes.discount(f"di_{token()}", promotion, source, now=_now()))
-        for one in (promotion, source):
-            self._keep({**one, "times_redeemed": one["times_redeemed"] + 1})
-        return given
+        discount = self._store(codes.build_discount(f"di_{new_token()}", promotion, source, now=_now()))
+        for redeemed in (promotion, source):
+            self._store({**redeemed, "times_redeemed": redeemed["times_redeemed"] + 1})
+        return discount
 
     def _update(self, subscription: StripeObject, fields: Fields) -> StripeObject:
-        """Write metadata on a subscription; other names keep their values."""
-        before, written = subscription["metadata"], forms.metadata(fields)
-        updated = self._keep({**subscription, "metadata": before | written})
+        """Update the metadata of a subscription; other keys keep their values."""
+        before, written = subscription["metadata"], forms.parse_metadata(fields)
+        updated = self._store({**subscription, "metadata": before | written})
         previous = {"metadata": {name: before.get(name) for name in written}}
-        self._event("customer.subscription.updated", updated, previous)
+        self._emit_event("customer.subscription.updated", updated, previous)
         return updated
 
     def _renew(self, subscription: StripeObject, fields: Fields) -> StripeObject:
-        if forms.text(fields, "billing_cycle_anchor") != "now":
+        if forms.require_text(fields, "billing_cycle_anchor") != "now":
             raise InvalidField("A subscription takes metadata, or billing_cycle_anchor=now.", "billing_cycle_anchor")
         latest = self._books.find(f"/v1/invoices/{subscription['latest_invoice']}") or {"created": 0}
-        while _now() <= latest["created"]:  # two payments of a subscription are never of one second
+        while _now() <= latest["created"]:  # two payments of a subscription never share a second
             time.sleep(0.05)
         return self._bill(subscription, "subscription_cycle")
 
     def _bill(self, subscription: StripeObject, reason: str) -> StripeObject:
-        """Have the customer pay what the subscription costs; return it with its latest invoice."""
+        """Charge the customer the subscription's price; return the subscription with its latest invoice."""
         customer = self._books.find(f"/v1/customers/{subscription['customer']}") or {}
         price, now = subscription["items"]["data"][0]["price"], _now()
-        given = [one for one in self._discounts(subscription) if codes.is_in_force(one, now=now)]
-        off = sum(codes.off(one, price["unit_amount"]) for one in given)
+        discounts = [discount for discount in self._discounts(subscription) if codes.is_in_force(discount, now=now)]
+        off = sum(codes.discount_cents(discount, price["unit_amount"]) for discount in discounts)
         paid = PaidInvoice(
-            token=token(),
+            token=new_token(),
             subscription=subscription["id"],
             customer=subscription["customer"],
             email=customer.get("email"),
@@ -182,50 +191,54 @@ class StripeAccount:
             reason=reason,
             paid_at=now,
             metadata=subscription["metadata"],
-            discounts=[one["id"] for one in given],
+            discounts=[discount["id"] for discount in discounts],
         )
-        invoice = self._keep(paid.invoice())
-        going_on = [one["id"] for one in given if not codes.is_for_once(one)]
-        billed = self._keep({**subscription, "latest_invoice": invoice["id"], "discounts": going_on})
-        if paid.cents:  # what is free has no charge
-            payment = self._keep(paid.payment())
-            self._keep(paid.charge())
-        self._event("invoice.paid", invoice)
+        invoice = self._store(paid.invoice())
+        continuing = [discount["id"] for discount in discounts if not codes.is_single_use(discount)]
+        billed = self._store({**subscription, "latest_invoice": invoice["id"], "discounts": continuing})
+        if paid.cents:  # a free invoice has no charge
+            payment = self._store(paid.payment())
+            self._store(paid.charge())
+        self._emit_event("invoice.paid", invoice)
         if paid.cents:
-            self._event("invoice_payment.paid", payment)
+            self._emit_event("invoice_payment.paid", payment)
         return billed
 
     def _refund(self, fields: Fields) -> StripeObject:
-        charge = self._books.find(f"/v1/charges/{forms.text(fields, 'charge')}")
+        charge = self._books.find(f"/v1/charges/{forms.require_text(fields, 'charge')}")
         if charge is None:
             raise InvalidField("No such charge.", "charge")
         left = charge["amount"] - charge["amount_refunded"]
-        wanted = forms.cents(fields, "amount") if "amount" in fields else left
+        amount = forms.require_cents(fields, "amount") if "amount" in fields else left
         if left == 0:
             raise InvalidField("The charge has been refunded already.", "charge")
-        if wanted > left:
-            raise InvalidField(f"The refund of {wanted} is greater than what is left of the charge ({left}).", "amount")
-        gone = self._keep(words.refunded(charge, charge["amount_refunded"] + wanted))
-        about = {"amount": wanted, "charge": charge["id"], "payment_intent": charge["payment_intent"]}
-        refund = self._made("refund", f"re_{token()}", {**about, "currency": charge["currency"], "status": "succeeded"})
-        self._event("charge.refunded", gone)
+        if amount > left:
+            raise InvalidField(f"The refund of {amount} is greater than the rest of the charge ({left}).", "amount")
+        refunded = self._store(stripe_objects.with_refund(charge, charge["amount_refunded"] + amount))
+        about = {"amount": amount, "charge": charge["id"], "payment_intent": charge["payment_intent"]}
+        refund = self._create(
+            "refund", f"re_{new_token()}", {**about, "currency": charge["currency"], "status": "succeeded"}
+        )
+        self._emit_event("charge.refunded", refunded)
         return refund
 
-    def _made(self, kind: str, made_id: str, values: StripeObject) -> StripeObject:
-        return self._keep({"id": made_id, "object": kind, "created": _now(), "livemode": True, **values})
+    def _create(self, kind: str, object_id: str, values: StripeObject) -> StripeObject:
+        return self._store({"id": object_id, "object": kind, "created": _now(), "livemode": True, **values})
 
-    def _keep(self, one: StripeObject) -> StripeObject:
-        self._books.put(f"/v1/{one['object']}s/{one['id']}", one)
-        return one
+    def _store(self, stored: StripeObject) -> StripeObject:
+        self._books.put(f"/v1/{stored['object']}s/{stored['id']}", stored)
+        return stored
 
-    def _event(self, kind: str, about: StripeObject, previous: StripeObject | None = None) -> None:
-        event = self._keep(words.event(f"evt_{token()}", kind, about, created=_now(), previous=previous))
-        for endpoint in self._books.of("/v1/webhook_endpoints"):
+    def _emit_event(self, kind: str, about: StripeObject, previous: StripeObject | None = None) -> None:
+        event = self._store(
+            stripe_objects.build_event(f"evt_{new_token()}", kind, about, created=_now(), previous=previous)
+        )
+        for endpoint in self._books.list_objects("/v1/webhook_endpoints"):
             if not {kind, "*"}.isdisjoint(endpoint["enabled_events"]):
                 self._tell(event, endpoint)
 
 
-class _NotThere(Exception):
+class _NotFound(Exception):
     pass
 
 

@@ -1,13 +1,13 @@
 """A client of Finderfee: signed sales, refunds and leads, every operation of an API key, and webhooks verified.
 
-    client.py     the client: what a brand's server does every day, and the groups of operations
-    transport.py  one call: what is sent, what is tried again, what an answer means
-    signing.py    the signature of what is sent
-    webhooks.py   the signature of what comes
-    errors.py     what can go wrong
-    generated/    operations and records, from the description of the interface
+    client.py     the client: sales, refunds and leads, and the groups of operations
+    transport.py  sends calls: headers, signatures, retries, responses
+    signing.py    signs requests
+    webhooks.py   verifies webhooks
+    errors.py     errors of calls and webhooks
+    generated/    operations and records, from the OpenAPI description
 
-Amounts are integers in minor units of their currency; records are dictionaries under the interface's own names.
+Amounts are integers in minor units of their currency; records are dictionaries with the API's own names.
 """
 
 from .client import Finderfee

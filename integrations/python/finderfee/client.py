@@ -1,4 +1,4 @@
-"""The client: what a brand's server does every day, and the groups of operations."""
+"""The client: methods for sales, refunds and leads, and the groups of operations."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 class Finderfee(Groups):
     """One installation, called with one API key of a brand. Any number of threads may share it.
 
-    base_url: where the service is, such as https://affiliates.example.
-    api_key: the brand's key; signing_secret: what came with it, for sales, refunds and leads.
-    timeout_s: how long one attempt waits. retries: how many attempts more, after 429, 503 or a lost connection.
-    send: sends in place of urllib, for connections that are kept or for tests.
+    base_url: the URL of the service, such as https://affiliates.example.
+    api_key: the brand's key; signing_secret: the key's secret, for sales, refunds and leads.
+    timeout_s: time limit of one attempt. retries: further attempts after 429, 503 or a lost connection.
+    send: replaces urllib, for persistent connections or for tests.
     """
 
     def __init__(
@@ -38,32 +38,32 @@ class Finderfee(Groups):
         return f"Finderfee({self._transport!r})"
 
     def sale(self, body: records.SaleBody, *, idempotency_key: str | None = None) -> records.SaleAnswer:
-        """Record a sale, signed. The same `externalEventId` again is `deduped`, for ever: call as often as you like.
+        """Record a sale, signed. A repeated `externalEventId` is `deduped`, without a time limit: retry at any time.
 
         Amounts are integers in minor units. Raises ApiError, ConnectionFailed, and TypeError for another amount.
         """
-        _whole(body, "amountCents")
+        _require_integer(body, "amountCents")
         return self.sales.record_sale(body, idempotency_key=idempotency_key)
 
     def refund(self, body: records.RefundBody, *, idempotency_key: str | None = None) -> records.RefundAnswer:
-        """Refund a sale by its `externalEventId`, signed: all that remains, or `refundAmountCents` of it.
+        """Refund a sale by its `externalEventId`, signed: the rest of it, or `refundAmountCents`.
 
-        A refund has no id of its own. To repeat one from your own queue, give it an `idempotency_key` that is the same
-        each time: within the hour it happens once. Raises as `sale` does.
+        A refund has no id of its own. To repeat one from your own queue, pass the same `idempotency_key` each time:
+        within an hour it is executed once. Raises as `sale` does.
         """
-        _whole(body, "refundAmountCents")
+        _require_integer(body, "refundAmountCents")
         return self.sales.refund_sale(body, idempotency_key=idempotency_key)
 
     def lead(self, body: records.LeadBody, *, idempotency_key: str | None = None) -> records.LeadAnswer:
-        """Record a lead, signed. The same one again is `deduped`. Raises ApiError and ConnectionFailed."""
+        """Record a lead, signed. A repeated one is `deduped`. Raises ApiError and ConnectionFailed."""
         return self.leads.record_lead(body, idempotency_key=idempotency_key)
 
     def request(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None) -> Any:
-        """Return what any other address of the service answers to this key. Raises ApiError and ConnectionFailed."""
+        """Call any other path of the service and return its response. Raises ApiError and ConnectionFailed."""
         return self._transport.call(method, path, query=query, body=body)
 
 
-def _whole(body: Mapping[str, Any], name: str) -> None:
+def _require_integer(body: Mapping[str, Any], name: str) -> None:
     amount = body.get(name)
     if amount is not None and (isinstance(amount, bool) or not isinstance(amount, int)):
-        raise TypeError(f"{name} is an integer in minor units of the currency, not {amount!r}")
+        raise TypeError(f"{name} must be an integer in minor units of the currency, not {amount!r}")

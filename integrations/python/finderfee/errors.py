@@ -1,4 +1,4 @@
-"""What can go wrong with a call or a webhook. Branch on `code`; the message is for people and may change."""
+"""Errors of calls and webhooks. Branch on `code`; the message is for people and may change."""
 
 from __future__ import annotations
 
@@ -7,32 +7,34 @@ from typing import Any
 
 
 class FinderfeeError(Exception):
-    """Everything that this package raises for a call or a webhook."""
+    """The base class of this package's errors."""
 
 
 class ApiError(FinderfeeError):
-    """The service said no.
+    """The service refused the request.
 
     status: the HTTP status.
     code: the stable code of the refusal, such as `affiliate_not_found`. None where the service gives none: for 401 and
         429, and for a malformed request, whose `errors` say what is wrong by field.
-    field: the input at fault, where there is one.
-    request_id: names the request in the service's log.
-    retry_after_s: the seconds that the service asked to wait.
-    body: the whole answer where it is JSON, else None.
+    field: the invalid field, if there is one.
+    request_id: the request's id in the service's log.
+    retry_after_s: the seconds to wait, if the service names them.
+    body: the response if it is JSON, else None.
     """
 
     def __init__(
         self, status: int, *, body: Any = None, request_id: str | None = None, retry_after_s: float | None = None
     ) -> None:
-        said: Mapping[str, Any] = body if isinstance(body, Mapping) else {}
-        errors = said.get("errors")
+        content: Mapping[str, Any] = body if isinstance(body, Mapping) else {}
+        errors = content.get("errors")
         self.status = status
         self.body = body
-        self.code: str | None = said.get("error")
+        self.code: str | None = content.get("error")
         self.errors: Mapping[str, Any] = errors if isinstance(errors, Mapping) else {}
-        self.field: str | None = said.get("field") or next(iter(self.errors), None)
-        self.message: str = said.get("message") or said.get("title") or _SAID.get(status, "The request was refused.")
+        self.field: str | None = content.get("field") or next(iter(self.errors), None)
+        self.message: str = (
+            content.get("message") or content.get("title") or _MESSAGES.get(status, "The request was refused.")
+        )
         self.request_id = request_id
         self.retry_after_s = retry_after_s
         super().__init__(str(self))
@@ -44,14 +46,14 @@ class ApiError(FinderfeeError):
 
 
 class ConnectionFailed(FinderfeeError):
-    """No answer came, in none of the attempts. What was sent may have been taken; the same call again is safe."""
+    """No attempt got a response. The request may have been executed; repeating the same call is safe."""
 
 
 class InvalidSignature(FinderfeeError):
-    """A webhook that must not be believed: answer 400 and do nothing else."""
+    """The webhook is not authentic: respond 400 and ignore it."""
 
 
-_SAID = {
-    401: "The API key or the signature is not accepted; look at the signing secret, the exact bytes and the clock.",
+_MESSAGES = {
+    401: "The API key or the signature is invalid; check the signing secret, the exact bytes and the clock.",
     429: "Too many requests.",
 }

@@ -1,4 +1,4 @@
-"""The signature of what is sent: HMAC-SHA256 of `<unix seconds>.<raw body>` with the key's signing secret."""
+"""Signs requests: HMAC-SHA256 of `<unix seconds>.<raw body>` with the key's signing secret."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import time
 
 
 def digest(secret: str, timestamp_s: int, body: bytes) -> str:
-    """Return the 64 hex characters that sign these very bytes at a unix second."""
+    """Return the signature of these bytes at a unix second, as 64 hex characters."""
     return hmac.new(secret.encode(), b"%d." % timestamp_s + body, "sha256").hexdigest()
 
 
 class Signer:
-    """Signs with one secret. The same body twice within a second is signed for two seconds.
+    """Signs with one secret. The same body twice within a second gets two different seconds.
 
-    A signature is good for one refund, so two that are both meant must not have the same.
+    A signature is valid for one refund, so two intended refunds need different ones.
     """
 
     def __init__(self, secret: str) -> None:
@@ -25,10 +25,10 @@ class Signer:
 
     def header(self, body: bytes) -> str:
         """Return the X-Service-Signature of a signed sale, refund or lead."""
-        timestamp_s = self._moment(body)
+        timestamp_s = self._next_timestamp(body)
         return f"t={timestamp_s},sig={digest(self._secret, timestamp_s, body)}"
 
-    def _moment(self, body: bytes) -> int:
+    def _next_timestamp(self, body: bytes) -> int:
         with self._lock:
             now_s = int(time.time())
             self._signed = {signed: at for signed, at in self._signed.items() if at >= now_s}

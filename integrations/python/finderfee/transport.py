@@ -1,4 +1,4 @@
-"""One call: what is sent, what is tried again, and what an answer means."""
+"""Sends calls: headers, signatures, retries, and parsing of responses."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from . import signing
 from .errors import ApiError, ConnectionFailed
 from .version import VERSION
 
-#: What passes by itself: too many requests, and a service or a proxy in front of it that is not ready.
+#: Temporary failures: too many requests, and a service or its proxy that is not ready.
 _PASSING = frozenset({429, 502, 503, 504})
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 8.0
-#: All waits of one call together. A signature is good for 300 seconds, and is made once for all attempts.
+#: Maximum sum of all waits of a call. A signature is valid for 300 seconds, and all attempts share one.
 _WAITS_S = 60.0
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: status, headers under their names in lower case, body."""
+    """A response: status, headers by lower-case name, body."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
 
 
-#: Sends method, address, headers and body, waits so many seconds at most. Raises OSError when no answer comes.
+#: Called with method, URL, headers, body and timeout in seconds. Raises OSError without a response.
 Send = Callable[[str, str, Mapping[str, str], Optional[bytes], float], Answer]
 
 
@@ -53,7 +53,7 @@ class Transport:
         send: Send | None = None,
     ) -> None:
         if not base_url.startswith(("https://", "http://")):
-            raise ValueError("base_url begins with https://")
+            raise ValueError("base_url must start with https://")
         self._base_url = base_url.rstrip("/")
         self._api_key = api_key
         self._signer = signing.Signer(signing_secret) if signing_secret else None
@@ -62,7 +62,7 @@ class Transport:
         self._send = send or _by_urllib
 
     def __repr__(self) -> str:
-        return f"Transport({self._base_url!r})"  # neither key nor secret ends up in a log
+        return f"Transport({self._base_url!r})"  # no key or secret in logs
 
     def call(
         self,
@@ -75,14 +75,14 @@ class Transport:
         idempotency_key: str | None = None,
         is_signed: bool = False,
     ) -> Any:
-        """Return what an operation answers: its JSON, else text or bytes, None without a body.
+        """Call an operation; return its response: JSON, else text or bytes, None without a body.
 
-        values: what stands in the path. query: parameters, of which those that are None are left out.
+        values: path parameters. query: query parameters; those that are None are omitted.
 
-        Raises ApiError when the service says no, ConnectionFailed when no answer comes. 429, 503 and a lost connection
-        are tried again; an Idempotency-Key of its own keeps a POST, PUT or PATCH from happening twice.
+        Raises ApiError if the service refuses, ConnectionFailed without a response. 429, 503 and lost connections are
+        retried; each call has an Idempotency-Key, so that a POST, PUT or PATCH is executed only once.
         """
-        raw = None if body is None else _written(body)
+        raw = None if body is None else _to_json(body)
         headers = {
             "Authorization": f"Bearer {self._api_key}",
             "Accept": "application/json",
@@ -94,14 +94,16 @@ class Transport:
             headers["Idempotency-Key"] = idempotency_key or str(uuid.uuid4())
         if is_signed:
             headers["X-Service-Signature"] = self._signature(raw or b"")
-        return self._answered(method, f"{self._base_url}{_address(path, values or {}, query or {})}", headers, raw)
+        return self._send_with_retries(
+            method, f"{self._base_url}{_address(path, values or {}, query or {})}", headers, raw
+        )
 
     def _signature(self, raw: bytes) -> str:
         if self._signer is None:
-            raise ValueError("a signed call needs signing_secret, which came with the API key")
+            raise ValueError("a signed call needs signing_secret, which belongs to the API key")
         return self._signer.header(raw)
 
-    def _answered(self, method: str, url: str, headers: Mapping[str, str], raw: bytes | None) -> Any:
+    def _send_with_retries(self, method: str, url: str, headers: Mapping[str, str], raw: bytes | None) -> Any:
         waited_s = 0.0
         for attempt in range(self._retries + 1):
             try:
@@ -120,11 +122,11 @@ class Transport:
                 raise failure
             time.sleep(wait_s)
             waited_s += wait_s
-        raise AssertionError("retries is not negative")
+        raise AssertionError("retries must not be negative")
 
 
 def _is_passing(refusal: ApiError, attempt: int) -> bool:
-    # The first attempt, whose answer was lost, may still be at work under the same key.
+    # The first attempt, whose response was lost, may still be executing under the same key.
     is_at_work = attempt > 0 and refusal.code == "idempotency_conflict"
     return refusal.status in _PASSING or is_at_work
 
@@ -133,23 +135,23 @@ def _wait_s(failure: ApiError | ConnectionFailed, attempt: int) -> float:
     if isinstance(failure, ApiError) and failure.retry_after_s is not None:
         return failure.retry_after_s
     longest_s = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0**attempt)
-    return longest_s * random.uniform(0.5, 1)  # noqa: S311  # so that many do not come back at once
+    return longest_s * random.uniform(0.5, 1)  # noqa: S311  # so that clients do not retry at the same time
 
 
-def _written(body: Any) -> bytes:
+def _to_json(body: Any) -> bytes:
     return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _address(path: str, values: Mapping[str, Any], query: Mapping[str, Any]) -> str:
     for name, value in values.items():
         if value in ("", None, ".", ".."):
-            raise ValueError(f"{name} is needed")  # the path would be that of another operation
+            raise ValueError(f"{name} is required")  # the path would be another operation's
         path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
-    asked = {name: _asked(value) for name, value in query.items() if value is not None}
-    return f"{path}?{urlencode(asked)}" if asked else path
+    parameters = {name: _query_text(value) for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(parameters)}" if parameters else path
 
 
-def _asked(value: Any) -> str:
+def _query_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -175,28 +177,28 @@ def _refusal(answer: Answer) -> ApiError:
     )
 
 
-def _seconds(said: str | None) -> float | None:
-    return float(said) if said is not None and said.isascii() and said.isdigit() else None
+def _seconds(text: str | None) -> float | None:
+    return float(text) if text is not None and text.isascii() and text.isdigit() else None
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any) -> None:
-        """Follow nobody: the key would go along."""
+        """Follow no redirect: the key would be sent there."""
 
 
 _opener = urllib.request.build_opener(_NoRedirect)
 
 
 def _by_urllib(method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout_s: float) -> Answer:
-    # Nothing but http and https: `Transport` has looked.
+    # Only http and https: `Transport` has checked it.
     request = urllib.request.Request(url, data=body, headers=dict(headers), method=method)  # noqa: S310
     try:
         with _opener.open(request, timeout=timeout_s) as response:
-            return Answer(response.status, _lowered(response.headers), response.read())
+            return Answer(response.status, _lower_names(response.headers), response.read())
     except urllib.error.HTTPError as error:
         with error:
-            return Answer(error.code, _lowered(error.headers), error.read())
+            return Answer(error.code, _lower_names(error.headers), error.read())
 
 
-def _lowered(headers: Any) -> dict[str, str]:
+def _lower_names(headers: Any) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}

@@ -71,4 +71,4 @@ def test_no_agent_takes_long(piece):
 
 
 def test_a_name_behind_the_longest_agent_is_not_looked_at():
-    assert not agents.is_bot(_CHROME + " " * agents.LONGEST + "Googlebot/2.1")
+    assert not agents.is_bot(_CHROME + " " * agents.MAX_LENGTH + "Googlebot/2.1")

@@ -22,14 +22,14 @@ def given(monkeypatch):
 
 def _forget():
     settings.current.cache_clear()
-    countries.known.cache_clear()
-    countries.country_of.cache_clear()
+    countries.load_map.cache_clear()
+    countries.find_country.cache_clear()
 
 
 def test_without_a_file_no_address_has_a_country(given):
     given("")
 
-    assert countries.country_of("192.0.2.1") is None
+    assert countries.find_country("192.0.2.1") is None
 
 
 def test_the_file_is_read_once_whatever_system_wrote_it(given, tmp_path):
@@ -37,11 +37,11 @@ def test_the_file_is_read_once_whatever_system_wrote_it(given, tmp_path):
     path.write_bytes(b"\xef\xbb\xbf192.0.2.0/24,DE\r\n\r\n2001:db8::/32,SE\r\n")
     given(path)
 
-    first = countries.country_of("192.0.2.1")
+    first = countries.find_country("192.0.2.1")
     path.unlink()
 
-    assert (first, countries.country_of("192.0.2.2"), countries.country_of("2001:db8::1")) == ("DE", "DE", "SE")
-    assert countries.country_of("192.0.3.1") is None
+    assert (first, countries.find_country("192.0.2.2"), countries.find_country("2001:db8::1")) == ("DE", "DE", "SE")
+    assert countries.find_country("192.0.3.1") is None
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe1,D"])
@@ -52,7 +52,7 @@ def test_a_file_that_cannot_be_read_is_refused_by_name(given, tmp_path, content)
     given(path)
 
     with pytest.raises(BadSetting, match=f"^NETWORK_COUNTRIES_FILE is '{path}', which cannot be read: "):
-        countries.country_of("192.0.2.1")
+        countries.find_country("192.0.2.1")
 
 
 def test_the_application_does_not_start_with_a_bad_line_and_the_command_says_which(given, tmp_path, app, flask):
@@ -81,7 +81,7 @@ def test_the_command_says_what_the_file_holds_and_where_addresses_lie(given, tmp
     assert without == (0, "NETWORK_COUNTRIES_FILE is not set: clicks have no country.\n192.0.2.1  not known\n")
     assert told == (
         0,
-        f"{path}: 2 countries, 4 spans of IPv4 and 2 of IPv6, 0.0 MiB in memory\n192.0.2.1  DE\nnonsense  not known\n",
+        f"{path}: 2 countries, 4 ranges of IPv4 and 2 of IPv6, 0.0 MiB in memory\n192.0.2.1  DE\nnonsense  not known\n",
     )
     assert flask.json("countries", "check", "2001:db8::7") == {
         "file": str(path),

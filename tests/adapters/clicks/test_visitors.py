@@ -8,13 +8,13 @@ from adapters.clicks import visitors
 
 
 def test_a_visitor_is_an_address_with_a_browser():
-    known = visitors.visitor("203.0.113.7", "Firefox")
+    known = visitors.hash_visitor("203.0.113.7", "Firefox")
 
     assert re.fullmatch(r"[0-9a-f]{32}", known)
-    assert visitors.visitor("203.0.113.7", "Firefox") == known
-    assert visitors.visitor("203.0.113.7", "Chrome") != known
-    assert visitors.visitor("203.0.113.8", "Firefox") != known
-    assert visitors.visitor("203.0.113.7", "Fire\nfox \udc00🙂") != known
+    assert visitors.hash_visitor("203.0.113.7", "Firefox") == known
+    assert visitors.hash_visitor("203.0.113.7", "Chrome") != known
+    assert visitors.hash_visitor("203.0.113.8", "Firefox") != known
+    assert visitors.hash_visitor("203.0.113.7", "Fire\nfox \udc00🙂") != known
 
 
 @pytest.mark.parametrize(
@@ -30,4 +30,4 @@ def test_a_visitor_is_an_address_with_a_browser():
     ],
 )
 def test_a_network_is_a_24_of_ipv4_or_a_48_of_ipv6(one, other, is_same):
-    assert (visitors.network(one) == visitors.network(other)) is is_same
+    assert (visitors.hash_network(one) == visitors.hash_network(other)) is is_same

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from adapters.embedded import pair
+from adapters.embedded import server_pair
 
 
 @pytest.fixture(scope="module")
 def _initialised(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("embedded") / "used"
-    pair.start(folder, durable=False)
-    pair.stop(folder)
+    server_pair.start(folder, durable=False)
+    server_pair.stop(folder)
     return folder
 
 
@@ -20,4 +20,4 @@ def _initialised(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def used_dir(_initialised: Path) -> Iterator[Path]:
     """A data folder that was used before and whose servers are stopped; it saves the time of initdb."""
     yield _initialised
-    pair.stop(_initialised)
+    server_pair.stop(_initialised)

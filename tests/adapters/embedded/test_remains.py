@@ -8,31 +8,31 @@ from pathlib import Path
 
 import psycopg2
 
-from adapters.embedded import pair, places
+from adapters.embedded import data_folder, server_pair
 from tests.support import databases
 from tests.support.installation import servers
 
 
 def _postmaster(data_dir: Path) -> int:
-    pid = places.listener_pid(places.of(data_dir).postgres_socket)
+    pid = data_folder.listener_pid(data_folder.resolve(data_dir).postgres_socket)
     assert pid is not None
     return pid
 
 
 def test_killed_servers_are_started_again_with_what_was_committed(used_dir: Path) -> None:
-    found = pair.start(used_dir)
+    found = server_pair.start(used_dir)
     databases.run(found.database_owner_url, "create table survivor as select 'row' as word")
     pid = _postmaster(used_dir)
 
     os.kill(pid, signal.SIGKILL)
     servers.kill_valkey(used_dir)
-    pair.start(used_dir)
+    server_pair.start(used_dir)
 
     assert databases.rows(found.database_owner_url, "select word from survivor") == [("row",)]
 
 
 def test_a_start_waits_for_processes_of_a_killed_server_that_end_late(used_dir: Path) -> None:
-    found = pair.start(used_dir, valkey=False, durable=False)
+    found = server_pair.start(used_dir, valkey=False, durable=False)
     postmaster = _postmaster(used_dir)
     with closing(psycopg2.connect(found.database_owner_url)) as connection:
         late = connection.info.backend_pid
@@ -41,7 +41,7 @@ def test_a_start_waits_for_processes_of_a_killed_server_that_end_late(used_dir: 
         ends = threading.Timer(2, os.kill, (late, signal.SIGCONT))
         ends.start()
         try:
-            pair.start(used_dir, valkey=False, durable=False)
+            server_pair.start(used_dir, valkey=False, durable=False)
         finally:
             ends.join()
 
@@ -49,13 +49,13 @@ def test_a_start_waits_for_processes_of_a_killed_server_that_end_late(used_dir: 
 
 
 def test_stale_pid_that_now_belongs_to_another_program_is_no_obstacle(used_dir: Path) -> None:
-    found = pair.start(used_dir, valkey=False, durable=False)
+    found = server_pair.start(used_dir, valkey=False, durable=False)
     pid_file = used_dir / "postgres" / "postmaster.pid"
     left_over = pid_file.read_text()
-    pair.stop(used_dir)
+    server_pair.stop(used_dir)
     pid_file.write_text(f"{os.getppid()}\n{left_over.partition(chr(10))[2]}")
-    (places.of(used_dir).sockets / ".s.PGSQL.5432.lock").write_text(f"{os.getppid()}\n")
+    (data_folder.resolve(used_dir).sockets / ".s.PGSQL.5432.lock").write_text(f"{os.getppid()}\n")
 
-    pair.start(used_dir, valkey=False, durable=False)
+    server_pair.start(used_dir, valkey=False, durable=False)
 
     assert databases.rows(found.database_owner_url, "select 1") == [(1,)]

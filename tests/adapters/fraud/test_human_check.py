@@ -11,7 +11,7 @@ import pytest
 
 import settings
 from adapters.fraud import human_check
-from adapters.fraud.human_check import Away, Local, NotConfigured, SiteVerify
+from adapters.fraud.human_check import LocalTokens, NotConfigured, SiteVerify, VerifierUnavailable
 from commands.demo.prompt_handler import PromptHandler
 from tests.support.rows.paid_leads import verified_by
 
@@ -126,12 +126,12 @@ def test_what_cannot_be_a_token_is_not_sent(service, token):
 def test_an_answer_that_cannot_be_used_says_nothing_about_the_person(service, answer):
     service.answer = answer
 
-    with pytest.raises(Away):
+    with pytest.raises(VerifierUnavailable):
         _verify(service)
 
 
 def test_a_service_that_is_not_there_is_away():
-    with pytest.raises(Away):
+    with pytest.raises(VerifierUnavailable):
         SiteVerify("http://127.0.0.1:9/", "s").verify("abc", ip="", about="", now=_NOW)
 
 
@@ -145,10 +145,10 @@ def test_a_service_that_drips_is_left_in_time(service, monkeypatch):
             time.sleep(0.05)
 
     service.answer = drip
-    monkeypatch.setattr(human_check, "_WHOLE_ANSWER_S", 0.2)
+    monkeypatch.setattr(human_check, "_MAX_RESPONSE_S", 0.2)
     started = time.monotonic()
 
-    with pytest.raises(Away):
+    with pytest.raises(VerifierUnavailable):
         _verify(service)
     assert time.monotonic() - started < 60  # and all of it takes two minutes
 
@@ -159,7 +159,7 @@ def _is_good(local, token, after_s=0):
 
 @pytest.mark.parametrize(("ready_in_s", "good"), [(0, (0, 1, 599)), (2, (2, 599))])
 def test_a_token_of_our_own_is_good_for_ten_minutes(ready_in_s, good):
-    local = Local(b"key")
+    local = LocalTokens(b"key")
     token = local.issue(now=_NOW, ready_in_s=ready_in_s)
 
     assert all(_is_good(local, token, after_s) for after_s in good)
@@ -168,25 +168,25 @@ def test_a_token_of_our_own_is_good_for_ten_minutes(ready_in_s, good):
 
 
 def test_no_two_tokens_are_the_same():
-    local = Local(b"key")
+    local = LocalTokens(b"key")
 
     assert local.issue(now=_NOW) != local.issue(now=_NOW)
 
 
 @pytest.mark.parametrize("change", [lambda t: t[:-1], lambda t: f"1{t}", lambda t: t.replace(".", "", 1), str.upper])
 def test_a_changed_token_is_none(change):
-    local = Local(b"key")
+    local = LocalTokens(b"key")
 
     assert not _is_good(local, change(local.issue(now=_NOW)))
 
 
 @pytest.mark.parametrize("token", ["", ".", "...", "1.2.3.4", "é", "\ud800", "\x00", "x" * 10**5])
 def test_no_text_breaks_the_check(token):
-    assert not _is_good(Local(b"key"), token)
+    assert not _is_good(LocalTokens(b"key"), token)
 
 
 def test_a_token_of_another_key_is_none():
-    assert not _is_good(Local(b"key"), Local(b"other").issue(now=_NOW))
+    assert not _is_good(LocalTokens(b"key"), LocalTokens(b"other").issue(now=_NOW))
 
 
 def _verify_as_configured(token="abc"):
@@ -201,31 +201,31 @@ def test_with_a_database_of_the_operators_and_no_service_nobody_is_verified():
 def test_on_the_embedded_servers_tokens_of_our_own_are_the_default(monkeypatch):
     monkeypatch.delenv("DATABASE_URL")
     with verified_by(URL=""):
-        assert human_check.local() is not None
+        assert human_check.find_local_issuer() is not None
 
 
 def test_local_tokens_are_accepted_where_the_operator_says_so():
     with verified_by(URL="local"):
-        local = human_check.local()
+        local = human_check.find_local_issuer()
         assert local is not None
         assert _verify_as_configured(local.issue(now=_NOW))
-        assert human_check.widget() is None
+        assert human_check.find_widget() is None
 
 
 def test_with_a_service_tokens_of_our_own_are_worth_nothing(service):
     with verified_by(URL="local"):
-        token = human_check.local().issue(now=_NOW)
+        token = human_check.find_local_issuer().issue(now=_NOW)
     service.answer = _says({"success": False})
 
     with verified_by(URL=service.url, SECRET="s", SCRIPT_URL="https://human.example.com/api.js", SITE_KEY="k"):
-        assert human_check.local() is None
+        assert human_check.find_local_issuer() is None
         assert not _verify_as_configured(token)
-        assert human_check.widget() == human_check.Widget("https://human.example.com/api.js", "k")
+        assert human_check.find_widget() == human_check.Widget("https://human.example.com/api.js", "k")
 
 
 def test_tokens_follow_from_the_secret_key(monkeypatch):
     with verified_by(URL="local"):
-        token = human_check.local().issue(now=_NOW)
+        token = human_check.find_local_issuer().issue(now=_NOW)
     monkeypatch.setenv("SECRET_KEY", _SECRET_KEY)
 
     with verified_by(URL="local"):

@@ -66,7 +66,7 @@ def server():
 
 @pytest.fixture
 def hosts(server):
-    return MailHosts(mail_domains.resolver_of(server.address))
+    return MailHosts(mail_domains.build_resolver(server.address))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_cannot_be_a_domain_takes_none_and_is_not_asked_for(hosts, server, 
 
 def test_an_answer_is_kept_for_an_hour(server):
     now = [0.0]
-    hosts = MailHosts(mail_domains.resolver_of(server.address), clock=lambda: now[0])
+    hosts = MailHosts(mail_domains.build_resolver(server.address), clock=lambda: now[0])
 
     hosts.has_mx("mail.example")
     now[0] = 3599
@@ -117,7 +117,7 @@ def test_a_server_that_says_it_failed_says_nothing(hosts, server):
 
 def test_silence_says_nothing_after_two_seconds_and_is_not_waited_for_again_at_once(server):
     now = [0.0]
-    hosts = MailHosts(mail_domains.resolver_of(server.address), clock=lambda: now[0])
+    hosts = MailHosts(mail_domains.build_resolver(server.address), clock=lambda: now[0])
     server.silent = {"quiet.example"}
     started = time.monotonic()
 
@@ -146,7 +146,7 @@ def test_a_silent_domain_says_nothing_about_others(hosts, server):
 
 def test_where_nobody_answers_at_all_nobody_is_waited_for(server):
     now = [0.0]
-    hosts = MailHosts(mail_domains.resolver_of(server.address), clock=lambda: now[0])
+    hosts = MailHosts(mail_domains.build_resolver(server.address), clock=lambda: now[0])
     server.silent = {"quiet.example", "."}
 
     with _giving_up():
@@ -176,7 +176,7 @@ def test_silent_domains_hold_a_few_threads_and_no_more(hosts, server):
 
 
 def test_no_more_than_some_answers_are_kept(hosts, server, monkeypatch):
-    monkeypatch.setattr(mail_domains, "_KEPT", 2)
+    monkeypatch.setattr(mail_domains, "_CACHE_SIZE", 2)
     for domain in ("mail.example", "host.example", "mail.example", "missing.example"):
         hosts.has_mx(domain)
     server.asked.clear()
@@ -186,11 +186,11 @@ def test_no_more_than_some_answers_are_kept(hosts, server, monkeypatch):
 
 
 def test_switched_off_nobody_is_asked():
-    assert MailHosts(mail_domains.resolver_of("off")).has_mx("mail.example") is None
+    assert MailHosts(mail_domains.build_resolver("off")).has_mx("mail.example") is None
 
 
 def test_a_server_at_an_ipv6_address_can_be_named():
-    resolver = mail_domains.resolver_of("[::1]:5353")
+    resolver = mail_domains.build_resolver("[::1]:5353")
 
     assert resolver is not None
     assert (resolver.nameservers, resolver.port) == (["::1"], 5353)

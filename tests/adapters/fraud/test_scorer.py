@@ -125,13 +125,13 @@ def test_its_answer_is_a_verdict_with_every_reason_once(place):
         ([], "not an object"),
         ({"score": 1}, "not an object"),
         ({"score": 1, "reasons": [], "more": 1}, "not an object"),
-        ({"score": -1, "reasons": []}, "no whole number"),
-        ({"score": 101, "reasons": []}, "no whole number"),
-        ({"score": 10**18, "reasons": []}, "no whole number"),
-        ({"score": 1.0, "reasons": []}, "no whole number"),
-        ({"score": True, "reasons": []}, "no whole number"),
-        ({"score": "1", "reasons": []}, "no whole number"),
-        ({"score": None, "reasons": []}, "no whole number"),
+        ({"score": -1, "reasons": []}, "not a whole number"),
+        ({"score": 101, "reasons": []}, "not a whole number"),
+        ({"score": 10**18, "reasons": []}, "not a whole number"),
+        ({"score": 1.0, "reasons": []}, "not a whole number"),
+        ({"score": True, "reasons": []}, "not a whole number"),
+        ({"score": "1", "reasons": []}, "not a whole number"),
+        ({"score": None, "reasons": []}, "not a whole number"),
         ({"score": 1, "reasons": "bad"}, "its reasons are not"),
         ({"score": 1, "reasons": None}, "its reasons are not"),
         ({"score": 1, "reasons": [1]}, "its reasons are not"),
@@ -154,14 +154,14 @@ def test_an_answer_that_is_not_what_was_asked_for_is_none(place, said, why):
 def test_another_status_is_no_answer(place, status):
     place.answer = _says({"score": 1, "reasons": []}, status)
 
-    with pytest.raises(ScorerAway, match=f"it answers {status}"):
+    with pytest.raises(ScorerAway, match=f"it responded {status}"):
         Scorer(place.url, None).judge(_CLICK)
 
 
 def test_a_redirect_is_not_followed(place):
     place.answer = _says(b"", 302, Location=place.url + "/elsewhere")
 
-    with pytest.raises(ScorerAway, match="it answers 302"):
+    with pytest.raises(ScorerAway, match="it responded 302"):
         Scorer(place.url, None).judge(_CLICK)
 
     assert len(place.heard) == 1
@@ -246,7 +246,7 @@ def test_who_drips_is_left_alone_also_where_the_reader_is_late_before_who_waits(
     place.answer = _drips_its_body
     scorer = Scorer(place.url, None, clock=lambda: 0.0)
 
-    for why in ("no complete answer", "a moment ago"):
+    for why in ("no complete response", "a moment ago"):
         with pytest.raises(ScorerAway, match=why):
             scorer.judge(_CLICK)
 
@@ -267,7 +267,7 @@ def test_nobody_there_is_away(url, monkeypatch):
 
 
 def test_no_more_than_some_calls_are_under_way_at_once(place, monkeypatch):
-    monkeypatch.setattr(fraud_scorer, "_MOST_CALLS", 1)
+    monkeypatch.setattr(fraud_scorer, "_MAX_CALLS", 1)
     gate = threading.Event()
     place.answer = lambda handler: (gate.wait(60), _says({"score": 1, "reasons": []})(handler))
     scorer = Scorer(place.url, None)

@@ -23,7 +23,7 @@ def configured(monkeypatch):
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
         settings.current.cache_clear()
-        identity.forget_cached()
+        identity.clear_caches()
 
     configure(
         **{f"{kind}_JWT_{name}": "" for kind in ("DASHBOARD", "AFFILIATE") for name in ("ISSUER", "AUDIENCE", "JWKS")}
@@ -31,7 +31,7 @@ def configured(monkeypatch):
     yield configure
     monkeypatch.undo()
     settings.current.cache_clear()
-    identity.forget_cached()
+    identity.clear_caches()
 
 
 @pytest.fixture
@@ -50,12 +50,12 @@ def provider(configured, tmp_path):
 
 def _dashboard(**changes) -> identity.Claims | None:
     member = {"org_id": _ORGANIZATION, "role": "Admin", "email": "ann@example.com", "email_verified": True, "sid": "s"}
-    return identity.dashboard(idp.token(idp.key("EdDSA"), idp.claims(**{**member, **changes})))
+    return identity.verify_dashboard(idp.token(idp.key("EdDSA"), idp.claims(**{**member, **changes})))
 
 
 def _affiliate(**changes) -> identity.Claims | None:
     person = {"aud": "finderfee-affiliates", "email": "ben@example.com", "email_verified": True}
-    return identity.affiliate(idp.token(idp.key("EdDSA"), idp.claims(**{**person, **changes})))
+    return identity.verify_affiliate(idp.token(idp.key("EdDSA"), idp.claims(**{**person, **changes})))
 
 
 def test_a_dashboard_token_says_who_it_is(provider):
@@ -191,7 +191,7 @@ def _member(**changes) -> str:
 
 def test_without_an_issuer_a_dashboard_token_is_ours(configured):
     before = int(time.time())
-    found = identity.dashboard(_member())
+    found = identity.verify_dashboard(_member())
 
     assert (found.subject, found.email, found.is_email_verified) == ("local:ann@example.com", "ann@example.com", True)
     assert (found.organization_id, found.role) == (UUID(_ORGANIZATION), "Owner")
@@ -200,14 +200,14 @@ def test_without_an_issuer_a_dashboard_token_is_ours(configured):
 
 
 def test_a_token_that_is_not_interactive_has_no_session(configured):
-    assert identity.dashboard(_member(is_interactive=False)).session_id is None
+    assert identity.verify_dashboard(_member(is_interactive=False)).session_id is None
 
 
 def test_a_token_with_an_unverified_email_says_so(configured):
     affiliate = identity.issue_affiliate(email="a@example.com", is_email_verified=False, ttl_s=60)
 
-    assert identity.dashboard(_member(is_email_verified=False)).is_email_verified is False
-    assert identity.affiliate(affiliate).is_email_verified is False
+    assert identity.verify_dashboard(_member(is_email_verified=False)).is_email_verified is False
+    assert identity.verify_affiliate(affiliate).is_email_verified is False
 
 
 def test_the_same_email_is_the_same_affiliate(configured):
@@ -215,12 +215,12 @@ def test_the_same_email_is_the_same_affiliate(configured):
         identity.issue_affiliate(email=email, is_email_verified=True, ttl_s=60) for email in ("B@x.io", " b@X.io")
     ]
 
-    assert [identity.affiliate(token).subject for token in tokens] == ["local:b@x.io", "local:b@x.io"]
+    assert [identity.verify_affiliate(token).subject for token in tokens] == ["local:b@x.io", "local:b@x.io"]
 
 
 def test_a_local_token_is_good_for_one_kind_only(configured):
-    assert identity.affiliate(_member()) is None
-    assert identity.dashboard(identity.issue_affiliate(email="a@x.io", is_email_verified=True, ttl_s=60)) is None
+    assert identity.verify_affiliate(_member()) is None
+    assert identity.verify_dashboard(identity.issue_affiliate(email="a@x.io", is_email_verified=True, ttl_s=60)) is None
 
 
 def test_each_kind_of_local_token_has_a_key_of_its_own(configured):
@@ -231,16 +231,16 @@ def test_each_kind_of_local_token_has_a_key_of_its_own(configured):
 
 
 def test_a_local_token_expires(configured):
-    assert identity.dashboard(_member(ttl_s=-_LEEWAY_S - 1)) is None
+    assert identity.verify_dashboard(_member(ttl_s=-_LEEWAY_S - 1)) is None
 
 
 def test_another_process_with_the_same_secret_key_agrees_and_one_with_another_does_not(configured):
     token = _member()
-    identity.forget_cached()
-    assert identity.dashboard(token)
+    identity.clear_caches()
+    assert identity.verify_dashboard(token)
 
     configured(SECRET_KEY=_SECRET_KEY)
-    assert identity.dashboard(token) is None
+    assert identity.verify_dashboard(token) is None
 
 
 def test_a_role_that_does_not_exist_is_not_issued(configured):
@@ -255,8 +255,8 @@ def test_an_issuer_makes_the_local_tokens_of_its_kind_invalid_and_no_others(conf
     path.write_text('{"keys": []}')
     configured(DASHBOARD_JWT_ISSUER=idp.ISSUER, DASHBOARD_JWT_JWKS=str(path))
 
-    assert identity.dashboard(token) is None
-    assert identity.affiliate(affiliate)
+    assert identity.verify_dashboard(token) is None
+    assert identity.verify_affiliate(affiliate)
     with pytest.raises(identity.NotLocal, match=idp.ISSUER):
         _member()
     assert identity.issue_affiliate(email="a@x.io", is_email_verified=True, ttl_s=60)

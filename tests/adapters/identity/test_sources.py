@@ -44,7 +44,7 @@ def provider():
 @pytest.fixture
 def verifier(provider, clock):
     """Return a verifier that reads the provider's keys over HTTP."""
-    return identity.Verifier(idp.ISSUER, idp.AUDIENCE, sources.Published(provider.url, clock=clock))
+    return identity.Verifier(idp.ISSUER, idp.AUDIENCE, sources.PublishedKeys(provider.url, clock=clock))
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def test_a_provider_that_is_broken_from_the_start_lets_nobody_in_until_it_recove
 
 def test_a_provider_that_is_gone_keeps_its_old_keys(provider, clock, said):
     gone = idp.Provider(*provider.keys)
-    verifier = identity.Verifier(idp.ISSUER, idp.AUDIENCE, sources.Published(gone.url, clock=clock))
+    verifier = identity.Verifier(idp.ISSUER, idp.AUDIENCE, sources.PublishedKeys(gone.url, clock=clock))
     assert verifier.claims(idp.token(idp.key("ES256")))
     gone.stop()
 
@@ -257,7 +257,7 @@ def path(tmp_path):
 @pytest.fixture
 def filed(path):
     """Return a verifier that reads its keys from the file."""
-    return identity.Verifier(idp.ISSUER, idp.AUDIENCE, sources.File(path))
+    return identity.Verifier(idp.ISSUER, idp.AUDIENCE, sources.KeyFile(path))
 
 
 def test_a_file_is_read_again_when_it_changes(filed, path):

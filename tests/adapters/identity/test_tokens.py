@@ -15,8 +15,8 @@ _LEEWAY_S = 30
 
 
 def _verifier(*jwks, **options) -> tokens.Verifier:
-    keys = key_sets.usable(json.dumps({"keys": jwks}).encode())
-    return tokens.Verifier(idp.ISSUER, idp.AUDIENCE, sources.Fixed(keys), **options)
+    keys = key_sets.parse_usable_keys(json.dumps({"keys": jwks}).encode())
+    return tokens.Verifier(idp.ISSUER, idp.AUDIENCE, sources.FixedKeys(keys), **options)
 
 
 @pytest.fixture(scope="module")

@@ -29,17 +29,17 @@ def sink():
 def trusted(monkeypatch):
     """Trust the certificate of the tests' own servers, as SSL_CERT_FILE of an operator does."""
     monkeypatch.setenv("SSL_CERT_FILE", os.environ["WEBHOOK_CA_BUNDLE"])
-    smtp._verified.cache_clear()
+    smtp._tls_context.cache_clear()
     yield
-    smtp._verified.cache_clear()
+    smtp._tls_context.cache_clear()
 
 
-def _letter(**fields) -> smtp.Letter:
+def _letter(**fields) -> smtp.OutgoingEmail:
     values = {"to": "ben@example.com", "subject": "Join us", "text": "Hello Ben", "html": None}
-    return smtp.Letter(id=ids.new_id(), written_at=_AT, **(values | fields))
+    return smtp.OutgoingEmail(id=ids.new_id(), written_at=_AT, **(values | fields))
 
 
-def _send(port: int, letter: smtp.Letter, *, security=Security.Plain, host="127.0.0.1", sender=_SENDER, **login):
+def _send(port: int, letter: smtp.OutgoingEmail, *, security=Security.Plain, host="127.0.0.1", sender=_SENDER, **login):
     smtp.Smtp(Server(host, port, security, **login), sender=sender).send(letter)
 
 
@@ -130,7 +130,7 @@ def test_no_subject_can_add_a_header(sink, between):
     ],
 )
 def test_what_is_not_one_address_is_final_and_nobody_is_asked(sink, to):
-    with pytest.raises(smtp.MailRejected, match="cannot be mailed to"):
+    with pytest.raises(smtp.MailRejected, match="is not a valid email address"):
         _send(sink.port, _letter(to=to))
 
     assert sink.said == []

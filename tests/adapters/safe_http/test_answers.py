@@ -100,7 +100,7 @@ def test_malformed_answer_is_unreachable(raw: bytes, client: Client, receive: St
     with pytest.raises(ReceiverUnreachable) as unreachable:
         post(client, receiver.url)
 
-    assert unreachable.value.reason == "the answer is not valid HTTP/1.1"
+    assert unreachable.value.reason == "the response is not valid HTTP/1.1"
 
 
 def test_endless_headers_are_cut(client: Client, receive: StartReceiver) -> None:
@@ -118,7 +118,7 @@ def test_connection_closed_too_early_is_unreachable_and_not_sent_twice(
 ) -> None:
     receiver = receive(answering(sent, keep=False))
 
-    with pytest.raises(ReceiverUnreachable, match="closed before the answer was complete"):
+    with pytest.raises(ReceiverUnreachable, match="closed before the response was complete"):
         post(client, receiver.url)
 
     assert len(receiver.requests) == 1
@@ -133,5 +133,5 @@ def test_reset_after_headers_is_unreachable(client: Client, receive: StartReceiv
 
     receiver = receive(reset)
 
-    with pytest.raises(ReceiverUnreachable, match=r"connection reset by peer|closed before the answer was complete"):
+    with pytest.raises(ReceiverUnreachable, match=r"connection reset by peer|closed before the response was complete"):
         post(client, receiver.url)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from adapters.safe_http import addresses, idle_wires
+from adapters.safe_http import addresses, connection
 from adapters.safe_http import client as safe_http
 from adapters.safe_http.addresses import UrlRefused
 from adapters.safe_http.client import Client, Policy, ReceiverUnreachable
-from adapters.safe_http.wire import HttpWire
+from adapters.safe_http.connection import HttpConnection
 from tests.support.outside.raw_receivers import OK, StartReceiver, answering, post, until_stirred
 from tests.support.threads import in_threads
 
@@ -23,7 +23,7 @@ def test_request_that_was_read_on_a_kept_connection_is_not_sent_again(client: Cl
     receiver = receive(lambda conn, number, body: number != 2 and answering(OK)(conn, number, body))
     post(client, receiver.url)
 
-    with pytest.raises(ReceiverUnreachable, match="closed before the answer was complete"):
+    with pytest.raises(ReceiverUnreachable, match="closed before the response was complete"):
         post(client, receiver.url, b"two")
 
     assert [body for _, body in receiver.requests] == [b"{}", b"two"]
@@ -42,7 +42,7 @@ def test_kept_connection_that_breaks_before_a_byte_was_sent_is_replaced(
     receiver = receive(reset_soon)
     post(client, receiver.url)
     until_stirred(client)
-    monkeypatch.setattr(HttpWire, "is_quiet", lambda wire: True)  # it broke just after it was looked at
+    monkeypatch.setattr(HttpConnection, "is_quiet", lambda wire: True)  # it broke just after it was looked at
 
     assert post(client, receiver.url, b"two").excerpt == "ok"
 
@@ -77,7 +77,7 @@ def test_idle_connection_is_not_used_beyond_its_age(
     client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     receiver = receive()
-    monkeypatch.setattr(idle_wires, "_IDLE_S", 0)
+    monkeypatch.setattr(connection, "_IDLE_S", 0)
 
     post(client, receiver.url)
     post(client, receiver.url)
@@ -109,7 +109,7 @@ def test_kept_connection_is_vetted_again(
 def test_idle_connections_are_bounded_in_all(
     client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(idle_wires, "_IDLE_IN_ALL", 1)
+    monkeypatch.setattr(connection, "_MAX_IDLE", 1)
     older, newer = receive(), receive()
 
     for receiver in (older, newer, newer, older):
@@ -121,7 +121,7 @@ def test_idle_connections_are_bounded_in_all(
 def test_idle_connections_are_bounded_per_host(
     client: Client, receive: StartReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(idle_wires, "_IDLE_PER_HOST", 1)
+    monkeypatch.setattr(connection, "_MAX_IDLE_PER_HOST", 1)
     together = threading.Barrier(2)
 
     def script(conn: ssl.SSLSocket, number: int, body: bytes) -> bool:

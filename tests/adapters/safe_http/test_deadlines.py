@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.embedded.places import wait_until
+from adapters.embedded.data_folder import wait_until
 from adapters.safe_http.client import Client, ReceiverUnreachable
 from tests.support.outside.raw_receivers import OK, StartReceiver, answering, dribbling, post
 
@@ -23,7 +23,7 @@ def test_dns_that_hangs_ends_at_the_deadline(hasty: Client, monkeypatch: pytest.
 
 def _ends_at_deadline(hasty: Client, url: str, body: bytes = b"{}") -> None:
     started = time.monotonic()
-    with pytest.raises(ReceiverUnreachable, match="no complete answer within 1 s"):
+    with pytest.raises(ReceiverUnreachable, match="no complete response within 1 s"):
         post(hasty, url, body)
     assert 0.9 < time.monotonic() - started < 10  # a busy machine is slow; a receiver without a deadline is not over
 

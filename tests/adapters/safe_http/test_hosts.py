@@ -135,7 +135,7 @@ def test_name_without_dns_answer_is_accepted_at_create_and_unreachable_at_send(d
 def silent_dns(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """A name server that never answers, until the test is over; the list has the names it was asked for."""
     asked: list[str] = []
-    over, askers = threading.Event(), safe_http._askers
+    over, askers = threading.Event(), safe_http._early_slots
     resolve = socket.getaddrinfo
 
     def getaddrinfo(host: str, port: int, **options: int) -> list[object]:
@@ -190,7 +190,7 @@ def test_names_are_asked_for_again_once_the_silence_is_over(
     silent_dns: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     askers = threading.BoundedSemaphore(1)
-    monkeypatch.setattr(safe_http, "_askers", askers)
+    monkeypatch.setattr(safe_http, "_early_slots", askers)
     with monkeypatch.context() as brief:
         brief.setattr(safe_http, "_EARLY_S", 0.01)
         brief.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(0.3))

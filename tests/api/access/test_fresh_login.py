@@ -33,7 +33,7 @@ def logged_in(brand, monkeypatch, tmp_path):
     path.write_text(json.dumps({"keys": [idp.public(idp.key("EdDSA"))]}))
     provider = {"dashboard_issuer": idp.ISSUER, "dashboard_jwks": str(path), "dashboard_audience": idp.AUDIENCE}
     turn(monkeypatch, identity=provider)
-    tokens.forget_cached()
+    tokens.clear_caches()
 
     def through(role="Owner", **claims):
         of_ours = {"org_id": str(brand.id), "role": role, "email": "ada@example.com", "email_verified": True}
@@ -42,7 +42,7 @@ def logged_in(brand, monkeypatch, tmp_path):
 
     yield through
     monkeypatch.undo()
-    tokens.forget_cached()
+    tokens.clear_caches()
 
 
 def _ago(seconds):
@@ -113,7 +113,7 @@ def affiliate(app, monkeypatch, tmp_path):
     path.write_text(json.dumps({"keys": [idp.public(idp.key("EdDSA"))]}))
     provider = {"affiliate_issuer": idp.ISSUER, "affiliate_jwks": str(path), "affiliate_audience": idp.AUDIENCE}
     turn(monkeypatch, identity=provider)
-    tokens.forget_cached()
+    tokens.clear_caches()
 
     def call(method, body=None, is_verified=True, **claims):
         said = idp.claims(email="rita-of-an-hour@example.com", email_verified=is_verified, **claims)
@@ -122,7 +122,7 @@ def affiliate(app, monkeypatch, tmp_path):
 
     yield call
     monkeypatch.undo()
-    tokens.forget_cached()
+    tokens.clear_caches()
 
 
 def test_where_an_affiliate_is_paid_is_changed_after_a_login_of_the_last_hour(affiliate):

@@ -146,7 +146,7 @@ def test_the_form_of_a_deleted_affiliate_is_kept(brand, ben):
 def test_a_link_that_was_changed_or_is_over_opens_nothing(app, brand, ben):
     form = _keep(ben)
     good = urlsplit(_read(brand, ben).json["signedUrl"]).query
-    over = file_links.signed(form.file_id, now=datetime.now(UTC) - timedelta(seconds=300))
+    over = file_links.build_url(form.file_id, now=datetime.now(UTC) - timedelta(seconds=300))
     expires, signature = (part.split("=")[1] for part in good.split("&"))
 
     for url in (
@@ -172,4 +172,4 @@ def test_a_good_link_to_a_file_of_another_kind_opens_nothing(app, brand, ben):
             (file_id, brand.id),
         )
 
-    assert _open(app, file_links.signed(file_id, now=datetime.now(UTC))).status_code == 404
+    assert _open(app, file_links.build_url(file_id, now=datetime.now(UTC))).status_code == 404

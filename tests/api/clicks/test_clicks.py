@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from adapters.clicks import countries, networks, wire
+from adapters.clicks import countries, networks, serialization
 from domain.clicks import countries as country_map
 from models import db
 from tests.support.rows.visiting import (
@@ -216,7 +216,7 @@ def test_a_browser_that_a_tool_drives_is_a_click_to_be_judged(app, slug):
 
 
 def test_an_address_of_a_data_centre_is_noted_on_the_click(app, slug, monkeypatch):
-    monkeypatch.setattr(networks, "known", lambda: networks.parse("203.0.113.0/24"))
+    monkeypatch.setattr(networks, "load_networks", lambda: networks.parse_networks("203.0.113.0/24"))
 
     click(app, slug)
     click(app, slug, ip="203.0.114.7")
@@ -226,14 +226,14 @@ def test_an_address_of_a_data_centre_is_noted_on_the_click(app, slug, monkeypatc
 
 def test_the_country_of_an_address_goes_with_the_click_and_the_address_does_not(app, slug, monkeypatch):
     held = country_map.parse(["203.0.113.0/24,BR", "2001:db8::/32,SE"])
-    monkeypatch.setattr(countries, "known", lambda: held)
-    monkeypatch.setattr(countries, "country_of", held.country)
+    monkeypatch.setattr(countries, "load_map", lambda: held)
+    monkeypatch.setattr(countries, "find_country", held.country)
 
     for ip in ("203.0.113.7", "::ffff:203.0.113.8", "2001:db8:7::1", "203.0.114.7", "10.0.0.1"):
         click(app, slug, ip=ip)
 
     assert [sent.country for sent in on_stream()] == ["BR", "BR", "SE", None, None]
-    assert not [sent for sent in on_stream() if "203.0.113" in wire.to_bytes(sent).decode()]
+    assert not [sent for sent in on_stream() if "203.0.113" in serialization.to_bytes(sent).decode()]
 
 
 def test_a_head_request_is_no_click(app, slug):

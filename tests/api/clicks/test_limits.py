@@ -114,7 +114,7 @@ def test_a_link_that_was_asked_for_before_works_while_the_database_is_away(app, 
 
 
 def test_the_stream_is_as_long_as_it_may_be_and_its_length_is_told(app, slug, monkeypatch):
-    monkeypatch.setattr(stream, "MOST", 1)
+    monkeypatch.setattr(stream, "MAX_ENTRIES", 1)
     for _ in range(250):
         click(app, slug)
 

@@ -164,7 +164,7 @@ def test_txt_does_not_free_a_host_while_the_services_own_address_is_unknown(tena
     del dns.zone[host, "CNAME"]
     dns.zone[host, "A"] = ["192.0.2.10"]
     if broken == "silent":
-        monkeypatch.setattr("adapters.name_servers.FOR_PEOPLE_S", 3.0)
+        monkeypatch.setattr("adapters.name_servers.REQUEST_LIMIT_S", 3.0)
     getattr(dns, broken).add(TARGET)
 
     assert is_refused(claimant, host)

@@ -36,7 +36,7 @@ def _click(brand, *, ip="203.0.113.7", ago=timedelta(minutes=5), **judged):
     """Store a click of the visitor who sends leads from this address."""
     ((affiliate_id,),) = brand.rows("select id from affiliate order by created_at limit 1")
     raw = click_rows.raw(brand, affiliate_id, at=began() - ago, **judged)
-    raw = raw._replace(visitor=visitors.visitor(ip, _AGENT))
+    raw = raw._replace(visitor=visitors.hash_visitor(ip, _AGENT))
     click_rows.write(brand, raw)
 
 
@@ -219,12 +219,12 @@ def test_counts_that_are_over_are_dropped_with_expired_leads(shop, drain):
     drain()
     shop.rows(
         "update lead_network set since = since - interval '3 hours' where network = %s returning 1",
-        bytes.fromhex(visitors.network("198.51.100.1")),
+        bytes.fromhex(visitors.hash_network("198.51.100.1")),
     )
     with db.any_org_work():
         lifecycle.any_org_expire(now=began())
 
-    assert shop.rows("select encode(network, 'hex') from lead_network") == [(visitors.network("203.0.113.7"),)]
+    assert shop.rows("select encode(network, 'hex') from lead_network") == [(visitors.hash_network("203.0.113.7"),)]
 
 
 def test_signed_leads_are_not_screened(shop, drain):

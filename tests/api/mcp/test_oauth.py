@@ -43,7 +43,7 @@ def issuer(monkeypatch, tmp_path):
 
 def _forget():
     settings.current.cache_clear()
-    tokens.forget_cached()
+    tokens.clear_caches()
     callers.clear_cache()
 
 
@@ -292,6 +292,6 @@ def test_the_operator_issues_a_token_where_no_provider_does(flask, app, brand):
 
 
 def test_the_operator_issues_none_where_a_provider_does(flask, brand, issuer):
-    said = f"Error: The mcp tokens of this installation come from {idp.ISSUER}; ask there for one.\n"
+    said = f"Error: The mcp tokens of this installation are issued by {idp.ISSUER}. Next: request one there.\n"
 
     assert flask("token", "mcp", "--org", str(brand.id), "--scope", "read") == (1, said)

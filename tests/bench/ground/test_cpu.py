@@ -5,7 +5,7 @@ import os
 import pytest
 
 from bench.ground import cpu
-from bench.ground.cpu import Capacity, Used
+from bench.ground.cpu import Capacity, ProcessTime
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 # Seconds per core: user, nice, system, idle, waiting for a disk, two kinds of interrupts, stolen, and two of guests.
@@ -22,7 +22,7 @@ _CORES = {
 def test_the_time_of_a_process_is_its_own_and_that_of_its_ended_children(name):
     line = f"4321 ({name}) S 17 4321 4321 0 -1 4194304 1 2 3 4 {3 * _TICKS} {_TICKS} {5 * _TICKS} {2 * _TICKS} 20 0 1"
 
-    assert cpu.of_process(line) == Used(pid=4321, parent=17, seconds=11.0)
+    assert cpu.parse_process(line) == ProcessTime(pid=4321, parent=17, seconds=11.0)
 
 
 def test_of_the_cores_the_wanted_ones_are_read_and_guests_once():
@@ -30,17 +30,23 @@ def test_of_the_cores_the_wanted_ones_are_read_and_guests_once():
         f"{name} {' '.join(str(second * _TICKS) for second in seconds)}\n" for name, seconds in _CORES.items()
     )
 
-    assert cpu.of_cores(lines, [0]) == Capacity(seconds=100.0, used=25.0)
-    assert cpu.of_cores(lines, [0, 1]) == Capacity(seconds=200.0, used=26.0)
-    assert cpu.of_cores(lines, [10]) == Capacity(seconds=100.0, used=50.0)
+    assert cpu.parse_cores(lines, [0]) == Capacity(seconds=100.0, used=25.0)
+    assert cpu.parse_cores(lines, [0, 1]) == Capacity(seconds=200.0, used=26.0)
+    assert cpu.parse_cores(lines, [10]) == Capacity(seconds=100.0, used=50.0)
 
 
 def test_a_tree_is_its_root_and_all_below_it():
-    processes = [Used(1, 0, 100.0), Used(7, 1, 1.0), Used(8, 7, 2.0), Used(9, 8, 4.0), Used(10, 1, 8.0)]
+    processes = [
+        ProcessTime(1, 0, 100.0),
+        ProcessTime(7, 1, 1.0),
+        ProcessTime(8, 7, 2.0),
+        ProcessTime(9, 8, 4.0),
+        ProcessTime(10, 1, 8.0),
+    ]
 
-    assert cpu.of_tree(7, processes) == 7.0
-    assert cpu.of_tree(10, processes) == 8.0
-    assert cpu.of_tree(11, processes) == 0.0
+    assert cpu.tree_seconds(7, processes) == 7.0
+    assert cpu.tree_seconds(10, processes) == 8.0
+    assert cpu.tree_seconds(11, processes) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -57,7 +63,7 @@ def test_the_share_of_others_is_what_ours_is_not(before, after, ours, share):
 
 
 def test_this_process_is_found_and_has_used_something():
-    assert cpu.of_trees({"tests": os.getpid(), "nobody": 2**22 + 1}) == {
+    assert cpu.trees_seconds({"tests": os.getpid(), "nobody": 2**22 + 1}) == {
         "tests": pytest.approx(1, abs=10_000),
         "nobody": 0,
     }

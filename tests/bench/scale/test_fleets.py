@@ -33,14 +33,14 @@ def test_a_day_that_leaves_work_behind_waits_for_ever() -> None:
 def test_the_smallest_fleet_is_taken_that_waits_no_longer_than_it_may() -> None:
     cores = [0, 8, 0, 0, 0, 0, 0, 0]
 
-    patient = fleets.working_off("sales", cores, threads=8, wait_most_s=10)
-    hasty = fleets.working_off("sales", cores, threads=8, wait_most_s=0)
+    patient = fleets.size_queue("sales", cores, threads=8, wait_most_s=10)
+    hasty = fleets.size_queue("sales", cores, threads=8, wait_most_s=0)
 
     assert (patient.processes, patient.longest_wait_s) == (4, 10)
     assert (hasty.processes, hasty.longest_wait_s) == (8, 0)
 
 
 def test_who_answers_people_keeps_some_of_its_time_free() -> None:
-    assert fleets.answering("web", [0.1, 1.4], threads=8).processes == 2
-    assert fleets.answering("web", [0.1, 1.5], threads=8).processes == 3
-    assert fleets.answering("web", [0.0], threads=8).processes == 1
+    assert fleets.size_serving("web", [0.1, 1.4], threads=8).processes == 2
+    assert fleets.size_serving("web", [0.1, 1.5], threads=8).processes == 3
+    assert fleets.size_serving("web", [0.0], threads=8).processes == 1

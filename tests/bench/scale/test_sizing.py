@@ -11,7 +11,7 @@ import pytest
 from bench.scale import limits
 from bench.scale.costs import MEASURED, Costs, CostsMissing
 from bench.scale.demand import Load
-from bench.scale.sizing import Prices, Sizing, answer
+from bench.scale.sizing import Prices, Sizing, size_load
 
 _COSTS = Costs(
     sale={"web": 1.0, "relay": 0.5, "sales": 2.0, "webhooks": 2.0, "postgres": 4.0, "valkey": 0.5},
@@ -26,7 +26,7 @@ _PAGE = Path(__file__).resolve().parents[3] / "docs" / "scale.md"
 
 
 def _of(clicks: int, sales: int) -> Sizing:
-    return answer(Load(clicks, sales), _COSTS, Prices())
+    return size_load(Load(clicks, sales), _COSTS, Prices())
 
 
 def test_disk_is_what_stays_for_ever_and_what_has_not_ended_yet() -> None:
@@ -56,7 +56,7 @@ def test_more_never_needs_less(what: str) -> None:
 def test_what_breaks_first_is_what_is_most_above_its_bound() -> None:
     needs = dict.fromkeys(limits.LIMITS, 0.0) | {"disk": 4, "postgres": 18}
 
-    found = limits.verdict(needs)
+    found = limits.find_step(needs)
 
     assert found.broke == {"one machine": "postgres"}
     assert found.step == limits.STEPS[1]
@@ -65,7 +65,7 @@ def test_what_breaks_first_is_what_is_most_above_its_bound() -> None:
 def test_a_load_for_which_nothing_is_built_is_told_so() -> None:
     needs = dict.fromkeys(limits.LIMITS, 0.0) | {"turn": 2}
 
-    found = limits.verdict(needs)
+    found = limits.find_step(needs)
 
     assert found.step is None
     assert list(found.broke) == [step.name for step in limits.STEPS]

@@ -56,13 +56,13 @@ def test_other_methods_take_an_account(flask, brand, ben, method, account):
 def test_a_person_is_told_in_one_line(flask, ben):
     assert flask("affiliate", "payout-account", ben) == (
         0,
-        f"{ben}: nowhere yet; they say it themselves, or give --method\n",
+        f"{ben}: no payout account yet. Next: the affiliate sets one, or give --method\n",
     )
     assert flask(
         "affiliate", "payout-account", ben, "--method", "ProcessorConnect", "--account", "acct_0123456789"
     ) == (
         0,
-        f"{ben}: ProcessorConnect ...6789 (said by: operator)\n",
+        f"{ben}: ProcessorConnect ...6789 (set by: operator)\n",
     )
 
 

@@ -173,8 +173,8 @@ def test_a_person_is_shown_a_sale_that_works_when_pasted(flask, app, tmp_path):
 
 
 def test_the_demo_is_not_for_somebodys_own_database():
-    assert loopback.is_wanted(settings.read({}))
-    assert not loopback.is_wanted(settings.read({"DATABASE_URL": "postgresql://x", "SECRET_KEY": "x" * 32}))
+    assert loopback.is_demo_enabled(settings.read({}))
+    assert not loopback.is_demo_enabled(settings.read({"DATABASE_URL": "postgresql://x", "SECRET_KEY": "x" * 32}))
 
 
 def test_an_answer_that_the_api_refuses_is_one_error(app, data_dir, monkeypatch):
@@ -253,7 +253,7 @@ def test_the_operators_certificates_are_trusted_and_the_receivers_beside_them(da
 
 
 def test_a_receiver_whose_port_is_in_use_says_what_to_do(data_dir):
-    said = pytest.raises(click.ClickException, match=r"receiver cannot be played on port .* set another PORT")
+    said = pytest.raises(click.ClickException, match=r"receiver cannot listen on port .* set another PORT")
     with socket.create_server(("127.0.0.1", 0)) as taken, said, loopback.listening("receiver", taken.getsockname()):
         socket.create_server(taken.getsockname())
 
@@ -295,11 +295,11 @@ pt0BPQIhAKCEe0c4KIZue0BTiEiFr5Pc7ausmtSfeK6la62L7CQf
 
 
 def test_a_certificate_of_an_earlier_version_is_made_anew(data_dir):
-    folder = certificate.made(data_dir)
+    folder = certificate.ensure_certificate(data_dir)
     (folder / "cert.pem").write_text(_EARLIER)
 
-    certificate.made(data_dir)
+    certificate.ensure_certificate(data_dir)
     made = (folder / "cert.pem").read_text()
 
     assert made != _EARLIER
-    assert (certificate.made(data_dir) / "cert.pem").read_text() == made
+    assert (certificate.ensure_certificate(data_dir) / "cert.pem").read_text() == made

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.demo.certificate import trusted
+from commands.demo.certificate import write_bundle
 from commands.demo.prompt_handler import PromptHandler
 from tests.support import trees
 from tests.support.installation.raw_web import running
@@ -56,7 +56,7 @@ def test_a_kept_connection_of_a_handler_has_nagle_off(is_tls: bool, tmp_path: Pa
             self.wfile.write(b"ok")
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        bundle = trusted(tmp_path)
+        bundle = write_bundle(tmp_path)
         if is_tls:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(bundle.parent / "cert.pem", bundle.parent / "key.pem")

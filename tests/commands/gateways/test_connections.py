@@ -49,7 +49,7 @@ def test_a_check_says_what_the_gateway_said_by_its_exit_status_too(flask, stage,
     assert flask.json("connection", "check", made["id"])["refusal"] is None
     stage.faults.append("refuse")
     code, said = flask("connection", "check", made["id"])
-    assert (code, "stripe refuses them: Invalid credentials." in said) == (1, True)
+    assert (code, "stripe refuses the credentials: Invalid credentials." in said) == (1, True)
     stage.faults.append("refuse")
     assert flask.json("connection", "check", made["id"], code=1)["refusal"] == "Invalid credentials."
     stage.faults.append("fail")
@@ -79,7 +79,7 @@ def test_a_list_that_ends_early_is_said_and_exits_with_1(flask, stage, made):
 
 
 def test_events_are_narrowed_by_status(flask, brand, stage, made, drain):
-    assert flask("connection", "events", made["id"]) == (0, "Nothing came in yet.\n")
+    assert flask("connection", "events", made["id"]) == (0, "No events yet.\n")
     _post(brand, made, stage.malformed(), stage.unknown())
     drain("gateways")
     (failed,) = flask.json("connection", "events", made["id"], "--status", "Failed")

@@ -101,7 +101,7 @@ def test_a_url_is_fetched(flask):
 
 
 @pytest.mark.parametrize(
-    ("content", "status", "why"), [(b"", 503, "it answers 503"), (b"<html></html>", 200, "no rate")]
+    ("content", "status", "why"), [(b"", 503, "it responded 503"), (b"<html></html>", 200, "no rate")]
 )
 def test_a_url_without_rates_stores_nothing(flask, content, status, why):
     with published(content, status) as url:

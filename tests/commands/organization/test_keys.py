@@ -64,7 +64,7 @@ def test_a_new_key_is_shown_to_a_person_with_a_warning(flask, brand):
 
     assert code == 0
     assert re.search(r"^api key +ff_live_\S{43}$", said, re.MULTILINE)
-    assert said.endswith("Keep both now: they are not shown again.\n")
+    assert said.endswith("Store both now: they are not shown again.\n")
 
 
 def test_a_key_for_somebody_unknown_is_refused(flask, brand):

@@ -241,7 +241,7 @@ def test_freed_host_goes_to_the_next_organization_and_is_audited(flask, brand, r
     again = flask("org", "free-host", host)
 
     assert in_use == (1, f"Error: Organization {rival.id} still uses {host}; remove it there first.\n")
-    assert freed == (0, f"{host} is free. It was held for organization {rival.id}.\n")
+    assert freed == (0, f"{host} is free for any organization. It was reserved for organization {rival.id}.\n")
     assert again == (1, f"Error: No organization has left {host} in the last 90 days.\n")
     assert _audit(rival.id)[-1][0] == "organization.host_freed"
     assert flask("org", "set", str(brand.id), *both)[0] == 0

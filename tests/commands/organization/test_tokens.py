@@ -21,11 +21,11 @@ def foreign_issuer(monkeypatch, tmp_path):
         monkeypatch.setenv(f"{kind}_JWT_ISSUER", "https://id.example.com/")
         monkeypatch.setenv(f"{kind}_JWT_JWKS", str(tmp_path / "jwks.json"))
     settings.current.cache_clear()
-    tokens.forget_cached()
+    tokens.clear_caches()
     yield
     monkeypatch.undo()
     settings.current.cache_clear()
-    tokens.forget_cached()
+    tokens.clear_caches()
 
 
 def _token(flask, *words: str) -> str:
@@ -45,7 +45,7 @@ def _audit(subject: str) -> list[tuple]:
 
 @pytest.mark.parametrize("role", ["Owner", "Admin", "Manager", "Viewer"])
 def test_a_dashboard_token_speaks_for_a_role_of_the_organization(flask, brand, role):
-    found = tokens.dashboard(_token(flask, "dashboard", "--org", str(brand.id), "--role", role))
+    found = tokens.verify_dashboard(_token(flask, "dashboard", "--org", str(brand.id), "--role", role))
 
     assert (found.organization_id, found.role) == (brand.id, role)
     assert (found.email, found.is_email_verified) == (f"{role.lower()}@example.com", True)
@@ -55,7 +55,7 @@ def test_a_dashboard_token_speaks_for_a_role_of_the_organization(flask, brand, r
 
 def test_a_dashboard_token_is_for_whom_it_is_asked(flask, brand):
     email = f"Ann-{uuid4().hex}@Example.com"
-    found = tokens.dashboard(
+    found = tokens.verify_dashboard(
         _token(flask, "dashboard", "--org", str(brand.id), "--role", "Admin", "--email", email,
                   "--unverified-email", "--ttl-s", "60")
     )  # fmt: skip
@@ -66,8 +66,10 @@ def test_a_dashboard_token_is_for_whom_it_is_asked(flask, brand):
 
 def test_an_affiliate_token_is_for_whom_it_is_asked(flask):
     email = f"Ben-{uuid4().hex}@Example.com"
-    verified = tokens.affiliate(_token(flask, "affiliate", "--email", email))
-    unverified = tokens.affiliate(_token(flask, "affiliate", "--email", email, "--unverified-email", "--ttl-s", "60"))
+    verified = tokens.verify_affiliate(_token(flask, "affiliate", "--email", email))
+    unverified = tokens.verify_affiliate(
+        _token(flask, "affiliate", "--email", email, "--unverified-email", "--ttl-s", "60")
+    )
 
     assert (verified.subject, verified.email) == (f"local:{email.lower()}", email.lower())
     assert (verified.is_email_verified, unverified.is_email_verified) == (True, False)
@@ -80,8 +82,8 @@ def test_a_person_sees_the_token_and_nothing_else(flask, brand):
     affiliate_code, affiliate_said = flask("token", "affiliate", "--email", "ben@example.com")
 
     assert (code, affiliate_code) == (0, 0)
-    assert tokens.dashboard(said.removesuffix("\n"))
-    assert tokens.affiliate(affiliate_said.removesuffix("\n"))
+    assert tokens.verify_dashboard(said.removesuffix("\n"))
+    assert tokens.verify_affiliate(affiliate_said.removesuffix("\n"))
 
 
 def test_issuing_is_audited_without_the_token(flask, brand):
@@ -145,7 +147,8 @@ def test_with_an_issuer_there_is_no_token_but_where_to_get_one(flask, brand, for
     for kind, answer in (("dashboard", dashboard), ("affiliate", affiliate)):
         assert answer == (
             1,
-            f"Error: The {kind} tokens of this installation come from https://id.example.com/; ask there for one.\n",
+            f"Error: The {kind} tokens of this installation are issued by https://id.example.com/."
+            " Next: request one there.\n",
         )
     assert _audit(f"local:{email}") == []
 

@@ -9,7 +9,7 @@ _PAGE = Path(__file__).resolve().parents[3] / "docs" / "connections.md"
 
 
 def test_the_table_of_the_page_is_what_the_adapters_say():
-    printed = catalogue.page_table()
+    printed = catalogue.render_table()
     assert printed in _PAGE.read_text(), "python -m commands.platforms.catalogue, into docs/connections.md"
 
 

@@ -69,7 +69,7 @@ def test_a_domain_is_verified(flask, brand):
     again = flask("program", "verify-domain", str(program_id))
 
     assert answer == {"id": str(program_id), "customDomainVerified": True, "changed": True}
-    assert again == (0, f"Program {program_id} answered for its domain already.\n")
+    assert again == (0, f"Program {program_id} had a verified domain already.\n")
     assert brand.get(f"/api/v1/programs/{program_id}").json["customDomainVerified"] is True
     assert [(action, after["customDomain"]) for action, _, _, after in _audit(brand)] == [
         ("program.domain_verified", domain)

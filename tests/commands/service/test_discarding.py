@@ -93,7 +93,7 @@ def test_discard_of_a_paid_for_sale_says_what_it_leaves(flask, brand):
 
     left = "an accepted sale that credits no one (sale or event order-a, 123.45 USD). Send the same sale again."
     assert f"A discard leaves {left}" in details
-    assert (code, output) == (0, f"Discarded {number} (sale.settle): w\nIt leaves {left}\n")
+    assert (code, output) == (0, f"Discarded {number} (sale.settle): w\nLeft undone: {left}\n")
 
 
 def test_replay_by_error_takes_those_alone(flask, brand):

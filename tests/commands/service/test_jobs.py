@@ -149,7 +149,7 @@ def test_list_is_narrowed_by_state_queue_organization_and_name(flask, brand, riv
     ("script", "patience", "told"),
     [
         (receivers.status(503), nullcontext, "answered 503"),
-        (receivers.hang(60), hasty, "no complete answer within 2 s"),
+        (receivers.hang(60), hasty, "no complete response within 2 s"),
     ],
 )
 def test_list_tells_why_a_delivery_is_tried_again(flask, brand, receiver, drain, *, script, patience, told):
@@ -181,7 +181,7 @@ def test_show_tells_everything_and_what_to_do_next(flask, brand):
 def test_a_job_that_is_not_there_is_one_line(flask):
     assert flask("jobs", "show", "987654321") == (
         1,
-        "Error: There is no job 987654321: it is done, or was discarded. Next: flask jobs dead\n",
+        "Error: There is no job 987654321: it is done or was discarded. Next: flask jobs dead\n",
     )
 
 
@@ -226,7 +226,7 @@ def test_replay_asks_for_ids_or_a_queue(flask, arguments):
     code, said = flask("jobs", *arguments)
 
     assert code == 2
-    assert "Name dead letters by id, or a whole --queue." in said
+    assert "Select dead letters by id, or with --queue" in said
 
 
 def test_discard_deletes_a_dead_letter_and_keeps_why(flask, brand):

@@ -10,7 +10,7 @@ from commands.service import processes
 def test_a_loop_that_ends_tells_the_others():
     told = threading.Event()
 
-    processes._until_one_ends(lambda should_stop: None, told)
+    processes._run_until_stopped(lambda should_stop: None, told)
 
     assert told.is_set()
 
@@ -23,5 +23,5 @@ def test_a_loop_that_breaks_tells_the_others_and_breaks_the_process():
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        processes._until_one_ends(breaks, told)
+        processes._run_until_stopped(breaks, told)
     assert told.is_set()

@@ -81,7 +81,7 @@ def test_up_warns_and_starts_programs_with_new_names(monkeypatch, private_machin
 
 
 def test_demo_gateway_is_added_to_addresses_under_old_names(private_machine):
-    loopback.call_gateway_here()
+    loopback.use_simulated_gateway()
 
     assert private_machine["API_ADDRESSES"] == "stripe=http://127.0.0.1:8125 paypal=https://paypal.example.com"
     assert settings.current().addresses.apis["paypal"] == "https://paypal.example.com"

@@ -39,12 +39,12 @@ def keys(monkeypatch):
         monkeypatch.setenv("SECRET_KEY", key)
         monkeypatch.setenv("SECRET_KEY_PREVIOUS", ",".join(former))
         settings.current.cache_clear()
-        sealing.forget_cached()
+        sealing.clear_caches()
 
     yield start_with
     monkeypatch.undo()
     settings.current.cache_clear()
-    sealing.forget_cached()
+    sealing.clear_caches()
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ _ONLY_THERE = "tabnanny"
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"])
 def test_it_greets_when_the_address_answers(app, capsys, address):
     with closing(socket.create_server((address, 0))) as server:
-        up._greet_once_up(turned(web={"bind": address, "port": server.getsockname()[1]}).web, "Good morning")
+        up._greet_when_listening(turned(web={"bind": address, "port": server.getsockname()[1]}).web, "Good morning")
 
     assert capsys.readouterr().out == "Good morning\n"
 
@@ -27,13 +27,13 @@ def test_it_greets_when_the_address_answers(app, capsys, address):
 def test_it_greets_when_the_socket_answers(app, capsys, tmp_path):
     path = str(tmp_path / "web.sock")
     with closing(socket.create_server(path, family=socket.AF_UNIX)):
-        up._greet_once_up(turned(web={"bind": f"unix:{path}", "port": 1}).web, "Good morning")
+        up._greet_when_listening(turned(web={"bind": f"unix:{path}", "port": 1}).web, "Good morning")
 
     assert capsys.readouterr().out == "Good morning\n"
 
 
 def test_what_it_prepares_is_loaded_in_a_process_that_ends():
-    prepared = up._in_a_child(_prepare, "Good morning")
+    prepared = up._run_in_child(_prepare, "Good morning")
 
     assert prepared.greeting == "Good morning"
     assert prepared.environment["PREPARED_BY"] != str(os.getpid())
@@ -42,7 +42,7 @@ def test_what_it_prepares_is_loaded_in_a_process_that_ends():
 
 def test_what_fails_there_fails_here():
     with pytest.raises(click.ClickException, match="no database"):
-        up._in_a_child(_fail, "Good morning")
+        up._run_in_child(_fail, "Good morning")
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_what_fails_there_fails_here():
     ],
 )
 def test_programs_with_nothing_to_do_are_not_started(chosen, needless):
-    assert list(up._needless(turned(**chosen))) == needless
+    assert list(up._list_idle_programs(turned(**chosen))) == needless
 
 
 def _prepare(greeting):
     importlib.import_module(_ONLY_THERE)
-    return up._Prepared({"PREPARED_BY": str(os.getpid())}, greeting)
+    return up._Preparation({"PREPARED_BY": str(os.getpid())}, greeting)
 
 
 def _fail(_):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.embedded.places import wait_until
+from adapters.embedded.data_folder import wait_until
 from commands.service import watch
 
 _PATIENCE_S = 120
@@ -27,23 +27,23 @@ def tree(tmp_path):
 
 @pytest.mark.parametrize("name", ["app.py", "api/routes.py", "api/templates/docs.html", "api/new.py"])
 def test_a_file_that_is_changed_or_added_is_seen(tree, name):
-    before = watch.look(tree)
+    before = watch.scan(tree)
 
     (tree / name).write_text("x = 1")
     os.utime(tree / name, ns=(1, 1))
 
-    assert watch.changed(before, watch.look(tree), tree) == [name]
+    assert watch.list_changes(before, watch.scan(tree), tree) == [name]
 
 
 def test_a_file_that_is_removed_is_seen_and_what_is_no_code_is_not(tree):
-    before = watch.look(tree)
+    before = watch.scan(tree)
 
     (tree / "README.md").write_text("changed")
     (tree / "api" / "notes.pyc").write_text("changed")
-    assert watch.changed(before, watch.look(tree), tree) == []
+    assert watch.list_changes(before, watch.scan(tree), tree) == []
     (tree / "api" / "routes.py").unlink()
 
-    assert watch.changed(before, watch.look(tree), tree) == ["api/routes.py"]
+    assert watch.list_changes(before, watch.scan(tree), tree) == ["api/routes.py"]
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The machine's own Valkey, alone on its socket."""
 
-from adapters.embedded import places
+from adapters.embedded import data_folder
 from tests.support.installation import servers
 from tests.support.installation.machine import Machine
 
@@ -15,7 +15,7 @@ class Alone:
     def lose_primary(self) -> None:
         """Kill it, and start it again with what its file has."""
         servers.kill_valkey(self._machine.home)
-        assert not places.ask(places.of(self._machine.home).valkey_socket, b"PING\r\n")
+        assert not data_folder.query_listener(data_folder.resolve(self._machine.home).valkey_socket, b"PING\r\n")
         self._machine.start_valkey()
 
     def demote_primary(self) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import redis
 
-from adapters.embedded import places
+from adapters.embedded import data_folder
 
 #: What a client has to say to every one of them.
 PASSWORD = "a pass/word"
@@ -52,7 +52,7 @@ class Node:
         file = self._folder / "valkey.conf"
         file.write_text("\n".join(f"{name.replace('_', '-')} {value}" for name, value in options.items()) + "\n")
         self._process = launch(file, self._folder / "log")
-        assert places.wait_until(self.answers, timeout_s=_PATIENCE_S), (self._folder / "log").read_text()
+        assert data_folder.wait_until(self.answers, timeout_s=_PATIENCE_S), (self._folder / "log").read_text()
 
     def answers(self) -> bool:
         """Say whether it answers, be it only that it loads."""
@@ -83,7 +83,7 @@ def launch(file: Path, log: Path, *arguments: str) -> subprocess.Popen[bytes]:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env=places.environment(),
+            env=data_folder.server_environment(),
             start_new_session=True,
             preexec_fn=end_with_parent,
         )

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pika
 from dramatiq.brokers.rabbitmq import DEAD_MESSAGE_TTL
 
-from adapters.embedded import places
+from adapters.embedded import data_folder
 from commands.demo import certificate
 from domain.jobs import QUEUES
 from tests.faults.brokers import nodes
@@ -43,12 +43,12 @@ class Rabbit:
     def __init__(self, redis_url: str) -> None:
         self._home = nodes.folder()
         self._port, tls, distribution, names = nodes.free_ports(4)
-        proof = certificate.made(self._home)
+        proof = certificate.ensure_certificate(self._home)
         (self._home / "plugins").write_text("[].\n")
         (self._home / "rabbitmq.conf").write_text(
             _SETTINGS.format(port=self._port, tls=tls, certificate=proof, password=_PASSWORD)
         )
-        self._told = places.environment() | {
+        self._told = data_folder.server_environment() | {
             "HOME": str(self._home),
             "ERL_EPMD_PORT": str(names),
             "ERL_EPMD_ADDRESS": "127.0.0.1",
@@ -80,7 +80,7 @@ class Rabbit:
     def demote_primary(self) -> None:
         """Stop it for a moment in mid-step: it takes what is said, and answers nothing."""
         self._signal(signal.SIGSTOP)
-        assert places.wait_until(lambda: not self._greets(), timeout_s=_PATIENCE_S)
+        assert data_folder.wait_until(lambda: not self._greets(), timeout_s=_PATIENCE_S)
         self._signal(signal.SIGCONT)
 
     def forget(self) -> None:
@@ -112,7 +112,7 @@ class Rabbit:
     def _start(self) -> subprocess.Popen[bytes]:
         assert PROGRAM is not None
         server = self._launch(PROGRAM)
-        assert places.wait_until(self._greets, timeout_s=_PATIENCE_S), self._log()
+        assert data_folder.wait_until(self._greets, timeout_s=_PATIENCE_S), self._log()
         return server
 
     def _launch(self, program: str) -> subprocess.Popen[bytes]:

@@ -2,7 +2,7 @@
 
 import redis
 
-from adapters.embedded import places
+from adapters.embedded import data_folder
 from tests.faults.brokers import nodes
 
 _PATIENCE_S = 120
@@ -33,7 +33,7 @@ class Sharded:
 
     def until_whole(self) -> None:
         """Wait until every node says that all slots are served, and every primary has its replica."""
-        assert places.wait_until(self._is_whole, timeout_s=_PATIENCE_S), "the cluster does not come to agree"
+        assert data_folder.wait_until(self._is_whole, timeout_s=_PATIENCE_S), "the cluster does not come to agree"
 
     def lose_primary(self) -> None:
         """Kill the primary that has the sales' messages, and wait until its replica is one; then bring it back."""
@@ -42,7 +42,9 @@ class Sharded:
         old = self._holder(key)
         self._nodes[old].kill()
         other = next(node for port, node in self._nodes.items() if port != old)
-        assert places.wait_until(lambda: self._holder(key, ask=other) != old, timeout_s=_PATIENCE_S), "nobody follows"
+        assert data_folder.wait_until(lambda: self._holder(key, ask=other) != old, timeout_s=_PATIENCE_S), (
+            "nobody follows"
+        )
         self._nodes[old].start()
 
     def demote_primary(self) -> None:
@@ -55,7 +57,7 @@ class Sharded:
             if port != old and node.client().info("replication").get("master_port") == old
         )
         replica.client().execute_command("CLUSTER", "FAILOVER")
-        assert places.wait_until(lambda: self._holder("{finderfee:sales}") != old, timeout_s=_PATIENCE_S)
+        assert data_folder.wait_until(lambda: self._holder("{finderfee:sales}") != old, timeout_s=_PATIENCE_S)
 
     def forget(self) -> None:
         """Lose everything that is carried."""
@@ -82,7 +84,7 @@ class Sharded:
             client.execute_command("CLUSTER", "ADDSLOTSRANGE", first, last)
         for client, primary in zip(clients[3:], clients[:3], strict=True):
             name = primary.execute_command("CLUSTER", "MYID")
-            assert places.wait_until(lambda c=client, n=name: _follows(c, n), timeout_s=_PATIENCE_S)  # type: ignore[misc]
+            assert data_folder.wait_until(lambda c=client, n=name: _follows(c, n), timeout_s=_PATIENCE_S)  # type: ignore[misc]
         self.until_whole()
 
     def _primaries(self) -> list[nodes.Node]:

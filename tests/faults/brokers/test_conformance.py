@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters import broker
-from adapters.clicks import wire
+from adapters.clicks import serialization
 from adapters.clicks.stream import ClickStream, append_call
 from api.access.limits import Limiter
 from tests.faults.brokers.conftest import Carrier
@@ -104,7 +104,8 @@ def test_clicks_limits_wake_ups_and_what_is_told_of_them_work_as_with_one_server
     sent = [raw(shop.brand, shop.ben, at=datetime.now(UTC)) for _ in range(20)]
     windows = {"LIMITS:{finderfee:clicks}:own": 20, "LIMITS:{finderfee:clicks}:site": 100}
     answers = [
-        stream.append(append_call(wire.to_bytes(click), windows=windows, window_s=60)) for click in (*sent, sent[0])
+        stream.append(append_call(serialization.to_bytes(click), windows=windows, window_s=60))
+        for click in (*sent, sent[0])
     ]
     assert answers[:-1] == [None] * 20
     assert answers[-1] is not None
@@ -119,8 +120,8 @@ def test_clicks_limits_wake_ups_and_what_is_told_of_them_work_as_with_one_server
     assert [limiter.allows("standard", "2001:db8:9:1::") for _ in range(3)] == [True, True, False]
 
     # wake-ups: the relay has taken this one
-    broker.client(url).lpush(broker.WAKE, 1)
-    machine.until(lambda: broker.client(url).llen(broker.WAKE) == 0, "the relay is woken")
+    broker.client(url).lpush(broker.WAKE_LIST, 1)
+    machine.until(lambda: broker.client(url).llen(broker.WAKE_LIST) == 0, "the relay is woken")
 
     # what is told
     assert _get(machine, "/readyz") == {"database": "ok", "broker": "ok"}

@@ -4,7 +4,7 @@ import subprocess
 
 import redis
 
-from adapters.embedded import places
+from adapters.embedded import data_folder
 from tests.faults.brokers import nodes
 
 _SERVICE = "finderfee"
@@ -47,14 +47,14 @@ class Watched:
 
     def until_whole(self) -> None:
         """Wait until the Sentinels know each other and the primary has both its replicas."""
-        assert places.wait_until(self._is_whole, timeout_s=_PATIENCE_S), "the Sentinels do not come to agree"
+        assert data_folder.wait_until(self._is_whole, timeout_s=_PATIENCE_S), "the Sentinels do not come to agree"
 
     def lose_primary(self) -> None:
         """Kill the primary, and wait until another one is; then bring the old one back, as its replica."""
         self.until_whole()
         old = self._primary()
         self._nodes[old].kill()
-        assert places.wait_until(lambda: self._primary() != old, timeout_s=_PATIENCE_S), "nobody is promoted"
+        assert data_folder.wait_until(lambda: self._primary() != old, timeout_s=_PATIENCE_S), "nobody is promoted"
         self._nodes[old].start()
 
     def demote_primary(self) -> None:
@@ -62,7 +62,7 @@ class Watched:
         self.until_whole()
         old = self._primary()
         self._ask.execute_command("SENTINEL", "FAILOVER", _SERVICE)
-        assert places.wait_until(lambda: self._primary() != old, timeout_s=_PATIENCE_S), "nobody is promoted"
+        assert data_folder.wait_until(lambda: self._primary() != old, timeout_s=_PATIENCE_S), "nobody is promoted"
 
     def forget(self) -> None:
         """Lose everything that is carried."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from adapters.clicks import wire
+from adapters.clicks import serialization
 from adapters.clicks.stream import FIELD, KEY
 from pipelines.schedule import SCHEDULE
 from tests.adapters.rails.fake_processor import FakeProcessor
@@ -83,7 +83,7 @@ def _click(machine: Machine, shop: Shop) -> None:
     answer = shop.once(CLICK, body, {"User-Agent": BROWSER})
     assert answer is not None
     assert answer[0] == 200
-    machine.valkey().xadd(KEY, {FIELD: wire.to_bytes(raw(shop.brand, shop.ben, at=datetime.now(UTC)))})
+    machine.valkey().xadd(KEY, {FIELD: serialization.to_bytes(raw(shop.brand, shop.ben, at=datetime.now(UTC)))})
     machine.until(lambda: machine.valkey().xlen(KEY) == 0, "the clicks are written")
 
 

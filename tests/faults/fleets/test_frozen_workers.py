@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from adapters.embedded import places
+from adapters.embedded import data_folder
 from tests.support.installation import outcome
 from tests.support.installation.ground import PATIENT_FLEET
 from tests.support.installation.machine import Machine
@@ -83,7 +83,7 @@ def _freezing(machine: Machine, name: str, *, at: bytes) -> Iterator[Proxy]:
             machine.pause(name)
         return Fate.PASSES
 
-    proxy = Proxy(places.of(machine.home).postgres_socket, asked=asked, answered=answered)
+    proxy = Proxy(data_folder.resolve(machine.home).postgres_socket, asked=asked, answered=answered)
     try:
         yield proxy
     finally:

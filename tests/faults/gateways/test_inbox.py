@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from adapters.embedded import places
+from adapters.embedded import data_folder
 from tests.support.gateways.billing.paddle import PaddleStage
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.installation import outcome
@@ -33,7 +33,7 @@ def test_web_killed_between_commit_and_answer_is_told_again_and_counts_once(mach
     dying = Dying(machine, "web", is_now=lambda read: b"COMMIT" in read and bool(machine.rows(kept, till.id)))
 
     machine.kill("web")
-    with closing(Proxy(places.of(machine.home).postgres_socket, answered=dying)) as proxy:
+    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
         machine.start("web", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when

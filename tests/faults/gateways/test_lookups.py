@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from adapters.embedded import places
+from adapters.embedded import data_folder
 from tests.support.installation import outcome
 from tests.support.installation.dying import Dying
 from tests.support.installation.machine import Machine
@@ -66,7 +66,7 @@ def test_kill_9_between_the_commit_of_a_credit_and_what_comes_after_it_credits_o
 
     dying = Dying(machine, "gateways", is_now=is_credited)
     machine.kill("gateways")
-    with closing(Proxy(places.of(machine.home).postgres_socket, answered=dying)) as proxy:
+    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
         machine.start("gateways", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when

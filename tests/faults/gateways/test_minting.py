@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.embedded import places
+from adapters.embedded import data_folder
 from tests.support.coupons import COUPON
 from tests.support.gateways.card.stripe import StripeStage
 from tests.support.gateways.codes import CodeBooks
@@ -132,7 +132,7 @@ def test_kill_9_of_the_web_process_between_the_row_and_the_call_mints_the_code_o
 
     dying = Dying(machine, "web", is_now=is_written)
     machine.kill("web")
-    with closing(Proxy(places.of(machine.home).postgres_socket, answered=dying)) as proxy:
+    with closing(Proxy(data_folder.resolve(machine.home).postgres_socket, answered=dying)) as proxy:
         machine.start("web", told={"DATABASE_URL": proxy.url(machine.urls.database_url)})
 
         # when

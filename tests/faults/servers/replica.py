@@ -10,23 +10,23 @@ from urllib.parse import quote, urlsplit
 
 import psycopg2
 
-from adapters.embedded import pair, places, postgres_server, runners
+from adapters.embedded import data_folder, postgres_server, runners, server_pair
 
 
 class Replica:
     """One running replica; `url` is the service's, as DATABASE_READ_URL."""
 
     def __init__(self, home: Path) -> None:
-        self._runner = runners.choose(places.of(home))
+        self._runner = runners.choose_runner(data_folder.resolve(home))
         self._folder = Path(tempfile.mkdtemp(prefix="ff-replica-", dir="/tmp"))
         self._log = self._folder / "log"
         self._cluster = self._folder / "cluster"
-        primary = pair.where(home)
+        primary = server_pair.build_urls(home)
         at = f"?host={quote(str(self._folder))}&port={postgres_server.PORT}"
         self.url = f"postgresql://{urlsplit(primary.database_url).username}@/finderfee{at}"
-        passfile = f"&password=&passfile={quote(str(places.of(home).owner_password))}"
+        passfile = f"&password=&passfile={quote(str(data_folder.resolve(home).owner_password))}"
         self._owner_url = f"postgresql://{urlsplit(primary.database_owner_url).username}@/finderfee{at}{passfile}"
-        self._runner.own(self._folder)
+        self._runner.change_owner(self._folder)
         copy = ["pg_basebackup", "-d", primary.database_owner_url, "-D", str(self._cluster), "-R", "-c", "fast"]
         assert self._runner.run(copy, log=self._log), self._log.read_text()
         self.start()

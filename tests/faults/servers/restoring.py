@@ -12,7 +12,7 @@ from typing import Any
 
 import psycopg2
 
-from adapters.embedded import pair
+from adapters.embedded import server_pair
 from tests.support.installation.machine import Machine
 from tests.support.installation.processes import ROOT
 
@@ -73,7 +73,7 @@ def restored(machine: Machine, backups: Path, folder: Path, moment: datetime) ->
     Operator(machine, DATA_DIR=str(folder), DATABASE_URL="", DATABASE_OWNER_URL="")(
         "restore", "run", backups, "--to", moment.isoformat()
     )
-    before, urls = machine.urls, pair.start(folder, valkey=False, durable=True)
+    before, urls = machine.urls, server_pair.start(folder, valkey=False, durable=True)
     _lead_to(machine, replace(before, database_url=urls.database_url, database_owner_url=urls.database_owner_url))
     try:
         machine.forget_the_dead()
@@ -83,7 +83,7 @@ def restored(machine: Machine, backups: Path, folder: Path, moment: datetime) ->
         machine.kill(*machine.processes)
         _lead_to(machine, before)
         machine.forget_the_dead()
-        pair.stop(folder)
+        server_pair.stop(folder)
 
 
 def _lead_to(machine: Machine, urls: Any) -> None:

@@ -9,7 +9,7 @@ import psycopg2
 import pytest
 import redis
 
-from adapters.embedded import pair, places
+from adapters.embedded import data_folder, server_pair
 from tests.support.installation.ground import PATIENCE_S
 from tests.support.installation.processes import Process
 
@@ -21,14 +21,14 @@ class _Kept:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.urls = pair.start(home)
+        self.urls = server_pair.start(home)
         self._log = home / "keeper.out"
-        command = ["python", "-m", "adapters.embedded.keeper", str(home), "postgres", "valkey"]
+        command = ["python", "-m", "adapters.embedded.watchdog", str(home), "postgres", "valkey"]
         environment = {"PATH": os.environ["PATH"], "PYTHONUNBUFFERED": "1"}
         self.process = Process("servers", command, env=environment, log=self._log)
 
     def pid(self, title: str) -> int | None:
-        return places.listener_pid(getattr(places.of(self.home), _SOCKETS[title]))
+        return data_folder.listener_pid(getattr(data_folder.resolve(self.home), _SOCKETS[title]))
 
     def kill(self, title: str) -> int:
         """SIGKILL a server and return its process id."""
@@ -38,7 +38,7 @@ class _Kept:
         return pid
 
     def until_said(self, *lines: str, times: int = 1) -> None:
-        is_said = places.wait_until(
+        is_said = data_folder.wait_until(
             lambda: all(self.said().count(line) >= times for line in lines), timeout_s=PATIENCE_S
         )
         assert is_said, f"{lines} of: {self.said()}"
@@ -53,7 +53,7 @@ def kept(tmp_path: Path) -> Iterator[_Kept]:
     made = _Kept(tmp_path)
     yield made
     made.process.kill()
-    pair.stop(tmp_path)
+    server_pair.stop(tmp_path)
 
 
 def _count(kept: _Kept) -> int:
@@ -73,7 +73,7 @@ def test_kill_9_of_postgresql_brings_it_back_with_what_was_committed(kept: _Kept
 
     former = kept.kill("PostgreSQL")
 
-    kept.until_said("PostgreSQL is gone; it is started again", "PostgreSQL runs again (process ")
+    kept.until_said("PostgreSQL has stopped; restarting it", "PostgreSQL is running again (process ")
     assert kept.pid("PostgreSQL") not in (None, former)
     assert _count(kept) == 50
     assert "Valkey" not in kept.said()
@@ -87,7 +87,7 @@ def test_kill_9_of_valkey_brings_it_back_with_what_it_had_answered(kept: _Kept) 
         former = kept.kill("Valkey")
 
     # A power cut may cost the last second; a killed process had given what it answered to the kernel.
-    kept.until_said("Valkey is gone; it is started again", "Valkey runs again (process ")
+    kept.until_said("Valkey has stopped; restarting it", "Valkey is running again (process ")
     assert kept.pid("Valkey") not in (None, former)
     with redis.Redis.from_url(kept.urls.redis_url) as client:
         assert client.xlen("clicks") == 2_000
@@ -112,7 +112,7 @@ def test_one_that_cannot_be_started_is_tried_again_until_it_can(kept: _Kept) -> 
     kept.until_said("PostgreSQL did not start\n", "The next attempt is in 1 s.")
     version.write_text(written)
 
-    kept.until_said("PostgreSQL runs again (process ")
+    kept.until_said("PostgreSQL is running again (process ")
 
 
 def test_one_that_cannot_be_started_holds_up_no_other_and_nothing_that_is_said_of_it(kept: _Kept) -> None:
@@ -125,16 +125,16 @@ def test_one_that_cannot_be_started_holds_up_no_other_and_nothing_that_is_said_o
     kept.kill("PostgreSQL")
     kept.process.resume()
 
-    kept.until_said("PostgreSQL did not start\n", "The next attempt is in 1 s.", "Valkey runs again (process ")
+    kept.until_said("PostgreSQL did not start\n", "The next attempt is in 1 s.", "Valkey is running again (process ")
     version.write_text(written)
-    kept.until_said("PostgreSQL runs again (process ")
+    kept.until_said("PostgreSQL is running again (process ")
 
 
 def test_told_to_end_it_leaves_the_servers_running(kept: _Kept) -> None:
     kept.kill("Valkey")
-    kept.until_said("Valkey runs again (process ")
+    kept.until_said("Valkey is running again (process ")
 
     kept.process.ask_to_end()
 
     assert kept.process.wait() == 0
-    assert pair.status(kept.home) == {"postgres": "running", "valkey": "running"}
+    assert server_pair.status(kept.home) == {"postgres": "running", "valkey": "running"}

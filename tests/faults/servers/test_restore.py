@@ -12,7 +12,7 @@ from typing import Any
 import psycopg2
 import pytest
 
-from adapters.embedded import pair, places, runners
+from adapters.embedded import data_folder, runners, server_pair
 from tests.adapters.rails.fake_processor import FakeProcessor
 from tests.faults.servers import restoring
 from tests.faults.servers.restoring import Operator, following_log
@@ -28,9 +28,9 @@ _CENTS = 2_000
 def _own_server(cluster: Path, password: Path) -> Iterator[str]:
     """Run a PostgreSQL as its own tools would, with none of the options that ours has; yield the owner's URL."""
     sockets = Path(tempfile.mkdtemp(prefix="ff-own-", dir="/tmp"))
-    runner = runners.choose(places.of(sockets))
+    runner = runners.choose_runner(data_folder.resolve(sockets))
     for folder in (cluster, sockets):
-        runner.own(folder)
+        runner.change_owner(folder)
     log, ctl = sockets / "log", ["pg_ctl", "-D", str(cluster), "-w", "-s"]
     options = f"-c listen_addresses= -c unix_socket_directories={sockets}"
     assert runner.run([*ctl, "-l", str(log), "-o", options, "start"], log=log), log.read_text()
@@ -85,7 +85,7 @@ def test_a_restore_to_before_the_transfers_pays_nobody_twice(
     there = Operator(machine, DATA_DIR=str(again), DATABASE_URL="", DATABASE_OWNER_URL="")
     there("restore", "run", backups, "--to", moment.isoformat())
     assert "has a database" in there("restore", "run", backups, code=1)
-    urls = pair.start(again, valkey=False, durable=True)
+    urls = server_pair.start(again, valkey=False, durable=True)
     try:
         told = {"DATABASE_URL": urls.database_url, "DATABASE_OWNER_URL": urls.database_owner_url}
         assert _payouts(urls.database_owner_url, shop) == [("Pending",)]
@@ -96,7 +96,7 @@ def test_a_restore_to_before_the_transfers_pays_nobody_twice(
     finally:
         machine.kill(*machine.processes)
         machine.forget_the_dead()
-        pair.stop(again)
+        server_pair.stop(again)
 
 
 def _payouts(url: str, shop: Shop) -> list[tuple[Any, ...]]:
@@ -168,7 +168,7 @@ def test_a_server_of_ones_own_goes_back_with_the_copy_that_pruning_left(machine:
     assert [path.name for path in (backups / "base").iterdir()] == [newer["name"]]
     assert "--into" in operator("restore", "run", backups, code=1)
     operator("restore", "run", backups, "--to", moment.isoformat(), "--into", cluster)
-    with _own_server(cluster, places.of(machine.home).owner_password) as url:
+    with _own_server(cluster, data_folder.resolve(machine.home).owner_password) as url:
         machine.until(lambda: _answers(url), "the log is replayed")
         assert restoring.rows(url, "select n from note") == [(1,)]
         assert "recovery" not in (cluster / "postgresql.auto.conf").read_text()

@@ -5,7 +5,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from adapters.embedded import places
+from adapters.embedded import data_folder
 from tests.support.installation import outcome, servers
 from tests.support.installation.machine import Machine
 from tests.support.installation.proxy import Fate, Proxy
@@ -102,7 +102,7 @@ def test_words_with_the_broker_that_are_lost_strand_nothing(
     losing = _Losing(*words, fate=fate)
     long_lease = {"JOB_LEASE_S": "3600"}
     machine.kill("relay", "workers")
-    with closing(Proxy(places.of(machine.home).valkey_socket, **{way: losing})) as proxy:
+    with closing(Proxy(data_folder.resolve(machine.home).valkey_socket, **{way: losing})) as proxy:
         machine.start("relay", told=long_lease)
         machine.start("workers", told=long_lease | {"REDIS_URL": proxy.url(machine.urls.redis_url)})
 

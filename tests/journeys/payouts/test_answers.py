@@ -18,7 +18,7 @@ from tests.support.rows.paying import Payroll
 _PAID = Paid({"processorTransferId": "tr_1"})
 _ACCEPTED = Accepted({"processorTransferId": "tr_1"})
 _REJECTED = Rejected("insufficient_funds", "Not enough money.")
-_UNKNOWN = Unknown("no answer in time")
+_UNKNOWN = Unknown("no response in time")
 
 
 @pytest.fixture

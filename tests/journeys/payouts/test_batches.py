@@ -103,7 +103,7 @@ def test_a_refusal_touches_no_other(payroll, asked):
 
 
 def test_after_one_that_is_not_answered_the_rest_is_as_it_was_and_nobody_is_asked_for_it(payroll, asked):
-    asked.answers = {3: Unknown("no answer in time")}
+    asked.answers = {3: Unknown("no response in time")}
 
     _run_one_pointer()
 
@@ -128,7 +128,7 @@ def _last(payroll):
     return payroll.brand.rows("select (args ->> 'payout_id')::uuid from job order by run_at, id")[-1][0]
 
 
-@pytest.mark.parametrize("answer", [None, Unknown("no answer in time")])
+@pytest.mark.parametrize("answer", [None, Unknown("no response in time")])
 def test_what_another_job_has_set_out_to_ask_for_is_left_to_it(payroll, asked, answer):
     # given: while the first is asked for, a job of the last one is at work in another process
     payout_id, others = _last(payroll), []

@@ -71,7 +71,7 @@ def test_an_answer_that_takes_too_long_is_given_up(endpoint, receiver, drain, sc
     receiver.answers = [status(200)]  # for whoever comes next, though the first may not have got as far as its script
 
     assert _state(endpoint) == ("Pending", 1, None, False)
-    assert endpoint.deliveries("failure_reason") == [("no complete answer within 2 s",)]
+    assert endpoint.deliveries("failure_reason") == [("no complete response within 2 s",)]
     _again(endpoint, drain)
     assert _state(endpoint) == ("Delivered", 2, 200, True)
 

@@ -75,7 +75,7 @@ def _read(brand, flask):
     ("script", "patience", "outcome", "code", "reason"),
     [
         (status(503, b"a secret of theirs"), nullcontext, "refused", 503, None),
-        (hang(60), hasty, "unreachable", None, "no complete answer within 2 s"),
+        (hang(60), hasty, "unreachable", None, "no complete response within 2 s"),
     ],
 )
 def test_a_failed_attempt_is_counted_and_is_one_line_of_the_log(

@@ -106,10 +106,10 @@ def test_every_link_that_opens_nothing_looks_alike_and_names_nobody(brand, rival
         "%00",
         "é" * 84,
         link.removeprefix("/p/answers/")[:-1] + ("A" if link[-1] != "A" else "B"),
-        answer_links.token(Applicant(brand.id, affiliate_id), now=now - answer_links.LASTS),
-        answer_links.token(Applicant(rival.id, affiliate_id), now=now),
-        answer_links.token(Applicant(brand.id, uuid4()), now=now),
-        answer_links.token(Applicant(uuid4(), affiliate_id), now=now + timedelta(days=1)),
+        answer_links.encode(Applicant(brand.id, affiliate_id), now=now - answer_links.LIFETIME),
+        answer_links.encode(Applicant(rival.id, affiliate_id), now=now),
+        answer_links.encode(Applicant(brand.id, uuid4()), now=now),
+        answer_links.encode(Applicant(uuid4(), affiliate_id), now=now + timedelta(days=1)),
     ]
 
     pages = [

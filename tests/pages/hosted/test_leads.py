@@ -160,7 +160,7 @@ def test_who_sends_nothing_at_all_gets_the_form_again(brand, slug):
 
 
 def test_a_form_that_is_sent_faster_than_a_person_can_is_shown_again(brand, slug, monkeypatch):
-    monkeypatch.setattr(human_check, "FILLING_S", 60)
+    monkeypatch.setattr(human_check, "MIN_FILLING_S", 60)
     page = _Elements(_open(brand, f"/lead/{slug}").text)
     (token,) = [one["value"] for one in page.of("input") if one.get("name") == "token"]
 
@@ -171,7 +171,7 @@ def test_a_form_that_is_sent_faster_than_a_person_can_is_shown_again(brand, slug
 
 
 def test_a_form_that_was_open_too_long_brings_a_new_token(brand, slug):
-    old = human_check.local().issue(now=datetime.now(UTC) - timedelta(hours=1))
+    old = human_check.find_local_issuer().issue(now=datetime.now(UTC) - timedelta(hours=1))
 
     answer = _post(brand, f"/lead/{slug}", token=old, email="ada@inbox.example.org")
 

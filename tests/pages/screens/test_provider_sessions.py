@@ -135,14 +135,14 @@ def test_our_own_trouble_with_the_provider_ends_nobodys_session(ada, provider, m
 
 
 def test_a_session_that_ends_while_the_provider_is_asked_stays_ended(ada, provider, monkeypatch):
-    asked = provider_sessions.oidc.refreshed
+    asked = provider_sessions.oidc.refresh
 
     def meanwhile(*sent):
         with db.any_org_work():
             db.db.run("delete from web_session where subject = %s returning 1", (provider.person["sub"],))
         return asked(*sent)
 
-    monkeypatch.setattr(provider_sessions.oidc, "refreshed", meanwhile)
+    monkeypatch.setattr(provider_sessions.oidc, "refresh", meanwhile)
     _age(provider, 16)
 
     assert _role(ada) == 303
@@ -177,13 +177,13 @@ def test_where_a_refresh_brings_no_id_token_the_next_page_leads_by_way_of_the_pr
 
 def test_of_several_at_once_one_asks(ada, provider, monkeypatch):
     roles = []
-    asked = provider_sessions.oidc.refreshed
+    asked = provider_sessions.oidc.refresh
 
     def meanwhile(*sent):
         roles.append(_role(ada))
         return asked(*sent)
 
-    monkeypatch.setattr(provider_sessions.oidc, "refreshed", meanwhile)
+    monkeypatch.setattr(provider_sessions.oidc, "refresh", meanwhile)
     _age(provider, 16)
 
     assert (_role(ada), roles, provider.refreshes) == ("Owner", ["Owner"], 1)
@@ -269,5 +269,5 @@ def test_the_refresh_token_belongs_to_its_session(ada, provider):
         )
 
     assert sealing.unseal(bytes(sealed), belongs_to=bytes(id_hash).hex()) in provider._refresh_tokens
-    with pytest.raises(sealing.CannotOpen):
+    with pytest.raises(sealing.CannotUnseal):
         sealing.unseal(bytes(sealed), belongs_to="0" * 64)

@@ -115,7 +115,7 @@ def test_a_provider_that_hangs_or_fails_is_not_asked_by_each_who_comes(visitor, 
 
 
 def test_few_wait_at_once_for_a_provider_that_hangs(app, visitor, provider, monkeypatch):
-    monkeypatch.setattr("adapters.identity.oidc._TURN_S", 0.05)
+    monkeypatch.setattr("adapters.identity.oidc._SLOT_WAIT_S", 0.05)
     backs = []
     for _ in range(5):
         browser = Visitor(app)
@@ -141,7 +141,7 @@ def test_one_that_gave_no_answer_is_left_alone_for_a_moment(visitor, provider, m
 
     def silent(*sent, **more):
         calls.append(sent)
-        raise http_calls.NoAnswer("no answer in time")
+        raise http_calls.NoAnswer("no response in time")
 
     back = provider.log_in(_left(visitor))
     with monkeypatch.context() as patched:
@@ -149,7 +149,7 @@ def test_one_that_gave_no_answer_is_left_alone_for_a_moment(visitor, provider, m
         assert visitor.open(back).status_code == 503
     assert visitor.open(provider.log_in(_left(visitor))).status_code == 503
     assert len(calls) == 1
-    oidc.forget_cached()
+    oidc.clear_caches()
 
     assert visitor.open(provider.log_in(_left(visitor))).status_code == 303
 
@@ -157,7 +157,7 @@ def test_one_that_gave_no_answer_is_left_alone_for_a_moment(visitor, provider, m
 def test_what_a_provider_said_of_itself_is_good_while_it_is_away(visitor, provider, monkeypatch):
     _left(visitor)
     provider.away = True
-    monkeypatch.setattr("adapters.identity.oidc._KEPT_S", -1)
+    monkeypatch.setattr("adapters.identity.oidc._CACHE_S", -1)
 
     assert visitor.open(_WITH).headers["Location"].startswith(f"{provider.issuer}/authorize")
 

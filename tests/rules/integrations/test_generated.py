@@ -5,7 +5,7 @@ import re
 import pytest
 
 from integrations import generate
-from integrations.generate import javascript, python, reading
+from integrations.generate import javascript, openapi, python
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +14,7 @@ def document(app):
 
 
 def test_what_is_generated_is_as_it_would_be_made_now(document):
-    assert [path.name for path in generate.stale(generate.files(document))] == [], "make sdk"
+    assert [path.name for path in generate.find_stale(generate.build_files(document))] == [], "make sdk"
 
 
 def test_both_clients_have_every_operation_that_a_key_may_call_and_no_other(document):
@@ -24,7 +24,7 @@ def test_both_clients_have_every_operation_that_a_key_may_call_and_no_other(docu
         for operation in methods.values()
         if any("apiKey" in way for way in operation["security"]) and operation["x-callers"] != "integration"  # agents
     }
-    made = generate.files(document)
+    made = generate.build_files(document)
     folder = generate.ROOT / "python/finderfee/generated"
     in_python = {
         name
@@ -37,7 +37,7 @@ def test_both_clients_have_every_operation_that_a_key_may_call_and_no_other(docu
     in_javascript = set(re.findall(r"^  ([a-z]\w+)\(", text, re.MULTILINE)) - {"constructor"}
     declared = made[generate.ROOT / "javascript/src/generated/operations.d.ts"]
 
-    assert in_python == {python.snake(name) for name in callable_by_key}
+    assert in_python == {python.snake_case(name) for name in callable_by_key}
     assert {name for name in in_javascript if not name.startswith("iterate")} == callable_by_key
     assert set(re.findall(r"^  ([a-z]\w+)\(", declared, re.MULTILINE)) == in_javascript
 
@@ -71,26 +71,26 @@ def _described(**changes):
 
 def test_what_a_language_cannot_spell_is_spelled_otherwise():
     asked = [{"name": "from", "in": "query", "schema": {"type": "integer"}, "description": "Where."}]
-    interface = reading.interface(_described(parameters=asked))
-    records, things = (python.files(interface)[name] for name in ("records.py", "things.py"))
+    interface = openapi.read_interface(_described(parameters=asked))
+    records, things = (python.build_files(interface)[name] for name in ("records.py", "things.py"))
 
     assert '"from": "NotRequired[str]"' in records
     assert r'"kind": "Literal[\"a\"] | None"' in records
     assert "from_: int | None = None" in things
     assert '{"from": from_}' in things
-    assert 'kind: "a" | null;' in javascript.files(interface)["records.d.ts"]
-    for name, text in python.files(interface).items():
+    assert 'kind: "a" | null;' in javascript.build_files(interface)["records.d.ts"]
+    for name, text in python.build_files(interface).items():
         compile(text, name, "exec")
 
 
 def test_what_no_client_could_call_is_no_client():
     header = [{"name": "X-Mood", "in": "header", "schema": {"type": "string"}}]
     with pytest.raises(ValueError, match="X-Mood"):
-        reading.interface(_described(parameters=header))
+        openapi.read_interface(_described(parameters=header))
 
     two = {status: {"content": {"text/plain": {"schema": {"type": kind}}}} for status, kind in _TWO_KINDS}
     with pytest.raises(ValueError, match="GET /things"):
-        reading.interface(_described(responses=two))
+        openapi.read_interface(_described(responses=two))
 
 
 _TWO_KINDS = (("200", "string"), ("202", "integer"))

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from adapters.embedded import pair
+from adapters.embedded import server_pair
 from tests.support.running import homes
 
 _ROOT = Path(__file__).parents[3]
@@ -35,11 +35,11 @@ def test_folder_of_a_killed_run_is_removed_and_that_of_a_running_one_stays(tmp_p
 def test_servers_of_a_killed_run_are_stopped(tmp_path):
     home = tmp_path / f"{homes.PREFIX}1"
     homes.hold(home).close()
-    pair.start(home, postgres=False, durable=False)
+    server_pair.start(home, postgres=False, durable=False)
 
     assert homes.remove_abandoned(tmp_path) == [home]
     assert not home.exists()
-    assert pair.status(home)["valkey"] == "stopped"
+    assert server_pair.status(home)["valkey"] == "stopped"
 
 
 def _run(home: Path) -> subprocess.Popen[str]:

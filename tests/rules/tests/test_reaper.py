@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from adapters.embedded import pair
+from adapters.embedded import server_pair
 
 _ROOT = Path(__file__).parents[3]
 _PATIENCE_S = 120
 _STARTS_SERVERS = """
 import pathlib, sys, time
-from adapters.embedded import pair
-pair.start(pathlib.Path(sys.argv[1]), durable=False)
+from adapters.embedded import server_pair
+server_pair.start(pathlib.Path(sys.argv[1]), durable=False)
 print("started", flush=True)
 time.sleep({seconds})
 """
@@ -32,7 +32,7 @@ def test_run_ended_by_a_signal_leaves_no_server(tmp_path, number):
         os.killpg(run.pid, number)
 
         assert run.wait(_PATIENCE_S) == 128 + number
-    assert pair.status(tmp_path) == {"postgres": "stopped", "valkey": "stopped"}
+    assert server_pair.status(tmp_path) == {"postgres": "stopped", "valkey": "stopped"}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -46,13 +46,13 @@ def test_run_whose_make_is_ended_leaves_no_server(tmp_path, number):
 
         make.wait(_PATIENCE_S)
         assert make.stdout.read() == ""  # no process below make holds its output any more
-    assert pair.status(tmp_path) == {"postgres": "stopped", "valkey": "stopped"}
+    assert server_pair.status(tmp_path) == {"postgres": "stopped", "valkey": "stopped"}
 
 
 def test_run_that_ends_by_itself_keeps_its_status_and_leaves_no_server(tmp_path):
     with _started(tmp_path, seconds=0) as run:
         assert run.wait(_PATIENCE_S) == 0
-    assert pair.status(tmp_path) == {"postgres": "stopped", "valkey": "stopped"}
+    assert server_pair.status(tmp_path) == {"postgres": "stopped", "valkey": "stopped"}
 
 
 def test_status_of_a_failed_command_is_passed_on():

@@ -19,7 +19,7 @@ _ALLOWED = {
     "models/session/database_clock.py": "before the database's clock was read, and to say how far the machine's is off",
     "commands/demo/certificate.py": "of the demonstration's own servers, on one machine",
     "commands/demo/gateway/account.py": "a payment service of somebody else's, played",
-    "commands/demo/gateway/player.py": "a payment service of somebody else's, played",
+    "commands/demo/gateway/server.py": "a payment service of somebody else's, played",
     "commands/demo/receiver.py": "a brand's server, played",
 }
 
@@ -42,7 +42,7 @@ def test_every_process_that_connects_follows_the_databases_clock():
     connecting = {name for name, used in names.items() if "db.connect_to" in used}
 
     assert connecting == {"app.py", "commands/service/up.py", "workers/fleet.py"}
-    assert [name for name in sorted(connecting) if "clock.follow" not in names[name]] == []
+    assert [name for name in sorted(connecting) if "clock.use_database_clock" not in names[name]] == []
 
 
 def test_every_way_to_read_the_machines_time_is_found():

@@ -17,7 +17,7 @@ from uuid import UUID
 import psycopg2
 import redis
 
-from adapters.embedded import pair, places
+from adapters.embedded import data_folder, server_pair
 from models import db, migrate
 from tests.support.installation import servers
 
@@ -64,7 +64,7 @@ class Ground:
         self._started_at = time.monotonic()
         self._connection: Any = None
         self._known: set[str] = set()
-        self.urls = pair.start(home, durable=True)
+        self.urls = server_pair.start(home, durable=True)
         migrate.up(self.urls.database_owner_url)
         self.execute(_LEASES)
 
@@ -84,7 +84,7 @@ class Ground:
     def freeze_valkey(self, number: signal.Signals = signal.SIGSTOP) -> None:
         """Stop Valkey in mid-step: it takes connections and commands and answers none. SIGCONT thaws it."""
         self.note(f"{number.name} Valkey")
-        pid = places.listener_pid(places.of(self.home).valkey_socket)
+        pid = data_folder.listener_pid(data_folder.resolve(self.home).valkey_socket)
         assert pid is not None
         os.kill(pid, number)
 
@@ -96,7 +96,7 @@ class Ground:
 
     def start_valkey(self) -> None:
         """Start Valkey again."""
-        pair.start(self.home, postgres=False, durable=True)
+        server_pair.start(self.home, postgres=False, durable=True)
         self.note("Valkey is back")
 
     def rows(self, sql: str, *params: object) -> list[tuple[Any, ...]]:
@@ -206,7 +206,7 @@ class Ground:
 
     def until(self, is_so: Callable[[], bool], what: str, *, within_s: float = PATIENCE_S) -> None:
         """Return as soon as it is so; fail when it is not in time."""
-        is_in_time = places.wait_until(is_so, timeout_s=within_s)
+        is_in_time = data_folder.wait_until(is_so, timeout_s=within_s)
         assert is_in_time, f"not within {within_s} s: {what}"
 
     def disconnect(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from adapters.embedded import pair, places
+from adapters.embedded import data_folder, server_pair
 from domain.gateways.names import Gateway
 from domain.platforms.names import Platform
 from pipelines.schedule import SCHEDULE
@@ -148,7 +148,7 @@ class Machine(Ground):
 
         Nothing is asked for by the clock: what it would ask for, every few minutes, would fall into any test.
         """
-        pair.start(self.home, durable=True)
+        server_pair.start(self.home, durable=True)
         self.valkey().config_set("maxmemory", 0)
         self.valkey().delete("finderfee:clicks")
         for buried in self.valkey().scan_iter("finderfee:*.XQ*"):
@@ -183,8 +183,8 @@ class Machine(Ground):
             held.close()
         if self._connection is not None:
             self._connection.close()
-        sockets = places.of(self.home).sockets
-        pair.stop(self.home)
+        sockets = data_folder.resolve(self.home).sockets
+        server_pair.stop(self.home)
         shutil.rmtree(sockets if self.home in sockets.parents else sockets.parent, ignore_errors=True)
         shutil.rmtree(self.home, ignore_errors=True)
 

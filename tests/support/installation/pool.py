@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from adapters.embedded import places, runners
+from adapters.embedded import data_folder, runners
 from tests.support.installation.ground import PATIENCE_S
 
 #: Where Debian's package has it; None where it is not installed.
@@ -35,7 +35,7 @@ class Pool:
 
     def __init__(self, home: Path, database_url: str, *, size: int, wait_s: int = 120) -> None:
         # It refuses to be root as PostgreSQL does, and has to reach that one's socket.
-        self._runner = runners.choose(places.of(home))
+        self._runner = runners.choose_runner(data_folder.resolve(home))
         url = urlsplit(database_url)
         asked = parse_qs(url.query)
         self._folder = Path(tempfile.mkdtemp(prefix="ff-pool-", dir="/tmp"))
@@ -65,7 +65,7 @@ class Pool:
 
     def _start(self) -> subprocess.Popen[bytes]:
         assert PROGRAM is not None
-        self._runner.own(self._folder)
+        self._runner.change_owner(self._folder)
         socket = self._folder / ".s.PGSQL.6432"
         socket.unlink(missing_ok=True)
         process = subprocess.Popen(
@@ -75,5 +75,5 @@ class Pool:
             env={"PATH": os.environ["PATH"]},
             preexec_fn=self._runner.enter,
         )
-        assert places.wait_until(socket.exists, timeout_s=PATIENCE_S), "PgBouncer does not start"
+        assert data_folder.wait_until(socket.exists, timeout_s=PATIENCE_S), "PgBouncer does not start"
         return process

@@ -56,8 +56,8 @@ def signing_in(brand: Brand, monkeypatch: Any, **more: Mapping[str, Any]) -> Ite
 
 
 def _forget() -> None:
-    tokens.forget_cached()
-    oidc.forget_cached()
+    tokens.clear_caches()
+    oidc.clear_caches()
 
 
 class OpenIdProvider:

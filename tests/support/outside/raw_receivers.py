@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from adapters.embedded.places import wait_until
-from adapters.safe_http.client import Answer, Client
+from adapters.embedded.data_folder import wait_until
+from adapters.safe_http.client import Client, Response
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 Script = Callable[[ssl.SSLSocket, int, bytes], bool]  # answers request number n with this body; True keeps on
@@ -143,6 +143,6 @@ def until_stirred(client: Client) -> None:
     assert wait_until(lambda: not any(wire.is_quiet() for wire in kept), timeout_s=60)
 
 
-def post(client: Client, url: str, body: bytes = b"{}") -> Answer:
+def post(client: Client, url: str, body: bytes = b"{}") -> Response:
     """Send JSON to a URL."""
     return client.post(url, body=body, headers={"Content-Type": "application/json"})

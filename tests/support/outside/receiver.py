@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commands.demo.certificate import trusted
+from commands.demo.certificate import write_bundle
 from commands.demo.prompt_handler import PromptHandler
 
 Script = Callable[["Handler"], None]
@@ -18,7 +18,7 @@ Script = Callable[["Handler"], None]
 
 def certificate(folder: Path) -> Path:
     """Make a certificate for localhost in `folder` and return the bundle that trusts it."""
-    return trusted(folder)
+    return write_bundle(folder)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import settings
-from adapters.safe_http import typed_hosts
+from adapters.safe_http import brand_hosts
 from domain.platforms import schedule
 from tests.support.platforms.activecampaign import ActiveCampaignStage
 from tests.support.platforms.beehiiv import BeehiivStage
@@ -44,9 +44,9 @@ def asked(name: str = "kit") -> Iterator[PlatformStage]:
 def _ending(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Have the connections that are kept to hosts that a brand typed end with the block, and not with the process."""
     with ExitStack() as made:
-        usual = typed_hosts._guarded.__wrapped__
+        usual = brand_hosts._client.__wrapped__
         ending = functools.cache(lambda policy: made.enter_context(closing(usual(policy))))
-        patch.setattr(typed_hosts, "_guarded", ending)
+        patch.setattr(brand_hosts, "_client", ending)
         yield
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from adapters import broker
-from adapters.clicks import wire
+from adapters.clicks import serialization
 from adapters.clicks.stream import FIELD, KEY
 from domain.clicks.raw_click import RawClick
 from models import advisory_locks, db
@@ -61,7 +61,7 @@ def send(*entries: RawClick | bytes, age: timedelta | None = None) -> None:
     seconds, _ = client.time()
     for number, entry in enumerate(entries):
         entry_id = "*" if age is None else f"{int((seconds - age.total_seconds()) * 1_000)}-{number + 1}"
-        client.xadd(KEY, {FIELD: entry if isinstance(entry, bytes) else wire.to_bytes(entry)}, id=entry_id)
+        client.xadd(KEY, {FIELD: entry if isinstance(entry, bytes) else serialization.to_bytes(entry)}, id=entry_id)
 
 
 def consume() -> int:

@@ -35,12 +35,12 @@ def verified_by(**variables: str) -> Iterator[None]:
 
 def _start_over() -> None:
     settings.current.cache_clear()
-    human_check.forget_cached()
+    human_check.clear_caches()
 
 
 def token() -> str:
     """Return a token that a person got just now, while HUMAN_CHECK_URL is `local`."""
-    local = human_check.local()
+    local = human_check.find_local_issuer()
     assert local is not None
     return local.issue(now=datetime.now(UTC))
 

@@ -10,7 +10,7 @@ from prometheus_client import REGISTRY
 
 import settings
 from adapters import broker, servers
-from adapters.clicks import stream, wire
+from adapters.clicks import serialization, stream
 from api.access.limits import Limiter
 from domain.clicks.raw_click import RawClick
 from models import db
@@ -67,7 +67,7 @@ def follow(app: Any, path: str, **sent: Any) -> Any:
 def on_stream() -> list[RawClick]:
     """Return the clicks that wait on the stream."""
     client = broker.client(servers.urls().redis_url)
-    return [wire.from_bytes(fields[stream.FIELD]) for _, fields in client.xrange(stream.KEY)]
+    return [serialization.from_bytes(fields[stream.FIELD]) for _, fields in client.xrange(stream.KEY)]
 
 
 def limited(**per_minute: int) -> Limiter:

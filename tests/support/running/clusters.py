@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from adapters.embedded import pair, places, postgres_server
+from adapters.embedded import data_folder, postgres_server, server_pair
 from models import migrate
 from tests.support import databases
 
@@ -17,14 +17,14 @@ def prepare(home: Path, kept_in: Path) -> None:
 
     No server runs afterwards. `kept_in` holds one copy, named by all that it depends on.
     """
-    made, kept = places.of(home), kept_in / _fingerprint()
-    places.prepare(made)
-    with places.exclusive(kept_in / "lock"):
+    made, kept = data_folder.resolve(home), kept_in / _fingerprint()
+    data_folder.prepare(made)
+    with data_folder.exclusive_lock(kept_in / "lock"):
         if kept.exists():
             subprocess.run(["cp", "-R", f"{kept}/.", str(home)], check=True)  # in a third of copytree's time
             return
-        databases.make_template(pair.start(home, valkey=False, durable=False).database_owner_url)
-        pair.stop(home)
+        databases.make_template(server_pair.start(home, valkey=False, durable=False).database_owner_url)
+        server_pair.stop(home)
         for old in kept_in.glob("*-*"):
             shutil.rmtree(old)
         draft = kept_in / "draft-"

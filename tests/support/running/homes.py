@@ -8,7 +8,7 @@ import shutil
 from io import TextIOWrapper
 from pathlib import Path
 
-from adapters.embedded import pair
+from adapters.embedded import server_pair
 
 PREFIX = "finderfee-tests-"
 _LOCK = "run.lock"
@@ -32,7 +32,7 @@ def remove_abandoned(folder: Path) -> list[Path]:
         try:
             with lock.open("a") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                pair.stop(lock.parent)
+                server_pair.stop(lock.parent)
                 shutil.rmtree(lock.parent, ignore_errors=True)
         except OSError:  # it is held, another run removes it too, or it belongs to another user
             continue

@@ -16,7 +16,7 @@ _HELD_ROW_MS = "300000"
 
 def create_app() -> Flask:
     """Make the application, as `app.create_app` does."""
-    broker._PROMPT_S = event_loop_redis.REPLY_TIMEOUT_S = _PROMPT_S
+    broker._SHORT_TIMEOUT_S = event_loop_redis.REPLY_TIMEOUT_S = _PROMPT_S
     session_settings._SETTINGS["lock_timeout"] = session_settings._SETTINGS["statement_timeout"] = _HELD_ROW_MS
     from app import create_app as make
 

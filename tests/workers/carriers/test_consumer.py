@@ -7,7 +7,7 @@ from uuid import uuid4
 import dramatiq
 import pytest
 
-from adapters.embedded.places import wait_until
+from adapters.embedded.data_folder import wait_until
 from workers.carriers import fetched_messages
 from workers.carriers.consumer import QueueConsumer
 

@@ -93,12 +93,12 @@ def test_a_new_secret_key_does_not_pay_for_them_again_while_the_former_one_is_li
             changed.setenv("SECRET_KEY", "another key that is long enough too")
             changed.setenv("SECRET_KEY_PREVIOUS", former)
             settings.current.cache_clear()
-            sealing.forget_cached()
-            human_check.forget_cached()
+            sealing.clear_caches()
+            human_check.clear_caches()
             paid_leads.send(brand, slug, email=person)
             drain()
         settings.current.cache_clear()
-        sealing.forget_cached()
+        sealing.clear_caches()
 
     assert len(paid_leads.rows(brand)) == 1
 

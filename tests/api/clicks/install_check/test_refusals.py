@@ -122,7 +122,7 @@ def _says(raw):
     ids=["404", "500", "204", "nowhere", "no address", "json", "gzip", "silent", "ssh", "cut short", "dripping"],
 )
 def test_a_page_that_does_not_come_is_told_and_nothing_is_kept(brand, address, site, page, monkeypatch):
-    monkeypatch.setattr(pages, "_IN_ALL_S", 1.0)
+    monkeypatch.setattr(pages, "_TIME_LIMIT_S", 1.0)
     site.pages["/"] = page
 
     answer = brand.post(address, {"url": site.url})
@@ -139,25 +139,25 @@ def test_a_host_that_nobody_has_is_told(brand, address):
 
 
 def test_of_a_huge_page_the_beginning_is_read(brand, address, site, tag):
-    early = site.show(tag + "x" * (3 * pages.MOST_READ))
-    late = site.show("x" * pages.MOST_READ + tag, path="/late")
+    early = site.show(tag + "x" * (3 * pages.MAX_READ_BYTES))
+    late = site.show("x" * pages.MAX_READ_BYTES + tag, path="/late")
 
     found = brand.post(address, {"url": early}).json["check"]
 
-    assert (found["finding"], found["pageBytes"]) == ("Newest", pages.MOST_READ)
+    assert (found["finding"], found["pageBytes"]) == ("Newest", pages.MAX_READ_BYTES)
     assert brand.post(address, {"url": late}).json["check"]["finding"] == "NoTag"
 
 
 @pytest.mark.parametrize("text", ["<a ", "<a b='", "<![", "<!--", "</", "<script><", "&#", "<a/", "<a\n", "\0"])
 def test_html_that_makes_parsers_slow_is_read_all_the_same(brand, address, site, text):
-    url = site.show(text * (pages.MOST_READ // len(text)))
+    url = site.show(text * (pages.MAX_READ_BYTES // len(text)))
 
     assert brand.post(address, {"url": url}).json["check"]["finding"] == "NoTag"
 
 
 def test_no_more_pages_are_looked_at_at_once_than_threads_can_be_spared(brand, address, site, tag):
     url = site.show(tag)
-    with pages._turn(), pages._turn():
+    with pages._fetch_slot(), pages._fetch_slot():
         assert _refused(brand.post(address, {"url": url})) == (503, "page_check_busy", "url")
     assert site.asked == []
 

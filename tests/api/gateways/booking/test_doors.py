@@ -14,7 +14,7 @@ _ANN = "ann@example.com"
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr(human_check, "FILLING_S", 0)
+    monkeypatch.setattr(human_check, "MIN_FILLING_S", 0)
 
 
 @pytest.fixture

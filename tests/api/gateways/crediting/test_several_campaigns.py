@@ -25,7 +25,7 @@ _LEAD_CAMPAIGN = (
 @pytest.fixture
 def first(shop, monkeypatch):
     """Return the id of the first campaign, which pays for leads; jane is in it."""
-    monkeypatch.setattr(human_check, "FILLING_S", 0)
+    monkeypatch.setattr(human_check, "MIN_FILLING_S", 0)
     shop.change(
         f"update program set {_LEAD_CAMPAIGN}, hosted_checkout_door_enabled = true,"
         " hosted_checkout_door_mode = 'email', referral_destination_url = %s",

@@ -14,7 +14,7 @@ _EVE = {"customer": "7", "email": "eve@example.com"}
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr(human_check, "FILLING_S", 0)
+    monkeypatch.setattr(human_check, "MIN_FILLING_S", 0)
 
 
 @pytest.mark.parametrize(("behind_s", "credited"), [(0.9, [("email_lead_match",)]), (1.0, [])])

@@ -127,7 +127,7 @@ def test_a_robot_is_blocked_without_a_word(brand, slug):
 
 
 def test_a_lead_from_a_data_centre_is_held(brand, slug, monkeypatch):
-    monkeypatch.setattr(networks, "known", lambda: networks.parse("127.0.0.0/8"))
+    monkeypatch.setattr(networks, "load_networks", lambda: networks.parse_networks("127.0.0.0/8"))
 
     assert send(brand, slug).json == {"ok": True}
     assert rows(brand)[0][0] == "Invalidated"
@@ -135,8 +135,8 @@ def test_a_lead_from_a_data_centre_is_held(brand, slug, monkeypatch):
 
 
 def test_a_language_that_nobody_speaks_where_the_lead_comes_from_weighs(brand, slug, monkeypatch):
-    monkeypatch.setattr(networks, "known", lambda: networks.parse("127.0.0.0/8"))
-    monkeypatch.setattr(countries, "country_of", {"127.0.0.1": "BR"}.get)
+    monkeypatch.setattr(networks, "load_networks", lambda: networks.parse_networks("127.0.0.0/8"))
+    monkeypatch.setattr(countries, "find_country", {"127.0.0.1": "BR"}.get)
 
     send(brand, slug, headers={"Accept-Language": "ru-RU,ru;q=0.9"})
 
@@ -148,7 +148,7 @@ def test_an_address_whose_domain_takes_no_mail_speaks_against_a_lead(brand, slug
     monkeypatch.setattr(mail_domains, "_LIFETIME_S", 60.0)  # it is there, however late a busy machine lets it answer
     server = NameServer()
     server.zone = {("takes.example", "MX"): ["10 mx.takes.example."]}
-    hosts = mail_domains.MailHosts(mail_domains.resolver_of(server.address))
+    hosts = mail_domains.MailHosts(mail_domains.build_resolver(server.address))
     monkeypatch.setattr(mail_domains, "_mail_hosts", lambda: hosts)
 
     send(brand, slug, email="ada@takes.example")
@@ -181,7 +181,7 @@ def _clicked(brand, *, agent=BROWSER, score=0, reasons=(), sub_id=None):
         brand,
         affiliate_id,
         occurred_at=datetime.now(UTC) - timedelta(minutes=1),
-        visitor_hash=bytes.fromhex(visitors.visitor("127.0.0.1", agent)),
+        visitor_hash=bytes.fromhex(visitors.hash_visitor("127.0.0.1", agent)),
         sub_id=sub_id,
         score=score,
     )

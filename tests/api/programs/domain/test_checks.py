@@ -101,7 +101,7 @@ def test_a_repeated_request_looks_once(campaign, dns):
 
 
 def test_checks_have_a_limit_of_their_own_and_few_are_made_at_once(campaign, dns, monkeypatch):
-    with name_servers.turn(), name_servers.turn(), name_servers.turn():
+    with name_servers.reading_slot(), name_servers.reading_slot(), name_servers.reading_slot():
         busy = campaign.check()
     monkeypatch.setitem(campaign.brand.app.extensions, "limiter", limited(domain_check=1))
 

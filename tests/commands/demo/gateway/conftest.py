@@ -15,11 +15,11 @@ import stripe
 from click.testing import Result
 
 import settings
-from adapters.embedded.places import wait_until
+from adapters.embedded.data_folder import wait_until
 from app import create_app
 from commands.demo import demo as making
 from commands.demo import loopback
-from commands.demo.gateway import books, player
+from commands.demo.gateway import object_store, server
 from commands.demo.prompt_handler import PromptHandler
 from models import db
 from tests.support.draining import drain
@@ -77,7 +77,7 @@ class Demo:
     def playing(self) -> Iterator[None]:
         """Play the gateway; `said` has what it says."""
         self.said.clear()
-        with player.playing(settings.current(), say=self.said.append):
+        with server.running(settings.current(), say=self.said.append):
             yield
 
     @contextmanager
@@ -142,7 +142,7 @@ def playing(tmp_path, monkeypatch):
     chosen = turn(
         monkeypatch, servers={"data_dir": tmp_path}, web={"port": listener.server_port, "public_base_url": None}
     )
-    with player.playing(chosen, say=lambda _: None):
+    with server.running(chosen, say=lambda _: None):
         yield listener
     listener.shutdown()
     listener.server_close()
@@ -154,7 +154,7 @@ def playing(tmp_path, monkeypatch):
 def client(playing):
     """stripe's own client."""
     chosen = settings.current()
-    key = books.key(chosen.servers.data_dir)
+    key = object_store.read_key(chosen.servers.data_dir)
     return stripe.StripeClient(key, base_addresses={"api": loopback.gateway_url(chosen)}, max_network_retries=0)
 
 

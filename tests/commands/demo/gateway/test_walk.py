@@ -3,8 +3,8 @@
 import threading
 
 import settings
-from adapters.embedded.places import wait_until
-from commands.demo.gateway import player
+from adapters.embedded.data_folder import wait_until
+from commands.demo.gateway import server
 from tests.support.draining import drain
 from tests.support.rows.brands import Brand, Partner
 from tests.support.serving import served
@@ -77,7 +77,7 @@ def test_a_code_that_an_affiliate_minted_is_redeemed_refunded_in_parts_and_archi
     drain("gateways")
     assert (archived.status_code, made.shop.get(coupon).json["archive"]) == (200, {"pending": 0})
     status, said = made.flask("demo-gateway", "pay", "--code", code["code"])
-    assert (status, said.startswith(f"Error: The gateway has no promotion code {code['code']} in force.")) == (1, True)
+    assert (status, said.startswith(f"Error: The gateway has no active promotion code {code['code']}.")) == (1, True)
 
 
 def test_a_code_that_takes_everything_off_is_a_lead_and_nothing_is_charged(made):
@@ -88,8 +88,8 @@ def test_a_code_that_takes_everything_off_is_a_lead_and_nothing_is_charged(made)
     made.hear("customer.subscription.created", "invoice.paid")
 
     assert status == 0
-    assert said.startswith("0 cents paid (4900 taken off by the code) for sub_")
-    assert "for which nothing was charged" in said
+    assert said.startswith("0 cents paid (4900 discounted by the code) for sub_")
+    assert "without a charge" in said
     assert "refund" not in said
     (lead,) = made.shop.get("/api/v1/conversions").json["items"]
     assert (lead["amountCents"], lead["attributionMethod"], lead["couponCode"]) == (0, "lead_signup", code["code"])
@@ -175,12 +175,12 @@ def test_what_was_not_taken_by_the_end_is_not_sent_any_more(demo):
     with demo.playing():  # nobody listens where the service would be
         demo.json("demo-gateway", "pay")
 
-    assert player.SENDER not in {thread.name for thread in threading.enumerate()}
-    assert all(": not taken (" in line for line in demo.said)
+    assert server.SENDER not in {thread.name for thread in threading.enumerate()}
+    assert all(": not accepted (" in line for line in demo.said)
 
 
 def test_what_was_never_taken_is_found_by_a_reconcile(demo, monkeypatch):
-    monkeypatch.setattr(player, "_PAUSES_S", (0.0,))
+    monkeypatch.setattr(server, "_PAUSES_S", (0.0,))
     demo.make()
     with demo.playing():  # nobody listens where the service would be
         paid = demo.json("demo-gateway", "pay")

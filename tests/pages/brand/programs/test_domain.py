@@ -102,7 +102,7 @@ def test_what_somebody_else_has_and_too_many_looks_are_said_on_the_page(people, 
     visitor.send(here, {"customDomain": domain})
     dns.zone[domain, "CNAME"] = [f"{TARGET}."]
     taken = visitor.send(f"{here}/check", {})
-    with name_servers.turn(), name_servers.turn(), name_servers.turn():
+    with name_servers.reading_slot(), name_servers.reading_slot(), name_servers.reading_slot():
         busy = visitor.send(f"{here}/check", {})
 
     assert (refused.status_code, taken.status_code, busy.status_code) == (409, 409, 503)

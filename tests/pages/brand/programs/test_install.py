@@ -109,7 +109,7 @@ def test_a_page_that_does_not_come_is_told_at_its_field(people, here, site):
     answer = people().send(here, {"url": f"{site.url}/gone"})
 
     assert answer.status_code == 422
-    assert "The page answers with status 404." in answer.text
+    assert "The page responded with status 404." in answer.text
     assert f'value="{site.url}/gone"' in answer.text
 
 

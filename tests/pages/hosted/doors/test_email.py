@@ -17,7 +17,7 @@ _ADA = "ada@example.org"
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr(human_check, "FILLING_S", 0)
+    monkeypatch.setattr(human_check, "MIN_FILLING_S", 0)
 
 
 @pytest.fixture
@@ -129,10 +129,10 @@ def test_without_a_token_of_the_page_it_is_asked_for_again(brand, slug, token):
 
 
 def test_a_form_that_is_sent_at_once_or_long_after_is_asked_for_again(brand, slug, monkeypatch):
-    monkeypatch.setattr(human_check, "FILLING_S", 60)
+    monkeypatch.setattr(human_check, "MIN_FILLING_S", 60)
     assert give(brand, slug, _ADA).status_code == 400
     monkeypatch.setattr(human_check, "LIFETIME_S", 0)
-    monkeypatch.setattr(human_check, "FILLING_S", 0)
+    monkeypatch.setattr(human_check, "MIN_FILLING_S", 0)
     assert give(brand, slug, _ADA).status_code == 400
     assert remembered(brand) == []
 
@@ -179,6 +179,6 @@ def test_a_door_that_asks_nothing_takes_no_email(brand):
 
 
 def test_a_verification_service_is_not_needed_for_it(brand, slug, monkeypatch):
-    monkeypatch.setattr(human_check, "_check", lambda: None)
+    monkeypatch.setattr(human_check, "_create_check", lambda: None)
 
     assert give(brand, slug, _ADA).status_code == 303

@@ -8,8 +8,8 @@ import time
 from typing import Any
 
 from adapters.gateways.card.stripe import GATEWAY
-from commands.demo.gateway import words
-from commands.demo.gateway.words import PaidInvoice
+from commands.demo.gateway import stripe_objects
+from commands.demo.gateway.stripe_objects import PaidInvoice
 from tests.support.gateways import why
 from tests.support.gateways.card.stripe_codes import StripeCodes
 from tests.support.gateways.stage import Asked, Purchase, Sale, Sent, Stage
@@ -74,7 +74,9 @@ class StripeStage(Stage):
         if purchase.code:
             source = {"id": f"co_{number}", "object": "coupon"}
             promotion = self.codes.redeemed_id(purchase) or ""
-            discount = words.discount(f"di_{number}", promotion=promotion, source=source, start=paid.paid_at)
+            discount = stripe_objects.build_discount(
+                f"di_{number}", promotion=promotion, source=source, start=paid.paid_at
+            )
             self.objects[f"/v1/invoices/in_{number}"] = {**invoice, "discounts": [discount]}
             self.objects[f"/v1/promotion_codes/{promotion}"] = {"id": promotion, "code": purchase.code}
         self.objects[f"/v1/customers/cus_{purchase.customer}"] = {
@@ -143,24 +145,26 @@ class StripeStage(Stage):
         return signed(sent.body, at=int(time.time()) - 301)
 
     def _event(self, kind: str, told: dict[str, Any]) -> Sent:
-        event = words.event(f"evt_{self.number()}", kind, told, created=int(self.now.timestamp()))
+        event = stripe_objects.build_event(f"evt_{self.number()}", kind, told, created=int(self.now.timestamp()))
         self.events.append(event)
         return signed(json.dumps(event).encode())
 
     def _given_back(self, sale: Sale, cents: int) -> dict[str, Any]:
         path = f"/v1/charges/ch_{sale.id.removeprefix('in_')}"
         charge = self.objects[path] | {"currency": sale.purchase.currency.lower()}
-        self.objects[path] = words.refunded(charge, charge["amount_refunded"] + cents)
+        self.objects[path] = stripe_objects.with_refund(charge, charge["amount_refunded"] + cents)
         return self.objects[path]
 
 
 def _page(newest_first: list[dict[str, Any]], asked: Asked) -> dict[str, Any]:
-    return words.page(asked.path, newest_first, {name: values[0] for name, values in asked.params.items()})
+    return stripe_objects.build_page(
+        asked.path, newest_first, {name: values[0] for name, values in asked.params.items()}
+    )
 
 
 def signed(body: bytes, *, at: int | None = None, secret: str = SECRET) -> Sent:
     """Return a body with stripe's signature at a time (Unix seconds; None: now)."""
-    header = words.signature(body, secret=secret, at=int(time.time()) if at is None else at)
+    header = stripe_objects.sign(body, secret=secret, at=int(time.time()) if at is None else at)
     return Sent(body, {"Stripe-Signature": header, "Content-Type": "application/json"})
 
 

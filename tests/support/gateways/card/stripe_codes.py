@@ -5,12 +5,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from commands.demo.gateway import codes, words
+from commands.demo.gateway import codes, stripe_objects
 from commands.demo.gateway.forms import InvalidField
 from tests.support.gateways.codes import Answer, CodeBooks, PlayedTerms
 from tests.support.gateways.stage import Asked
 
-_MISSING = words.error("No such object.")
+_MISSING = stripe_objects.build_error("No such object.")
 
 
 class StripeCodes(CodeBooks):
@@ -38,8 +38,10 @@ class StripeCodes(CodeBooks):
         if asked.method == "POST" and not rest:
             return self._once(asked, kind)
         if not rest:
-            newest_first = books[::-1] if kind == "coupons" else codes.matching(books[::-1], asked.params)
-            return 200, words.page(asked.path, newest_first, {name: values[0] for name, values in asked.params.items()})
+            newest_first = books[::-1] if kind == "coupons" else codes.filter_codes(books[::-1], asked.params)
+            return 200, stripe_objects.build_page(
+                asked.path, newest_first, {name: values[0] for name, values in asked.params.items()}
+            )
         found = next((one for one in books if one["id"] == rest[0]), None)
         if found is None:
             return None if asked.method == "GET" else (404, _MISSING)
@@ -47,12 +49,12 @@ class StripeCodes(CodeBooks):
             books.remove(found)
             return 200, {"id": found["id"], "deleted": True}
         if asked.method == "POST":
-            found.update(codes.switched(found, asked.form, standing=books))
+            found.update(codes.set_active(found, asked.form, existing=books))
         return 200, found
 
     def active(self, code: str) -> list[dict[str, Any]]:
         """Return the promotion codes with this text that buyers can redeem."""
-        return codes.matching(self.promotion_codes, {"code": [code], "active": ["true"]})
+        return codes.filter_codes(self.promotion_codes, {"code": [code], "active": ["true"]})
 
     def live(self, code: str) -> list[str]:
         return [one["id"] for one in self.active(code)]
@@ -87,7 +89,7 @@ class StripeCodes(CodeBooks):
         if key in self._by_key:
             return self._by_key[key]
         if key and key in self._at_it:
-            return 409, words.error("Another request with this key is at it.")
+            return 409, stripe_objects.build_error("Another request with this key is at it.")
         self._at_it.add(key)
         self.is_asked.set()
         self.may_answer.wait()
@@ -100,11 +102,11 @@ class StripeCodes(CodeBooks):
     def _made(self, asked: Asked, kind: str) -> Answer:
         try:
             if kind == "coupons":
-                prefix, books, said = "co", self.coupons, codes.coupon(asked.form)
+                prefix, books, said = "co", self.coupons, codes.build_coupon(asked.form)
             else:
                 prefix, books = "promo", self.promotion_codes
-                said = codes.promotion_code(asked.form, coupons=self.coupons, standing=books)
+                said = codes.build_promotion_code(asked.form, coupons=self.coupons, existing=books)
         except InvalidField as invalid:
-            return 400, words.error(str(invalid), param=invalid.param)
+            return 400, stripe_objects.build_error(str(invalid), param=invalid.param)
         books.append({"id": f"{prefix}_{self.number()}", "created": self._now(), **said})
         return 200, books[-1]

@@ -5,5 +5,5 @@ from pathlib import Path
 
 from adapters import broker
 
-broker._PROMPT_S = 20.0
+broker._SHORT_TIMEOUT_S = 20.0
 globals().update(runpy.run_path(str(Path(__file__).resolve().parents[4] / "gunicorn.conf.py")))

@@ -1,1 +1,0 @@
-"""Redis or Valkey as several servers that stand for one: watched by Sentinels, or a cluster. The broker chooses."""

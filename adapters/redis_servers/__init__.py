@@ -1,0 +1,1 @@
+"""Clients of Redis or Valkey on several servers: with Sentinels, or as a cluster. The broker chooses."""
