@@ -99,7 +99,7 @@ export declare class Programs {
   getProgram(programId: string, options?: CallOptions): Promise<records.Program>;
 
   /**
-   * Change what is sent of a program.
+   * Change the fields of a program that are sent.
    * Scope read_write. Plan Starter or higher. Refused with budget_out_of_range, click_reward_out_of_range, delay_without_renewals, fixed_commission_out_of_range, hero_image_not_found, invalid_commission_model, invalid_commission_type, invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url, invalid_status_transition, lead_bounty_out_of_range, not_found, percentage_out_of_range, sale_commission_incomplete, slug_already_taken, unit_fee_out_of_range.
    * @param programId The program's id.
    */
@@ -113,7 +113,7 @@ export declare class Programs {
   archiveProgram(programId: string, options?: CallOptions): Promise<void>;
 
   /**
-   * Show what proves a program's custom domain, and what was found at the last look.
+   * Show the DNS records that prove a program's custom domain, and the last check's result.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param programId The program's id.
    */
@@ -127,14 +127,14 @@ export declare class Programs {
   checkProgramDomain(programId: string, options?: WriteOptions): Promise<records.DomainProof>;
 
   /**
-   * Show what a program spent on clicks and leads beside its budget.
+   * Show a program's budget for clicks and leads, and the amount spent.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param programId The program's id.
    */
   getBudgetStatus(programId: string, options?: CallOptions): Promise<records.BudgetStatus>;
 
   /**
-   * Show a program's last clicks and conversions, newest first.
+   * List a program's last clicks and conversions, newest first.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param programId The program's id.
    */
@@ -144,7 +144,7 @@ export declare class Programs {
   }): Promise<records.RecentEvent[]>;
 
   /**
-   * Show whether a program's tracking was seen to work.
+   * Show whether a program's tracking works: its last click and conversion.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param programId The program's id.
    */
@@ -157,7 +157,7 @@ export declare class Programs {
   listProgramStats(options?: CallOptions): Promise<records.ProgramStats[]>;
 
   /**
-   * Show visits, sales and leads day by day: the last 30 days unless asked for others, at most 366.
+   * Show visits, sales and leads by day: by default the last 30 days, at most 366.
    * Scope read. Plan Starter or higher. Refused with not_found.
    */
   getDailyNumbers(options?: CallOptions & {
@@ -172,7 +172,7 @@ export declare class Programs {
   }): Promise<records.DailyNumbers>;
 
   /**
-   * Show the affiliates who brought the most in the last days, today being one of them.
+   * Show the top affiliates of the last days, including today.
    * Scope read. Plan Starter or higher. Refused with not_found.
    */
   getLeaderboard(options?: CallOptions & {
@@ -187,7 +187,7 @@ export declare class Programs {
   }): Promise<records.LeaderboardEntry[]>;
 
   /**
-   * Show clicks, leads, sales and money of the last 30 days, or of up to two years, grouped.
+   * Show clicks, leads, sales and money in groups: by default of the last 30 days, at most of two years.
    * Scope read. Plan Starter or higher. Refused with not_found.
    */
   getPerformanceMetrics(options?: CallOptions & {
@@ -249,14 +249,14 @@ export declare class Programs {
   listPerformanceTiers(programId: string, options?: CallOptions): Promise<records.PerformanceTier[]>;
 
   /**
-   * Set a program's tiers as a whole, ascending; a bare array does too.
+   * Set a program's tiers as a whole, ascending; a bare array is accepted too.
    * Scope read_write. Plan Starter or higher. Refused with fixed_commission_out_of_range, invalid_commission_type, invalid_status_transition, not_found, percentage_out_of_range, unit_fee_out_of_range.
    * @param programId The program's id.
    */
   putPerformanceTiers(programId: string, body: records.PerformanceTiers, options?: WriteOptions): Promise<records.PerformanceTier[]>;
 
   /**
-   * List texts and images for affiliates, newest first; with `programId` those that its affiliates see.
+   * List texts and images for affiliates, newest first; with `programId` those for its affiliates.
    * Scope read.
    */
   listAssets(options?: CallOptions & {
@@ -277,14 +277,14 @@ export declare class Programs {
   }): AsyncGenerator<records.Asset, void, undefined>;
 
   /**
-   * Download an image, under a name that is made of the asset's.
+   * Download an image; its file name comes from the asset's name.
    * Scope read. Refused with not_found.
    * @param assetId A text or an image for affiliates.
    */
   getAssetFile(assetId: string, options?: CallOptions): Promise<Uint8Array>;
 
   /**
-   * Upload a picture for the head of landing pages.
+   * Upload an image for the head of landing pages.
    * Scope read_write. Plan Starter or higher. Refused with invalid_image, payload_too_large.
    */
   createHeroImage(body: records.HeroImageBody, options?: WriteOptions): Promise<records.HeroImage>;
@@ -595,14 +595,14 @@ export declare class Coupons {
 /** Affiliates who bring affiliates, and what they earn by them. */
 export declare class Recruiting {
   /**
-   * Show whether recruiting pays in a program, and what.
+   * Show whether a program pays for recruiting, and at which percent.
    * Scope read.
    * @param programId The program's id.
    */
   getSubAffiliateConfig(programId: string, options?: CallOptions): Promise<records.SubAffiliateConfig>;
 
   /**
-   * Set both.
+   * Set whether a program pays for recruiting, and at which percent.
    * Scope read_write. Refused with body_required, unsupported_value.
    * @param programId The program's id.
    */
@@ -619,31 +619,31 @@ export declare class Recruiting {
 /** Affiliates and sales of another service. */
 export declare class Imports {
   /**
-   * Import up to 1,000 affiliates; rows that are known or cannot be taken are skipped.
+   * Import up to 1,000 affiliates; known and invalid rows are skipped.
    * Scope read_write. Plan Starter or higher. Refused with migration_already_in_progress, program_not_found, row_cap_exceeded.
    */
   importAffiliates(body: records.AffiliateImport, options?: WriteOptions): Promise<records.ImportResult>;
 
   /**
-   * Show what an import of these rows would do, row by row, and write nothing.
+   * Show the effect of an import of these rows, row by row, and write nothing.
    * Scope read_write. Plan Starter or higher. Refused with program_not_found, row_cap_exceeded.
    */
   previewAffiliateImport(body: records.AffiliatePreview, options?: WriteOptions): Promise<records.AffiliateImportPreview>;
 
   /**
-   * Import up to 1,000 sales of the past, all or none; rows that are there are skipped.
+   * Import up to 1,000 past sales, all or none; rows that exist already are skipped.
    * Scope read_write. Plan Starter or higher. Refused with invalid_rows, migration_already_in_progress, program_not_found, row_cap_exceeded.
    */
   importConversions(body: records.ConversionImport, options?: WriteOptions): Promise<records.ConversionImportResult>;
 
   /**
-   * Show what an import of these rows would do, row by row, and write nothing.
+   * Show the effect of an import of these rows, row by row, and write nothing.
    * Scope read_write. Plan Starter or higher. Refused with program_not_found, row_cap_exceeded.
    */
   previewConversionImport(body: records.ConversionPreview, options?: WriteOptions): Promise<records.ConversionImportPreview>;
 
   /**
-   * List the organization's imports, newest first; by kind and status if asked.
+   * List the organization's imports, newest first; filtered by kind and status.
    * Scope read. Plan Starter or higher.
    */
   listImports(options?: CallOptions & {
@@ -678,13 +678,13 @@ export declare class Imports {
 /** Who is asked to join, by mail. */
 export declare class Invites {
   /**
-   * Invite somebody by mail.
+   * Invite a person by email.
    * Scope read_write. Refused with affiliate_already_exists, fixed_commission_out_of_range, invalid_commission_type, pending_invites_limit_reached, percentage_out_of_range, program_inactive, slug_already_taken, slug_reserved, unit_fee_out_of_range, validation_failed.
    */
   createInvite(body: records.InviteBody, options?: WriteOptions): Promise<records.NewInvite>;
 
   /**
-   * Invite up to 50 people by mail.
+   * Invite up to 50 people by email.
    * Scope read_write. Plan Starter or higher. Refused with pending_invites_limit_reached, program_inactive, validation_failed.
    */
   createInvites(body: records.BulkInviteBody, options?: WriteOptions): Promise<records.InvitesAnswer>;
@@ -853,7 +853,7 @@ export declare class Conversions {
 /** What is due, to whom, and how it is paid. */
 export declare class Payouts {
   /**
-   * List payouts, newest first, with what each pays for.
+   * List payouts, newest first, with their conversions.
    * Scope read. Plan Starter or higher.
    */
   listPayouts(options?: CallOptions & {
@@ -886,7 +886,7 @@ export declare class Payouts {
   }): AsyncGenerator<records.Payout, void, undefined>;
 
   /**
-   * Show one payout with what it pays for.
+   * Show one payout with its conversions.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param payoutId The payout's id.
    */
@@ -896,7 +896,7 @@ export declare class Payouts {
   }): Promise<records.Payout>;
 
   /**
-   * List what a payout pays for, conversion by conversion.
+   * List the conversions of a payout with their amounts.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param payoutId The payout's id.
    */
@@ -914,25 +914,25 @@ export declare class Payouts {
   }): AsyncGenerator<records.PayoutLine, void, undefined>;
 
   /**
-   * Show how payouts are funded, and whether and why none can be run now.
+   * Show the funding of payouts, and whether a run is possible now, with the reason if not.
    * Scope read. Plan Starter or higher.
    */
   getFundingStatus(options?: CallOptions): Promise<records.PayoutFunding>;
 
   /**
-   * Show what is on hold, by the day on which it becomes due and by currency.
+   * Show the amounts on hold, by due day and currency.
    * Scope read. Plan Starter or higher.
    */
   listPayoutHolds(options?: CallOptions): Promise<records.PayoutHold[]>;
 
   /**
-   * Show what a run with these filters would pay now, and commit nothing.
+   * Show the payouts of a run with these filters now, and write nothing.
    * Scope read_write. Plan Starter or higher. Refused with invalid_affiliate_ids, not_found, unsupported_currency, unsupported_method.
    */
   previewPayouts(body?: records.PayoutPreviewBody, options?: WriteOptions): Promise<records.PayoutPreview>;
 
   /**
-   * List runs, newest first, each with where its payouts stand.
+   * List runs, newest first, each with the status of its payouts.
    * Scope read. Plan Starter or higher.
    */
   listPayoutRuns(options?: CallOptions & {
@@ -949,7 +949,7 @@ export declare class Payouts {
   }): AsyncGenerator<records.PayoutRunProgress, void, undefined>;
 
   /**
-   * Show one run with where its payouts stand; the payouts themselves are listed by `runId`.
+   * Show one run with the status of its payouts; list the payouts themselves by `runId`.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param runId The run of payouts.
    */
@@ -1079,7 +1079,7 @@ export declare class Deals {
 /** Payment gateways that bring a brand's sales, renewals, refunds and disputes by themselves. */
 export declare class Connections {
   /**
-   * List the connections, ended ones too, newest first.
+   * List the connections, including ended ones, newest first.
    * Scope read. Plan Starter or higher.
    */
   listConnections(options?: CallOptions & {
@@ -1109,7 +1109,7 @@ export declare class Connections {
   listGateways(options?: CallOptions): Promise<records.Gateway[]>;
 
   /**
-   * List what a gateway sent, newest first, and what became of it; `status` narrows the list.
+   * List the events of a gateway with their outcomes, newest first; `status` filters the list.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param connectionId The connection's id.
    */
@@ -1131,7 +1131,7 @@ export declare class Connections {
   }): AsyncGenerator<records.GatewayEvent, void, undefined>;
 
   /**
-   * Count what came in through a connection, and what became of it.
+   * Count the events of a connection by outcome.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param connectionId The connection's id.
    */
@@ -1141,7 +1141,7 @@ export declare class Connections {
 /** Newsletter and CRM platforms that say who brought a buyer when nothing else does. */
 export declare class Platforms {
   /**
-   * List the platforms that are connected, newest first.
+   * List the connected platforms, newest first.
    * Scope read. Plan Starter or higher.
    */
   listPlatformConnections(options?: CallOptions & {
@@ -1174,7 +1174,7 @@ export declare class Platforms {
 /** Clicks and leads that the rules blocked or held. */
 export declare class Fraud {
   /**
-   * List up to 500 fraud events, newest first; the open ones unless asked for others.
+   * List up to 500 fraud events, newest first; by default the open ones.
    * Scope read. Plan Starter or higher.
    */
   listFraudEvents(options?: CallOptions & {
@@ -1192,14 +1192,14 @@ export declare class Fraud {
   closeFraudEvent(eventId: string, body: records.FraudEventChange, options?: WriteOptions): Promise<records.FraudEvent>;
 
   /**
-   * Ban an affiliate: nothing that they bring earns from now on.
+   * Ban an affiliate: they earn nothing from now on.
    * Scope read_write. Plan Starter or higher. Refused with not_found.
    * @param affiliateId The affiliate's id.
    */
   banAffiliate(affiliateId: string, body?: records.Nothing, options?: WriteOptions): Promise<records.Affiliate>;
 
   /**
-   * Show what the rules kept from a program in the last days, and what that would have cost.
+   * Show the clicks and leads that the rules kept out of a program in the last days, and their cost.
    * Scope read. Plan Starter or higher. Refused with not_found, program_id_required.
    */
   getFraudSummary(options?: CallOptions & {
@@ -1219,7 +1219,7 @@ export declare class Webhooks {
   createWebhookEndpoint(body: records.EndpointBody, options?: WriteOptions): Promise<records.NewWebhookEndpoint>;
 
   /**
-   * List endpoints, newest first, with the hooks that no-code platforms manage unless asked for one kind.
+   * List endpoints, newest first; by default including those that no-code platforms manage.
    * Scope read.
    */
   listWebhookEndpoints(options?: CallOptions & {
@@ -1275,7 +1275,7 @@ export declare class Webhooks {
   testWebhookEndpoint(endpointId: string, body?: records.EndpointTest, options?: WriteOptions): Promise<records.WebhookTestAnswer>;
 
   /**
-   * List an endpoint's deliveries, newest first, 50 per page; by status, type and time if asked.
+   * List an endpoint's deliveries, newest first, 50 per page; filtered by status, type and time.
    * Scope read. Refused with not_found.
    * @param endpointId The webhook endpoint's id.
    */
@@ -1309,7 +1309,7 @@ export declare class Webhooks {
   }): AsyncGenerator<records.WebhookDelivery, void, undefined>;
 
   /**
-   * Show one delivery: the body as it is sent, the headers, and what came of each attempt.
+   * Show one delivery: the body, the headers, and the outcome of each attempt.
    * Scope read. Refused with not_found.
    * @param endpointId The webhook endpoint's id.
    * @param deliveryId The delivery's id.
@@ -1317,7 +1317,7 @@ export declare class Webhooks {
   getWebhookDelivery(endpointId: string, deliveryId: string, options?: CallOptions): Promise<records.WebhookDeliveryDetail>;
 
   /**
-   * Make one more attempt of a delivery under the same id, at once also where one waits for its time.
+   * Make one more attempt of a delivery under the same id, at once, even if a retry is scheduled.
    * Scope read_write. Refused with invalid_status_transition, not_found.
    * @param endpointId The webhook endpoint's id.
    * @param deliveryId The delivery's id.
@@ -1325,7 +1325,7 @@ export declare class Webhooks {
   redeliverWebhookDelivery(endpointId: string, deliveryId: string, options?: WriteOptions): Promise<records.RedeliveryAnswer>;
 
   /**
-   * Make one more attempt of every delivery of a window, up to 1,000 per call and ten a second.
+   * Make one more attempt of every delivery in a time window, up to 1,000 per call and ten a second.
    * Scope read_write. Refused with not_found.
    * @param endpointId The webhook endpoint's id.
    */
@@ -1423,13 +1423,13 @@ export declare class Organization {
   changeAttributionParams(body: records.AttributionParamsBody, options?: WriteOptions): Promise<records.AttributionParams>;
 
   /**
-   * Show what proves the tracking domain, and what was found at the last look.
+   * Show the DNS records that prove the tracking domain, and the result of the last check.
    * Scope read. Refused with not_found.
    */
   getTrackingDomain(options?: CallOptions): Promise<records.DomainProof>;
 
   /**
-   * Set the tracking domain, or none; another one is to be proved anew.
+   * Set or remove the tracking domain; a new one must be verified.
    * Scope read_write. Refused with not_found.
    */
   changeTrackingDomain(body: records.TrackingDomainBody, options?: WriteOptions): Promise<records.DomainProof>;
@@ -1441,7 +1441,7 @@ export declare class Organization {
   checkTrackingDomain(options?: WriteOptions): Promise<records.DomainProof>;
 
   /**
-   * Show the home currency, what it may become, and whether the caller may change it.
+   * Show the home currency, the supported ones, and whether the caller may change it.
    * Scope read.
    */
   getHomeCurrency(options?: CallOptions): Promise<records.HomeCurrency>;
@@ -1459,7 +1459,7 @@ export declare class Organization {
   getOrganization(options?: CallOptions): Promise<records.OrganizationProfile>;
 
   /**
-   * Show plan, subscription, what is connected, and what of the plan is used.
+   * Show plan, subscription, connected gateways, and the usage of the plan.
    * Scope read. Refused with not_found.
    */
   getBillingState(options?: CallOptions): Promise<records.BillingState>;
@@ -1468,7 +1468,7 @@ export declare class Organization {
 /** Who changed what, and when. */
 export declare class Audit {
   /**
-   * List what was done, newest first.
+   * List changes, newest first.
    * Scope read. Plan Pro or higher.
    */
   listAuditLog(options?: CallOptions & {

@@ -20,7 +20,7 @@ class Platforms:
         take: int | None = None,
         cursor: str | None = None,
     ) -> records.PlatformConnectionPage:
-        """List the platforms that are connected, newest first.
+        """List the connected platforms, newest first.
 
         Scope read. Plan Starter or higher.
 
