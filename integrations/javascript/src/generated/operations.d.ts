@@ -2,10 +2,10 @@
 import type { CallOptions, WriteOptions } from "../index.js";
 import type * as records from "./records.js";
 
-/** Signed requests of the brand's own servers; a repeated sale is recorded once. */
+/** Signed by the brand's own servers; the same sale twice is recorded once. */
 export declare class Sales {
   /**
-   * Refund a sale by its external id, in part or in full.
+   * Refund a sale by its external id, in part or whole.
    * Scope read_write. Plan Starter or higher. Refused with already_fully_refunded, amount_exceeds_original, conversion_not_found, external_event_id_required, invalid_body, payload_too_large, refund_amount_invalid.
    */
   refundSale(body: records.RefundBody, options?: WriteOptions): Promise<records.RefundAnswer>;
@@ -17,13 +17,13 @@ export declare class Sales {
   recordSale(body: records.SaleBody, options?: WriteOptions): Promise<records.SaleAnswer>;
 
   /**
-   * Refund a sale by its external id, in part or in full.
+   * Refund a sale by its external id, in part or whole.
    * Scope read_write. Plan Starter or higher. Refused with already_fully_refunded, amount_exceeds_original, conversion_not_found, external_event_id_required, invalid_body, payload_too_large, refund_amount_invalid.
    */
   refundSaleV1(body: records.RefundBody, options?: WriteOptions): Promise<records.RefundAnswer>;
 }
 
-/** People who are not customers yet, from a server, a page or a form. */
+/** People who are not customers yet: from a server, from a page, from a form. */
 export declare class Leads {
   /**
    * Record a signed lead.
@@ -32,10 +32,10 @@ export declare class Leads {
   recordLead(body: records.LeadBody, options?: WriteOptions): Promise<records.LeadAnswer>;
 }
 
-/** Visits through affiliate links, and the script and snippet for a brand's pages that report them. */
+/** Visits that a link brought, and what a brand's pages need to tell of them. */
 export declare class Clicks {
   /**
-   * Show the tag of a program, by its id or of the newest open program.
+   * Show the tag of a program: by its id, else of the newest program that is open.
    * Scope read. Refused with no_program_found, pixel_not_provisioned.
    */
   getInstallSnippet(options?: CallOptions & {
@@ -48,21 +48,21 @@ export declare class Clicks {
   }): Promise<records.Snippet>;
 
   /**
-   * Show the status of a program's installation.
+   * Show how far a program's installation is.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param programId The program's id.
    */
   getInstallStatus(programId: string, options?: CallOptions): Promise<records.InstallStatus>;
 
   /**
-   * Look for the program's tag on a page of the brand's site.
+   * Look at a page of the brand's site for the program's tag.
    * Scope read_write. Plan Starter or higher. Refused with https_required, invalid_url, not_found, page_check_busy, page_not_read, url_not_allowed.
    * @param programId The program's id.
    */
   checkInstallation(programId: string, body: records.InstallCheckBody, options?: WriteOptions): Promise<records.InstallStatus>;
 }
 
-/** A brand's campaigns: their terms, groups, tiers and numbers, and the assets for their affiliates. */
+/** A brand's campaigns: their terms, groups, tiers and numbers, and what their affiliates advertise with. */
 export declare class Programs {
   /**
    * Create a program.
@@ -99,7 +99,7 @@ export declare class Programs {
   getProgram(programId: string, options?: CallOptions): Promise<records.Program>;
 
   /**
-   * Change what is sent of a program.
+   * Change the fields of a program that are sent.
    * Scope read_write. Plan Starter or higher. Refused with budget_out_of_range, click_reward_out_of_range, delay_without_renewals, fixed_commission_out_of_range, hero_image_not_found, invalid_commission_model, invalid_commission_type, invalid_hosted_checkout_door_mode, invalid_hosted_checkout_thank_you_url, invalid_status_transition, lead_bounty_out_of_range, not_found, percentage_out_of_range, sale_commission_incomplete, slug_already_taken, unit_fee_out_of_range.
    * @param programId The program's id.
    */
@@ -113,7 +113,7 @@ export declare class Programs {
   archiveProgram(programId: string, options?: CallOptions): Promise<void>;
 
   /**
-   * Show what proves a program's custom domain, and what was found at the last look.
+   * Show the DNS records that prove a program's custom domain, and the last check's result.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param programId The program's id.
    */
@@ -127,14 +127,14 @@ export declare class Programs {
   checkProgramDomain(programId: string, options?: WriteOptions): Promise<records.DomainProof>;
 
   /**
-   * Show what a program spent on clicks and leads beside its budget.
+   * Show a program's budget for clicks and leads, and the amount spent.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param programId The program's id.
    */
   getBudgetStatus(programId: string, options?: CallOptions): Promise<records.BudgetStatus>;
 
   /**
-   * Show a program's last clicks and conversions, newest first.
+   * List a program's last clicks and conversions, newest first.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param programId The program's id.
    */
@@ -144,7 +144,7 @@ export declare class Programs {
   }): Promise<records.RecentEvent[]>;
 
   /**
-   * Show whether a program's tracking was seen to work.
+   * Show whether a program's tracking works: its last click and conversion.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param programId The program's id.
    */
@@ -157,7 +157,7 @@ export declare class Programs {
   listProgramStats(options?: CallOptions): Promise<records.ProgramStats[]>;
 
   /**
-   * Show visits, sales and leads day by day: the last 30 days unless asked for others, at most 366.
+   * Show visits, sales and leads by day: by default the last 30 days, at most 366.
    * Scope read. Plan Starter or higher. Refused with not_found.
    */
   getDailyNumbers(options?: CallOptions & {
@@ -172,7 +172,7 @@ export declare class Programs {
   }): Promise<records.DailyNumbers>;
 
   /**
-   * Show the affiliates who brought the most in the last days, today being one of them.
+   * Show the top affiliates of the last days, including today.
    * Scope read. Plan Starter or higher. Refused with not_found.
    */
   getLeaderboard(options?: CallOptions & {
@@ -187,7 +187,7 @@ export declare class Programs {
   }): Promise<records.LeaderboardEntry[]>;
 
   /**
-   * Show clicks, leads, sales and money of the last 30 days, or of up to two years, grouped.
+   * Show clicks, leads, sales and money in groups: by default of the last 30 days, at most of two years.
    * Scope read. Plan Starter or higher. Refused with not_found.
    */
   getPerformanceMetrics(options?: CallOptions & {
@@ -249,14 +249,14 @@ export declare class Programs {
   listPerformanceTiers(programId: string, options?: CallOptions): Promise<records.PerformanceTier[]>;
 
   /**
-   * Set a program's tiers as a whole, ascending; a bare array does too.
+   * Set a program's tiers as a whole, ascending; a bare array is accepted too.
    * Scope read_write. Plan Starter or higher. Refused with fixed_commission_out_of_range, invalid_commission_type, invalid_status_transition, not_found, percentage_out_of_range, unit_fee_out_of_range.
    * @param programId The program's id.
    */
   putPerformanceTiers(programId: string, body: records.PerformanceTiers, options?: WriteOptions): Promise<records.PerformanceTier[]>;
 
   /**
-   * List texts and images for affiliates, newest first; with `programId` those that its affiliates see.
+   * List texts and images for affiliates, newest first; with `programId` those for its affiliates.
    * Scope read.
    */
   listAssets(options?: CallOptions & {
@@ -277,20 +277,20 @@ export declare class Programs {
   }): AsyncGenerator<records.Asset, void, undefined>;
 
   /**
-   * Download an image, under a name that is made of the asset's.
+   * Download an image; its file name comes from the asset's name.
    * Scope read. Refused with not_found.
    * @param assetId A text or an image for affiliates.
    */
   getAssetFile(assetId: string, options?: CallOptions): Promise<Uint8Array>;
 
   /**
-   * Upload a picture for the head of landing pages.
+   * Upload an image for the head of landing pages.
    * Scope read_write. Plan Starter or higher. Refused with invalid_image, payload_too_large.
    */
   createHeroImage(body: records.HeroImageBody, options?: WriteOptions): Promise<records.HeroImage>;
 }
 
-/** The affiliates of a brand, their links and their rates. */
+/** Who advertises, with which links, and at which rate. */
 export declare class Affiliates {
   /**
    * Create an affiliate with a default link.
@@ -315,7 +315,7 @@ export declare class Affiliates {
     status?: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned" | null | undefined;
     /** Only affiliates with this text somewhere in their name or email address. Case does not matter. */
     q?: string | null | undefined;
-    /** The order; a cursor is valid only for the order in which it was returned. */
+    /** In which order; a cursor is good for the order it was given out in. */
     sort?: "newest" | "oldest" | "name" | null | undefined;
     /** `true` brings each affiliate's balance as well. */
     balances?: boolean | null | undefined;
@@ -333,7 +333,7 @@ export declare class Affiliates {
     status?: "Pending" | "Approved" | "Rejected" | "Paused" | "Banned" | null | undefined;
     /** Only affiliates with this text somewhere in their name or email address. Case does not matter. */
     q?: string | null | undefined;
-    /** The order; a cursor is valid only for the order in which it was returned. */
+    /** In which order; a cursor is good for the order it was given out in. */
     sort?: "newest" | "oldest" | "name" | null | undefined;
     /** `true` brings each affiliate's balance as well. */
     balances?: boolean | null | undefined;
@@ -347,14 +347,14 @@ export declare class Affiliates {
   getAffiliate(affiliateId: string, options?: CallOptions): Promise<records.Affiliate>;
 
   /**
-   * Change an affiliate; fields that are not sent stay as they are.
+   * Change an affiliate; what is not sent stays.
    * Scope read_write. Plan Starter or higher. Refused with fixed_commission_out_of_range, invalid_commission_type, not_found, percentage_out_of_range, unit_fee_out_of_range.
    * @param affiliateId The affiliate's id.
    */
   changeAffiliate(affiliateId: string, body?: records.AffiliateChanges, options?: WriteOptions): Promise<records.Affiliate>;
 
   /**
-   * List pending applications, newest first, as a flat array.
+   * List affiliates who wait for a decision, newest first, as a flat array.
    * Scope read. Plan Starter or higher.
    */
   listApplications(options?: CallOptions & {
@@ -374,14 +374,14 @@ export declare class Affiliates {
   approveAffiliate(affiliateId: string, body?: records.Nothing, options?: WriteOptions): Promise<records.Affiliate>;
 
   /**
-   * Reject an application and email the applicant; only the brand sees the reason.
+   * Turn an application down and email the applicant; the reason is for the brand alone.
    * Scope read_write. Plan Starter or higher. Refused with invalid_status_transition, not_found.
    * @param affiliateId The affiliate's id.
    */
   rejectAffiliate(affiliateId: string, body?: records.Rejection, options?: WriteOptions): Promise<records.Affiliate>;
 
   /**
-   * Approve, pause or delete up to 200 affiliates; others are skipped.
+   * Approve, pause or delete up to 200 affiliates; the others are skipped.
    * Scope read_write. Plan Starter or higher.
    */
   runBulkAction(body: records.BulkAction, options?: WriteOptions): Promise<records.BulkOutcome>;
@@ -394,14 +394,14 @@ export declare class Affiliates {
   listAffiliateLinks(affiliateId: string, options?: CallOptions): Promise<records.AffiliateLink[]>;
 
   /**
-   * Add a link to an affiliate.
+   * Give an affiliate one more link.
    * Scope read_write. Plan Starter or higher. Refused with alias_already_taken, link_limit_reached, not_found, slug_reserved.
    * @param affiliateId The affiliate's id.
    */
   createAffiliateLink(affiliateId: string, body?: records.AffiliateLinkBody, options?: WriteOptions): Promise<records.AffiliateLink>;
 
   /**
-   * Delete a link; the default link cannot be deleted.
+   * End a link; the default one stays.
    * Scope read_write. Plan Starter or higher. Refused with default_link_required, not_found.
    * @param affiliateId The affiliate's id.
    * @param linkId The link's id.
@@ -409,7 +409,7 @@ export declare class Affiliates {
   deleteAffiliateLink(affiliateId: string, linkId: string, options?: CallOptions): Promise<void>;
 
   /**
-   * Show how much an affiliate has on hold, payable, on its way and paid, by currency.
+   * Show what an affiliate has on hold, payable, on its way and paid, by currency.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param affiliateId The affiliate's id.
    */
@@ -423,7 +423,7 @@ export declare class Affiliates {
   getTaxForm(affiliateId: string, options?: CallOptions): Promise<records.TaxForm>;
 }
 
-/** Discount codes for buyers that credit the affiliate who owns them. */
+/** Codes that buyers redeem for a discount, and that credit the affiliate who owns them. */
 export declare class Coupons {
   /**
    * Create a coupon, here and at the processor.
@@ -483,7 +483,7 @@ export declare class Coupons {
   archiveCampaignCoupon(programId: string, couponId: string, options?: WriteOptions): Promise<records.CampaignCoupon>;
 
   /**
-   * List a campaign's approved affiliates, newest first; with `couponId` also whether each may mint or has minted.
+   * List a campaign's approved affiliates, newest first; with `couponId` also who may mint from it and who did.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param programId The program's id.
    */
@@ -492,7 +492,7 @@ export declare class Coupons {
     take?: number | null | undefined;
     /** The `nextCursor` of the page before; left out, the first page. */
     cursor?: string | null | undefined;
-    /** The coupon of `isGranted` and `mintedCodeCount`. */
+    /** The coupon of which `isGranted` and `mintedCodeCount` are told. */
     couponId?: string | null | undefined;
   }): Promise<records.PickableAffiliatePage>;
 
@@ -500,7 +500,7 @@ export declare class Coupons {
   iterateCouponAffiliates(programId: string, options?: CallOptions & {
     /** How many per page; more than there may be are as many as there may be. */
     take?: number | null | undefined;
-    /** The coupon of `isGranted` and `mintedCodeCount`. */
+    /** The coupon of which `isGranted` and `mintedCodeCount` are told. */
     couponId?: string | null | undefined;
   }): AsyncGenerator<records.PickableAffiliate, void, undefined>;
 
@@ -530,7 +530,7 @@ export declare class Coupons {
   }): AsyncGenerator<records.AffiliateCoupon, void, undefined>;
 
   /**
-   * Revoke a code here and where it was minted; its text can be used again.
+   * Revoke a code: it ends here and where it was minted, and its text is free again.
    * Scope read_write. Plan Starter or higher. Refused with not_found.
    * @param affiliateId The affiliate's id.
    * @param codeId The code's id.
@@ -592,58 +592,58 @@ export declare class Coupons {
   }): AsyncGenerator<records.CouponCode, void, undefined>;
 }
 
-/** Affiliates who recruit affiliates, and their earnings from that. */
+/** Affiliates who bring affiliates, and what they earn by them. */
 export declare class Recruiting {
   /**
-   * Show whether recruiting pays in a program, and what.
+   * Show whether a program pays for recruiting, and at which percent.
    * Scope read.
    * @param programId The program's id.
    */
   getSubAffiliateConfig(programId: string, options?: CallOptions): Promise<records.SubAffiliateConfig>;
 
   /**
-   * Set both.
+   * Set whether a program pays for recruiting, and at which percent.
    * Scope read_write. Refused with body_required, unsupported_value.
    * @param programId The program's id.
    */
   putSubAffiliateConfig(programId: string, body: records.SubAffiliateConfig, options?: WriteOptions): Promise<records.SubAffiliateConfig>;
 
   /**
-   * List an affiliate's recruits, newest first, without those who were never accepted.
+   * List whom an affiliate recruited, newest first.
    * Scope read. Refused with not_found.
    * @param affiliateId The affiliate's id.
    */
   listSubAffiliates(affiliateId: string, options?: CallOptions): Promise<records.SubAffiliate[]>;
 }
 
-/** Import of affiliates and sales from another service. */
+/** Affiliates and sales of another service. */
 export declare class Imports {
   /**
-   * Import up to 1,000 affiliates; rows that are known or cannot be taken are skipped.
+   * Import up to 1,000 affiliates; known and invalid rows are skipped.
    * Scope read_write. Plan Starter or higher. Refused with migration_already_in_progress, program_not_found, row_cap_exceeded.
    */
   importAffiliates(body: records.AffiliateImport, options?: WriteOptions): Promise<records.ImportResult>;
 
   /**
-   * Show what an import of these rows would do, row by row, and write nothing.
+   * Show the effect of an import of these rows, row by row, and write nothing.
    * Scope read_write. Plan Starter or higher. Refused with program_not_found, row_cap_exceeded.
    */
   previewAffiliateImport(body: records.AffiliatePreview, options?: WriteOptions): Promise<records.AffiliateImportPreview>;
 
   /**
-   * Import up to 1,000 sales of the past, all or none; rows that are there are skipped.
+   * Import up to 1,000 past sales, all or none; rows that exist already are skipped.
    * Scope read_write. Plan Starter or higher. Refused with invalid_rows, migration_already_in_progress, program_not_found, row_cap_exceeded.
    */
   importConversions(body: records.ConversionImport, options?: WriteOptions): Promise<records.ConversionImportResult>;
 
   /**
-   * Show what an import of these rows would do, row by row, and write nothing.
+   * Show the effect of an import of these rows, row by row, and write nothing.
    * Scope read_write. Plan Starter or higher. Refused with program_not_found, row_cap_exceeded.
    */
   previewConversionImport(body: records.ConversionPreview, options?: WriteOptions): Promise<records.ConversionImportPreview>;
 
   /**
-   * List the organization's imports, newest first; by kind and status if asked.
+   * List the organization's imports, newest first; filtered by kind and status.
    * Scope read. Plan Starter or higher.
    */
   listImports(options?: CallOptions & {
@@ -675,25 +675,25 @@ export declare class Imports {
   getImport(importId: string, options?: CallOptions): Promise<records.ImportDetail>;
 }
 
-/** Invitations to affiliates, by email. */
+/** Who is asked to join, by mail. */
 export declare class Invites {
   /**
-   * Invite somebody by mail.
+   * Invite a person by email.
    * Scope read_write. Refused with affiliate_already_exists, fixed_commission_out_of_range, invalid_commission_type, pending_invites_limit_reached, percentage_out_of_range, program_inactive, slug_already_taken, slug_reserved, unit_fee_out_of_range, validation_failed.
    */
   createInvite(body: records.InviteBody, options?: WriteOptions): Promise<records.NewInvite>;
 
   /**
-   * Invite up to 50 people by mail.
+   * Invite up to 50 people by email.
    * Scope read_write. Plan Starter or higher. Refused with pending_invites_limit_reached, program_inactive, validation_failed.
    */
   createInvites(body: records.BulkInviteBody, options?: WriteOptions): Promise<records.InvitesAnswer>;
 }
 
-/** Sales and other conversions, the affiliates they credit, and the brand's decisions about them. */
+/** What was sold and whom it credits, and what the brand decides about it. */
 export declare class Conversions {
   /**
-   * List conversions, newest first unless `order` says otherwise.
+   * List conversions, newest first unless asked for another order.
    * Scope read. Plan Starter or higher.
    */
   listConversions(options?: CallOptions & {
@@ -759,49 +759,49 @@ export declare class Conversions {
   getConversion(conversionId: string, options?: CallOptions): Promise<records.ConversionDetail>;
 
   /**
-   * Exclude a pending or approved conversion from payment.
+   * Hold a pending or approved conversion out of payment.
    * Scope read_write. Plan Starter or higher. Refused with invalid_status_transition, not_found.
    * @param conversionId The conversion's id.
    */
   invalidateConversion(conversionId: string, body?: records.ReviewBody, options?: WriteOptions): Promise<records.Conversion>;
 
   /**
-   * Release an invalidated conversion: it is Pending again, and its hold counts from when it occurred.
+   * Release an invalidated conversion: it is Pending again, held from when it occurred.
    * Scope read_write. Plan Starter or higher. Refused with invalid_status_transition, not_found.
    * @param conversionId The conversion's id.
    */
   validateConversion(conversionId: string, body?: records.ReviewBody, options?: WriteOptions): Promise<records.Conversion>;
 
   /**
-   * Set the commission of a Pending or Approved conversion, after refunds.
+   * Set what a Pending or Approved conversion earns, after refunds.
    * Scope read_write. Plan Starter or higher. Refused with commission_out_of_range, conversion_in_payout, conversion_not_adjustable, not_found.
    * @param conversionId The conversion's id.
    */
   adjustConversion(conversionId: string, body: records.CommissionBody, options?: WriteOptions): Promise<records.Conversion>;
 
   /**
-   * Refund a conversion of any source in part or in full.
+   * Refund a conversion of any source in part or whole.
    * Scope read_write. Plan Starter or higher. Refused with already_fully_refunded, amount_exceeds_original, not_found, refund_amount_invalid.
    * @param conversionId The conversion's id.
    */
   refundConversion(conversionId: string, body: records.ConversionRefundBody, options?: WriteOptions): Promise<records.RefundAnswer>;
 
   /**
-   * Undo all refunds that the brand recorded, but none that a gateway reported.
+   * Undo every refund that the brand booked, but none that a gateway reported.
    * Scope read_write. Plan Starter or higher. Refused with not_found, nothing_to_restore.
    * @param conversionId The conversion's id.
    */
   restoreRefund(conversionId: string, options?: WriteOptions): Promise<records.Conversion>;
 
   /**
-   * Show the result of each step of the attribution order.
+   * Show what each step of the attribution order said.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param conversionId The conversion's id.
    */
   getConversionAttribution(conversionId: string, options?: CallOptions): Promise<records.Attribution>;
 
   /**
-   * Export conversions as CSV, newest first unless `order` says otherwise, up to 50,000 rows.
+   * Export conversions as CSV, newest first unless asked for another order, up to 50,000 rows.
    * Scope read. Plan Starter or higher.
    */
   exportConversions(options?: CallOptions & {
@@ -837,23 +837,23 @@ export declare class Conversions {
   }): Promise<records.UncreditedConversion[]>;
 
   /**
-   * Dismiss a sale.
+   * Mark a sale as looked at.
    * Scope read_write. Plan Starter or higher. Refused with not_found.
    * @param uncreditedId The uncredited sale's id.
    */
   dismissUncreditedConversion(uncreditedId: string, options?: WriteOptions): Promise<records.UncreditedConversion>;
 
   /**
-   * Sum up the open ones, by currency.
+   * Sum up what is open, by currency.
    * Scope read. Plan Starter or higher.
    */
   summarizeUncreditedConversions(options?: CallOptions): Promise<records.UncreditedSummary>;
 }
 
-/** Amounts due to affiliates, and their payment. */
+/** What is due, to whom, and how it is paid. */
 export declare class Payouts {
   /**
-   * List payouts, newest first, with what each pays for.
+   * List payouts, newest first, with their conversions.
    * Scope read. Plan Starter or higher.
    */
   listPayouts(options?: CallOptions & {
@@ -886,7 +886,7 @@ export declare class Payouts {
   }): AsyncGenerator<records.Payout, void, undefined>;
 
   /**
-   * Show one payout with what it pays for.
+   * Show one payout with its conversions.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param payoutId The payout's id.
    */
@@ -896,7 +896,7 @@ export declare class Payouts {
   }): Promise<records.Payout>;
 
   /**
-   * List what a payout pays for, conversion by conversion.
+   * List the conversions of a payout with their amounts.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param payoutId The payout's id.
    */
@@ -914,25 +914,25 @@ export declare class Payouts {
   }): AsyncGenerator<records.PayoutLine, void, undefined>;
 
   /**
-   * Show how payouts are funded, and whether and why none can be run now.
+   * Show the funding of payouts, and whether a run is possible now, with the reason if not.
    * Scope read. Plan Starter or higher.
    */
   getFundingStatus(options?: CallOptions): Promise<records.PayoutFunding>;
 
   /**
-   * Show what is on hold, by the day on which it becomes due and by currency.
+   * Show the amounts on hold, by due day and currency.
    * Scope read. Plan Starter or higher.
    */
   listPayoutHolds(options?: CallOptions): Promise<records.PayoutHold[]>;
 
   /**
-   * Show what a run with these filters would pay now, and commit nothing.
+   * Show the payouts of a run with these filters now, and write nothing.
    * Scope read_write. Plan Starter or higher. Refused with invalid_affiliate_ids, not_found, unsupported_currency, unsupported_method.
    */
   previewPayouts(body?: records.PayoutPreviewBody, options?: WriteOptions): Promise<records.PayoutPreview>;
 
   /**
-   * List runs, newest first, each with where its payouts stand.
+   * List runs, newest first, each with the status of its payouts.
    * Scope read. Plan Starter or higher.
    */
   listPayoutRuns(options?: CallOptions & {
@@ -949,17 +949,17 @@ export declare class Payouts {
   }): AsyncGenerator<records.PayoutRunProgress, void, undefined>;
 
   /**
-   * Show one run with where its payouts stand; the payouts themselves are listed by `runId`.
+   * Show one run with the status of its payouts; list the payouts themselves by `runId`.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param runId The run of payouts.
    */
   getPayoutRun(runId: string, options?: CallOptions): Promise<records.PayoutRunProgress>;
 }
 
-/** Affiliate data on a brand's own site, by a token per affiliate that the brand's servers create. */
+/** What a brand's own site shows its affiliates, each by a token that the brand's servers make. */
 export declare class Embed {
   /**
-   * Create the embed token of an affiliate, with which your site shows them their data.
+   * Make the token of an affiliate, with which your site shows them what they have here.
    * Scope read_write. Plan Growth or higher. Refused with affiliate_not_active, expires_out_of_range, invalid_origin, not_found, too_many_origins.
    */
   createEmbedToken(body: records.EmbedTokenBody, options?: WriteOptions): Promise<records.IssuedEmbedToken>;
@@ -986,7 +986,7 @@ export declare class Embed {
   }): AsyncGenerator<records.EmbedToken, void, undefined>;
 
   /**
-   * Revoke a token at once: its page disappears, and requests with it are refused.
+   * End a token at once: its page is gone, and what holds it is refused.
    * Scope read_write. Plan Growth or higher. Refused with not_found.
    * @param tokenId The token's id.
    */
@@ -1076,10 +1076,10 @@ export declare class Deals {
   requestMilestoneChanges(dealId: string, seq: string, body: records.ChangesBody, options?: WriteOptions): Promise<records.Deal>;
 }
 
-/** Payment gateways that report a brand's sales, renewals, refunds and disputes automatically. */
+/** Payment gateways that bring a brand's sales, renewals, refunds and disputes by themselves. */
 export declare class Connections {
   /**
-   * List the connections, ended ones too, newest first.
+   * List the connections, including ended ones, newest first.
    * Scope read. Plan Starter or higher.
    */
   listConnections(options?: CallOptions & {
@@ -1109,7 +1109,7 @@ export declare class Connections {
   listGateways(options?: CallOptions): Promise<records.Gateway[]>;
 
   /**
-   * List what a gateway sent, newest first, and what became of it; `status` narrows the list.
+   * List the events of a gateway with their outcomes, newest first; `status` filters the list.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param connectionId The connection's id.
    */
@@ -1131,14 +1131,14 @@ export declare class Connections {
   }): AsyncGenerator<records.GatewayEvent, void, undefined>;
 
   /**
-   * Count what came in through a connection, and what became of it.
+   * Count the events of a connection by outcome.
    * Scope read. Plan Starter or higher. Refused with not_found.
    * @param connectionId The connection's id.
    */
   getConnectionStats(connectionId: string, options?: CallOptions): Promise<records.ConnectionStats>;
 }
 
-/** Newsletter and CRM platforms that identify the affiliate of a buyer when nothing else does. */
+/** Newsletter and CRM platforms that say who brought a buyer when nothing else does. */
 export declare class Platforms {
   /**
    * List the connected platforms, newest first.
@@ -1165,16 +1165,16 @@ export declare class Platforms {
   getPlatformConnection(connectionId: string, options?: CallOptions): Promise<records.PlatformConnection>;
 
   /**
-   * List the platforms that can be connected, with the credentials that each requires.
+   * List the platforms that can be connected, with the credentials that each takes.
    * Scope read. Plan Starter or higher.
    */
   listPlatforms(options?: CallOptions): Promise<records.Platform[]>;
 }
 
-/** Clicks and leads that the fraud rules blocked or held. */
+/** Clicks and leads that the rules blocked or held. */
 export declare class Fraud {
   /**
-   * List up to 500 fraud events, newest first; the open ones unless `status` says otherwise.
+   * List up to 500 fraud events, newest first; by default the open ones.
    * Scope read. Plan Starter or higher.
    */
   listFraudEvents(options?: CallOptions & {
@@ -1199,7 +1199,7 @@ export declare class Fraud {
   banAffiliate(affiliateId: string, body?: records.Nothing, options?: WriteOptions): Promise<records.Affiliate>;
 
   /**
-   * Show the clicks and leads that the rules blocked for a program in the last days, and their cost if counted.
+   * Show the clicks and leads that the rules kept out of a program in the last days, and their cost.
    * Scope read. Plan Starter or higher. Refused with not_found, program_id_required.
    */
   getFraudSummary(options?: CallOptions & {
@@ -1210,7 +1210,7 @@ export declare class Fraud {
   }): Promise<records.FraudSummary>;
 }
 
-/** URLs that receive the brand's events, and the deliveries to them. */
+/** Where the brand is told what happens, and how that went. */
 export declare class Webhooks {
   /**
    * Create an endpoint.
@@ -1219,7 +1219,7 @@ export declare class Webhooks {
   createWebhookEndpoint(body: records.EndpointBody, options?: WriteOptions): Promise<records.NewWebhookEndpoint>;
 
   /**
-   * List endpoints, newest first, with the hooks that no-code platforms manage unless asked for one kind.
+   * List endpoints, newest first; by default including those that no-code platforms manage.
    * Scope read.
    */
   listWebhookEndpoints(options?: CallOptions & {
@@ -1275,7 +1275,7 @@ export declare class Webhooks {
   testWebhookEndpoint(endpointId: string, body?: records.EndpointTest, options?: WriteOptions): Promise<records.WebhookTestAnswer>;
 
   /**
-   * List an endpoint's deliveries, newest first, 50 per page; by status, type and time if asked.
+   * List an endpoint's deliveries, newest first, 50 per page; filtered by status, type and time.
    * Scope read. Refused with not_found.
    * @param endpointId The webhook endpoint's id.
    */
@@ -1309,7 +1309,7 @@ export declare class Webhooks {
   }): AsyncGenerator<records.WebhookDelivery, void, undefined>;
 
   /**
-   * Show one delivery: the body as it is sent, the headers, and what came of each attempt.
+   * Show one delivery: the body, the headers, and the outcome of each attempt.
    * Scope read. Refused with not_found.
    * @param endpointId The webhook endpoint's id.
    * @param deliveryId The delivery's id.
@@ -1317,7 +1317,7 @@ export declare class Webhooks {
   getWebhookDelivery(endpointId: string, deliveryId: string, options?: CallOptions): Promise<records.WebhookDeliveryDetail>;
 
   /**
-   * Make one more attempt of a delivery under the same id, at once also where one waits for its time.
+   * Make one more attempt of a delivery under the same id, at once, even if a retry is scheduled.
    * Scope read_write. Refused with invalid_status_transition, not_found.
    * @param endpointId The webhook endpoint's id.
    * @param deliveryId The delivery's id.
@@ -1325,23 +1325,23 @@ export declare class Webhooks {
   redeliverWebhookDelivery(endpointId: string, deliveryId: string, options?: WriteOptions): Promise<records.RedeliveryAnswer>;
 
   /**
-   * Make one more attempt of every delivery of a window, up to 1,000 per call and ten a second.
+   * Make one more attempt of every delivery in a time window, up to 1,000 per call and ten a second.
    * Scope read_write. Refused with not_found.
    * @param endpointId The webhook endpoint's id.
    */
   redeliverWebhookDeliveries(endpointId: string, body: records.RedeliveryWindow, options?: WriteOptions): Promise<records.RedeliveryPortion>;
 }
 
-/** For no-code platforms: the connection, hooks and samples for triggers, and searches. */
+/** What no-code platforms call: whom they connect to, hooks for their triggers with samples, and searches. */
 export declare class Automation {
   /**
-   * Show the organization of this key.
+   * Show whom this key connects to.
    * Scope read. Plan Starter or higher.
    */
   getAutomationConnection(options?: CallOptions): Promise<records.AutomationConnection>;
 
   /**
-   * Subscribe a URL to a trigger event.
+   * Have a URL told of a trigger event.
    * Scope read_write. Plan Starter or higher. Refused with https_required, invalid_url, unknown_event, url_not_allowed, webhook_limit_reached.
    */
   createAutomationHook(body: records.HookBody, options?: WriteOptions): Promise<records.AutomationHook>;
@@ -1354,7 +1354,7 @@ export declare class Automation {
   deleteAutomationHook(hookId: string, options?: CallOptions): Promise<void>;
 
   /**
-   * List events of a type as they were sent, newest first; an example if none has happened yet.
+   * List events of a type as they were sent, newest first; a made-up one where none has happened yet.
    * Scope read. Plan Starter or higher. Refused with unknown_event.
    * @param event The event type.
    */
@@ -1364,7 +1364,7 @@ export declare class Automation {
   }): Promise<records.SampleEvent[]>;
 
   /**
-   * Find affiliates by their email or one of their slugs, one per campaign.
+   * Find affiliates by their email or by a slug of theirs, one per campaign.
    * Scope read. Plan Starter or higher. Refused with search_term_required.
    */
   searchAffiliates(options?: CallOptions & {
@@ -1375,18 +1375,18 @@ export declare class Automation {
   }): Promise<records.Affiliate[]>;
 
   /**
-   * Find campaigns by slug or name, without archived ones.
+   * Find campaigns by slug or by name; archived ones are not found.
    * Scope read. Plan Starter or higher. Refused with search_term_required.
    */
   searchCampaigns(options?: CallOptions & {
     /** The campaign's slug. */
     slug?: string | null | undefined;
-    /** The campaign's exact name. */
+    /** The campaign's whole name, letter by letter. */
     name?: string | null | undefined;
   }): Promise<records.Program[]>;
 
   /**
-   * Find conversions by the brand's own id of the sale or by ours, including those recorded a moment ago.
+   * Find conversions by the brand's own id of the sale or by ours, also one that was recorded a moment ago.
    * Scope read. Plan Starter or higher. Refused with search_term_required.
    */
   searchConversions(options?: CallOptions & {
@@ -1411,7 +1411,7 @@ export declare class Automation {
 /** The brand itself: profile, currency, attribution parameters, plan. */
 export declare class Organization {
   /**
-   * Show the organization's own parameters and the effective order of all parameters.
+   * Show the organization's own parameters and the order in which all of them count.
    * Scope read.
    */
   getAttributionParams(options?: CallOptions): Promise<records.AttributionParams>;
@@ -1423,13 +1423,13 @@ export declare class Organization {
   changeAttributionParams(body: records.AttributionParamsBody, options?: WriteOptions): Promise<records.AttributionParams>;
 
   /**
-   * Show what proves the tracking domain, and what was found at the last look.
+   * Show the DNS records that prove the tracking domain, and the result of the last check.
    * Scope read. Refused with not_found.
    */
   getTrackingDomain(options?: CallOptions): Promise<records.DomainProof>;
 
   /**
-   * Set the tracking domain, or none; another one is to be proved anew.
+   * Set or remove the tracking domain; a new one must be verified.
    * Scope read_write. Refused with not_found.
    */
   changeTrackingDomain(body: records.TrackingDomainBody, options?: WriteOptions): Promise<records.DomainProof>;
@@ -1441,7 +1441,7 @@ export declare class Organization {
   checkTrackingDomain(options?: WriteOptions): Promise<records.DomainProof>;
 
   /**
-   * Show the home currency, what it may become, and whether the caller may change it.
+   * Show the home currency, the supported ones, and whether the caller may change it.
    * Scope read.
    */
   getHomeCurrency(options?: CallOptions): Promise<records.HomeCurrency>;
@@ -1459,16 +1459,16 @@ export declare class Organization {
   getOrganization(options?: CallOptions): Promise<records.OrganizationProfile>;
 
   /**
-   * Show plan, subscription, what is connected, and what of the plan is used.
+   * Show plan, subscription, connected gateways, and the usage of the plan.
    * Scope read. Refused with not_found.
    */
   getBillingState(options?: CallOptions): Promise<records.BillingState>;
 }
 
-/** A record of all changes: who changed what, and when. */
+/** Who changed what, and when. */
 export declare class Audit {
   /**
-   * List what was done, newest first.
+   * List changes, newest first.
    * Scope read. Plan Pro or higher.
    */
   listAuditLog(options?: CallOptions & {

@@ -60,13 +60,13 @@ export interface AffiliateApplicationCompletedData {
 
 /** The body of a affiliate.application_completed webhook. */
 export interface AffiliateApplicationCompletedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "affiliate.application_completed";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: AffiliateApplicationCompletedData;
 }
@@ -91,13 +91,13 @@ export interface AffiliateApprovedData {
 
 /** The body of a affiliate.approved webhook. */
 export interface AffiliateApprovedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "affiliate.approved";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: AffiliateApprovedData;
 }
@@ -226,13 +226,13 @@ export interface AffiliateCouponCreatedData {
 
 /** The body of a affiliate_coupon.created webhook. */
 export interface AffiliateCouponCreatedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "affiliate_coupon.created";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: AffiliateCouponCreatedData;
 }
@@ -255,18 +255,18 @@ export interface AffiliateCouponDeactivatedData {
 
 /** The body of a affiliate_coupon.deactivated webhook. */
 export interface AffiliateCouponDeactivatedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "affiliate_coupon.deactivated";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: AffiliateCouponDeactivatedData;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface AffiliateCouponPage {
   /** The records. */
   items: AffiliateCoupon[];
@@ -296,13 +296,13 @@ export interface AffiliateCouponRevokedData {
 
 /** The body of a affiliate_coupon.revoked webhook. */
 export interface AffiliateCouponRevokedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "affiliate_coupon.revoked";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: AffiliateCouponRevokedData;
 }
@@ -329,13 +329,13 @@ export interface AffiliateCreatedData {
 
 /** The body of a affiliate.created webhook. */
 export interface AffiliateCreatedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "affiliate.created";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: AffiliateCreatedData;
 }
@@ -400,7 +400,7 @@ export interface AffiliateLinkBody {
   format?: "Short" | "Query" | "Path" | "Hash" | null;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface AffiliatePage {
   /** The records. */
   items: Affiliate[];
@@ -498,7 +498,7 @@ export interface Asset {
   createdAt: string;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface AssetPage {
   /** The records. */
   items: Asset[];
@@ -921,13 +921,13 @@ export interface CampaignCouponCreatedData {
 
 /** The body of a campaign_coupon.created webhook. */
 export interface CampaignCouponCreatedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "campaign_coupon.created";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: CampaignCouponCreatedData;
 }
@@ -946,13 +946,13 @@ export interface CampaignCouponDeactivatedData {
 
 /** The body of a campaign_coupon.deactivated webhook. */
 export interface CampaignCouponDeactivatedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "campaign_coupon.deactivated";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: CampaignCouponDeactivatedData;
 }
@@ -967,18 +967,18 @@ export interface CampaignCouponDeletedData {
 
 /** The body of a campaign_coupon.deleted webhook. */
 export interface CampaignCouponDeletedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "campaign_coupon.deleted";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: CampaignCouponDeletedData;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface CampaignCouponPage {
   /** The records. */
   items: CampaignCoupon[];
@@ -1010,13 +1010,13 @@ export interface CampaignCouponUpdatedData {
 
 /** The body of a campaign_coupon.updated webhook. */
 export interface CampaignCouponUpdatedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "campaign_coupon.updated";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: CampaignCouponUpdatedData;
 }
@@ -1175,13 +1175,13 @@ export interface ConversionAdjustedData {
 
 /** The body of a conversion.adjusted webhook. */
 export interface ConversionAdjustedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "conversion.adjusted";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: ConversionAdjustedData;
 }
@@ -1194,13 +1194,13 @@ export interface ConversionApprovedData {
 
 /** The body of a conversion.approved webhook. */
 export interface ConversionApprovedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "conversion.approved";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: ConversionApprovedData;
 }
@@ -1237,26 +1237,26 @@ export interface ConversionCreatedData {
 
 /** The body of a conversion.created webhook. */
 export interface ConversionCreatedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "conversion.created";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: ConversionCreatedData;
 }
 
 /** The body of a conversion.denied webhook. */
 export interface ConversionDeniedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "conversion.denied";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: ConversionReviewedData;
 }
@@ -1441,18 +1441,18 @@ export interface ConversionImportResult {
 
 /** The body of a conversion.invalidated webhook. */
 export interface ConversionInvalidatedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "conversion.invalidated";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: ConversionReviewedData;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface ConversionPage {
   /** The records. */
   items: Conversion[];
@@ -1514,13 +1514,13 @@ export interface ConversionRefundedData {
 
 /** The body of a conversion.refunded webhook. */
 export interface ConversionRefundedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "conversion.refunded";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: ConversionRefundedData;
 }
@@ -1553,13 +1553,13 @@ export interface ConversionReviewedData {
 
 /** The body of a conversion.validated webhook. */
 export interface ConversionValidatedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "conversion.validated";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: ConversionReviewedData;
 }
@@ -1618,7 +1618,7 @@ export interface CouponCode {
   earnedByCurrency: Record<string, number>;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface CouponCodePage {
   /** The records. */
   items: CouponCode[];
@@ -1748,18 +1748,18 @@ export interface DealFundedData {
 
 /** The body of a deal.funded webhook. */
 export interface DealFundedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "deal.funded";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: DealFundedData;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface DealPage {
   /** The records. */
   items: Deal[];
@@ -1795,13 +1795,13 @@ export interface DisputeOpenedData {
 
 /** The body of a dispute.opened webhook. */
 export interface DisputeOpenedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "dispute.opened";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: DisputeOpenedData;
 }
@@ -1870,7 +1870,7 @@ export interface EmbedTokenBody {
   expiresInHours?: number;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface EmbedTokenPage {
   /** The records. */
   items: EmbedToken[];
@@ -2033,7 +2033,7 @@ export interface GatewayConnection {
   webPixel: WebPixel | null;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface GatewayConnectionPage {
   /** The records. */
   items: GatewayConnection[];
@@ -2065,7 +2065,7 @@ export interface GatewayEvent {
   error: string | null;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface GatewayEventPage {
   /** The records. */
   items: GatewayEvent[];
@@ -2649,13 +2649,13 @@ export interface MilestoneReleasedData {
 
 /** The body of a milestone.released webhook. */
 export interface MilestoneReleasedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "milestone.released";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: MilestoneReleasedData;
 }
@@ -2676,13 +2676,13 @@ export interface MilestoneSubmittedData {
 
 /** The body of a milestone.submitted webhook. */
 export interface MilestoneSubmittedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "milestone.submitted";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: MilestoneSubmittedData;
 }
@@ -2867,7 +2867,7 @@ export interface PastImport {
   undoneAt: string | null;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface PastImportPage {
   /** The records. */
   items: PastImport[];
@@ -2993,13 +2993,13 @@ export interface PayoutCreatedData {
 
 /** The body of a payout.created webhook. */
 export interface PayoutCreatedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "payout.created";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: PayoutCreatedData;
 }
@@ -3024,13 +3024,13 @@ export interface PayoutFailedData {
 
 /** The body of a payout.failed webhook. */
 export interface PayoutFailedEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "payout.failed";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: PayoutFailedData;
 }
@@ -3098,7 +3098,7 @@ export interface PayoutLine {
   reversedAt: string | null;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface PayoutLinePage {
   /** The records. */
   items: PayoutLine[];
@@ -3108,7 +3108,7 @@ export interface PayoutLinePage {
   hasMore: boolean;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface PayoutPage {
   /** The records. */
   items: Payout[];
@@ -3146,13 +3146,13 @@ export interface PayoutPaidData {
 
 /** The body of a payout.paid webhook. */
 export interface PayoutPaidEvent {
-  /** The event: the same for every endpoint that is told. */
+  /** The id of the event; the same for every endpoint that receives it. */
   id: string;
-  /** What happened. */
+  /** The event type. */
   type: "payout.paid";
-  /** When it happened. */
+  /** The time of the event. */
   createdAt: string;
-  /** The organization that it happened in. */
+  /** The organization of the event. */
   organizationId: string;
   data: PayoutPaidData;
 }
@@ -3257,7 +3257,7 @@ export interface PayoutRunProgress {
   holdUntil: string | null;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface PayoutRunProgressPage {
   /** The records. */
   items: PayoutRunProgress[];
@@ -3309,7 +3309,7 @@ export interface PickableAffiliate {
   mintedCodeCount?: number;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface PickableAffiliatePage {
   /** The records. */
   items: PickableAffiliate[];
@@ -3367,7 +3367,7 @@ export interface PlatformConnection {
   lastError: string | null;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface PlatformConnectionPage {
   /** The records. */
   items: PlatformConnection[];
@@ -3603,7 +3603,7 @@ export interface ProgramChanges {
   customDomain?: string | null;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface ProgramPage {
   /** The records. */
   items: Program[];
@@ -4086,7 +4086,7 @@ export interface WebhookDeliveryDetail {
   attempts: WebhookAttempt[];
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface WebhookDeliveryPage {
   /** The records. */
   items: WebhookDelivery[];
@@ -4116,7 +4116,7 @@ export interface WebhookEndpoint {
   updatedAt: string;
 }
 
-/** One page, and where the next begins. */
+/** One page with the cursor of the next. */
 export interface WebhookEndpointPage {
   /** The records. */
   items: WebhookEndpoint[];

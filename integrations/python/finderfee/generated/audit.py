@@ -24,7 +24,7 @@ class Audit:
         actor_user_id: str | None = None,
         ip: str | None = None,
     ) -> records.AuditPage:
-        """List what was done, newest first.
+        """List changes, newest first.
 
         Scope read. Plan Pro or higher.
 

@@ -21,7 +21,7 @@ class Connections:
         take: int | None = None,
         cursor: str | None = None,
     ) -> records.GatewayConnectionPage:
-        """List the connections, ended ones too, newest first.
+        """List the connections, including ended ones, newest first.
 
         Scope read. Plan Starter or higher.
 
@@ -79,7 +79,8 @@ class Connections:
         cursor: str | None = None,
         status: Literal["Received", "Processed", "Ignored", "Parked", "Failed"] | None = None,
     ) -> records.GatewayEventPage:
-        """List what a gateway sent, newest first, and what became of it; `status` narrows the list.
+        """List the events of a gateway with their outcomes, newest first; `status` filters the
+        list.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
@@ -112,7 +113,7 @@ class Connections:
                 return
 
     def get_connection_stats(self, connection_id: str) -> records.ConnectionStats:
-        """Count what came in through a connection, and what became of it.
+        """Count the events of a connection by outcome.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 

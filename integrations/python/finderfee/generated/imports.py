@@ -21,7 +21,7 @@ class Imports:
         *,
         idempotency_key: str | None = None,
     ) -> records.ImportResult:
-        """Import up to 1,000 affiliates; rows that are known or cannot be taken are skipped.
+        """Import up to 1,000 affiliates; known and invalid rows are skipped.
 
         Scope read_write. Plan Starter or higher. Refused with migration_already_in_progress,
         program_not_found, row_cap_exceeded.
@@ -39,7 +39,7 @@ class Imports:
         *,
         idempotency_key: str | None = None,
     ) -> records.AffiliateImportPreview:
-        """Show what an import of these rows would do, row by row, and write nothing.
+        """Show the effect of an import of these rows, row by row, and write nothing.
 
         Scope read_write. Plan Starter or higher. Refused with program_not_found,
         row_cap_exceeded.
@@ -57,7 +57,7 @@ class Imports:
         *,
         idempotency_key: str | None = None,
     ) -> records.ConversionImportResult:
-        """Import up to 1,000 sales of the past, all or none; rows that are there are skipped.
+        """Import up to 1,000 past sales, all or none; rows that exist already are skipped.
 
         Scope read_write. Plan Starter or higher. Refused with invalid_rows,
         migration_already_in_progress, program_not_found, row_cap_exceeded.
@@ -75,7 +75,7 @@ class Imports:
         *,
         idempotency_key: str | None = None,
     ) -> records.ConversionImportPreview:
-        """Show what an import of these rows would do, row by row, and write nothing.
+        """Show the effect of an import of these rows, row by row, and write nothing.
 
         Scope read_write. Plan Starter or higher. Refused with program_not_found,
         row_cap_exceeded.
@@ -95,7 +95,7 @@ class Imports:
         kind: Literal["Affiliates", "Conversions"] | None = None,
         status: Literal["Completed", "Undone"] | None = None,
     ) -> records.PastImportPage:
-        """List the organization's imports, newest first; by kind and status if asked.
+        """List the organization's imports, newest first; filtered by kind and status.
 
         Scope read. Plan Starter or higher.
 

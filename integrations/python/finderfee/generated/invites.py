@@ -18,7 +18,7 @@ class Invites:
         *,
         idempotency_key: str | None = None,
     ) -> records.NewInvite:
-        """Invite somebody by mail.
+        """Invite a person by email.
 
         Scope read_write. Refused with affiliate_already_exists, fixed_commission_out_of_range,
         invalid_commission_type, pending_invites_limit_reached, percentage_out_of_range,
@@ -38,7 +38,7 @@ class Invites:
         *,
         idempotency_key: str | None = None,
     ) -> records.InvitesAnswer:
-        """Invite up to 50 people by mail.
+        """Invite up to 50 people by email.
 
         Scope read_write. Plan Starter or higher. Refused with pending_invites_limit_reached,
         program_inactive, validation_failed.

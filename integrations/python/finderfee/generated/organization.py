@@ -41,7 +41,7 @@ class Organization:
         )
 
     def get_tracking_domain(self) -> records.DomainProof:
-        """Show what proves the tracking domain, and what was found at the last look.
+        """Show the DNS records that prove the tracking domain, and the result of the last check.
 
         Scope read. Refused with not_found.
         """
@@ -56,7 +56,7 @@ class Organization:
         *,
         idempotency_key: str | None = None,
     ) -> records.DomainProof:
-        """Set the tracking domain, or none; another one is to be proved anew.
+        """Set or remove the tracking domain; a new one must be verified.
 
         Scope read_write. Refused with not_found.
         """
@@ -80,7 +80,7 @@ class Organization:
         )
 
     def get_home_currency(self) -> records.HomeCurrency:
-        """Show the home currency, what it may become, and whether the caller may change it.
+        """Show the home currency, the supported ones, and whether the caller may change it.
 
         Scope read.
         """
@@ -117,7 +117,7 @@ class Organization:
         )
 
     def get_billing_state(self) -> records.BillingState:
-        """Show plan, subscription, what is connected, and what of the plan is used.
+        """Show plan, subscription, connected gateways, and the usage of the plan.
 
         Scope read. Refused with not_found.
         """

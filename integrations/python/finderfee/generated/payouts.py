@@ -25,7 +25,7 @@ class Payouts:
         run_id: str | None = None,
         line_items: bool | None = None,
     ) -> records.PayoutPage:
-        """List payouts, newest first, with what each pays for.
+        """List payouts, newest first, with their conversions.
 
         Scope read. Plan Starter or higher.
 
@@ -61,7 +61,7 @@ class Payouts:
                 return
 
     def get_payout(self, payout_id: str, *, line_items: bool | None = None) -> records.Payout:
-        """Show one payout with what it pays for.
+        """Show one payout with its conversions.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
@@ -82,7 +82,7 @@ class Payouts:
         take: int | None = None,
         cursor: str | None = None,
     ) -> records.PayoutLinePage:
-        """List what a payout pays for, conversion by conversion.
+        """List the conversions of a payout with their amounts.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
@@ -113,7 +113,7 @@ class Payouts:
                 return
 
     def get_funding_status(self) -> records.PayoutFunding:
-        """Show how payouts are funded, and whether and why none can be run now.
+        """Show the funding of payouts, and whether a run is possible now, with the reason if not.
 
         Scope read. Plan Starter or higher.
         """
@@ -123,7 +123,7 @@ class Payouts:
         )
 
     def list_payout_holds(self) -> list[records.PayoutHold]:
-        """Show what is on hold, by the day on which it becomes due and by currency.
+        """Show the amounts on hold, by due day and currency.
 
         Scope read. Plan Starter or higher.
         """
@@ -138,7 +138,7 @@ class Payouts:
         *,
         idempotency_key: str | None = None,
     ) -> records.PayoutPreview:
-        """Show what a run with these filters would pay now, and commit nothing.
+        """Show the payouts of a run with these filters now, and write nothing.
 
         Scope read_write. Plan Starter or higher. Refused with invalid_affiliate_ids, not_found,
         unsupported_currency, unsupported_method.
@@ -156,7 +156,7 @@ class Payouts:
         take: int | None = None,
         cursor: str | None = None,
     ) -> records.PayoutRunProgressPage:
-        """List runs, newest first, each with where its payouts stand.
+        """List runs, newest first, each with the status of its payouts.
 
         Scope read. Plan Starter or higher.
 
@@ -184,7 +184,7 @@ class Payouts:
                 return
 
     def get_payout_run(self, run_id: str) -> records.PayoutRunProgress:
-        """Show one run with where its payouts stand; the payouts themselves are listed by `runId`.
+        """Show one run with the status of its payouts; list the payouts themselves by `runId`.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 

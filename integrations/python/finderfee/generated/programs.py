@@ -94,7 +94,7 @@ class Programs:
         *,
         idempotency_key: str | None = None,
     ) -> records.Program:
-        """Change what is sent of a program.
+        """Change the fields of a program that are sent.
 
         Scope read_write. Plan Starter or higher. Refused with budget_out_of_range,
         click_reward_out_of_range, delay_without_renewals, fixed_commission_out_of_range,
@@ -127,7 +127,7 @@ class Programs:
         )
 
     def get_program_domain(self, program_id: str) -> records.DomainProof:
-        """Show what proves a program's custom domain, and what was found at the last look.
+        """Show the DNS records that prove a program's custom domain, and the last check's result.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
@@ -161,7 +161,7 @@ class Programs:
         )
 
     def get_budget_status(self, program_id: str) -> records.BudgetStatus:
-        """Show what a program spent on clicks and leads beside its budget.
+        """Show a program's budget for clicks and leads, and the amount spent.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
@@ -179,7 +179,7 @@ class Programs:
         *,
         limit: int | None = None,
     ) -> list[records.RecentEvent]:
-        """Show a program's last clicks and conversions, newest first.
+        """List a program's last clicks and conversions, newest first.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
@@ -194,7 +194,7 @@ class Programs:
         )
 
     def get_tracking_status(self, program_id: str) -> records.TrackingStatus:
-        """Show whether a program's tracking was seen to work.
+        """Show whether a program's tracking works: its last click and conversion.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
@@ -224,8 +224,7 @@ class Programs:
         from_: str | None = None,
         to: str | None = None,
     ) -> records.DailyNumbers:
-        """Show visits, sales and leads day by day: the last 30 days unless asked for others, at
-        most 366.
+        """Show visits, sales and leads by day: by default the last 30 days, at most 366.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
@@ -248,7 +247,7 @@ class Programs:
         days: int | None = None,
         limit: int | None = None,
     ) -> list[records.LeaderboardEntry]:
-        """Show the affiliates who brought the most in the last days, today being one of them.
+        """Show the top affiliates of the last days, including today.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
@@ -273,7 +272,8 @@ class Programs:
         to: str | None = None,
         group_by: Literal["day", "week", "month", "program", "affiliate", "country"] | None = None,
     ) -> records.Metrics:
-        """Show clicks, leads, sales and money of the last 30 days, or of up to two years, grouped.
+        """Show clicks, leads, sales and money in groups: by default of the last 30 days, at most of
+        two years.
 
         Scope read. Plan Starter or higher. Refused with not_found.
 
@@ -402,7 +402,7 @@ class Programs:
         *,
         idempotency_key: str | None = None,
     ) -> list[records.PerformanceTier]:
-        """Set a program's tiers as a whole, ascending; a bare array does too.
+        """Set a program's tiers as a whole, ascending; a bare array is accepted too.
 
         Scope read_write. Plan Starter or higher. Refused with fixed_commission_out_of_range,
         invalid_commission_type, invalid_status_transition, not_found, percentage_out_of_range,
@@ -425,8 +425,8 @@ class Programs:
         cursor: str | None = None,
         program_id: str | None = None,
     ) -> records.AssetPage:
-        """List texts and images for affiliates, newest first; with `programId` those that its
-        affiliates see.
+        """List texts and images for affiliates, newest first; with `programId` those for its
+        affiliates.
 
         Scope read.
 
@@ -456,7 +456,7 @@ class Programs:
                 return
 
     def get_asset_file(self, asset_id: str) -> bytes:
-        """Download an image, under a name that is made of the asset's.
+        """Download an image; its file name comes from the asset's name.
 
         Scope read. Refused with not_found.
 
@@ -474,7 +474,7 @@ class Programs:
         *,
         idempotency_key: str | None = None,
     ) -> records.HeroImage:
-        """Upload a picture for the head of landing pages.
+        """Upload an image for the head of landing pages.
 
         Scope read_write. Plan Starter or higher. Refused with invalid_image, payload_too_large.
         """

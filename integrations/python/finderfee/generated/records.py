@@ -95,16 +95,16 @@ class AffiliateApplicationCompletedEvent(TypedDict):
     """The body of a affiliate.application_completed webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["affiliate.application_completed"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: AffiliateApplicationCompletedData
 
@@ -138,16 +138,16 @@ class AffiliateApprovedEvent(TypedDict):
     """The body of a affiliate.approved webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["affiliate.approved"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: AffiliateApprovedData
 
@@ -333,16 +333,16 @@ class AffiliateCouponCreatedEvent(TypedDict):
     """The body of a affiliate_coupon.created webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["affiliate_coupon.created"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: AffiliateCouponCreatedData
 
@@ -373,22 +373,22 @@ class AffiliateCouponDeactivatedEvent(TypedDict):
     """The body of a affiliate_coupon.deactivated webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["affiliate_coupon.deactivated"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: AffiliateCouponDeactivatedData
 
 
 class AffiliateCouponPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[AffiliateCoupon]
     """The records."""
@@ -429,16 +429,16 @@ class AffiliateCouponRevokedEvent(TypedDict):
     """The body of a affiliate_coupon.revoked webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["affiliate_coupon.revoked"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: AffiliateCouponRevokedData
 
@@ -475,16 +475,16 @@ class AffiliateCreatedEvent(TypedDict):
     """The body of a affiliate.created webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["affiliate.created"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: AffiliateCreatedData
 
@@ -575,7 +575,7 @@ class AffiliateLinkBody(TypedDict):
 
 
 class AffiliatePage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[Affiliate]
     """The records."""
@@ -723,7 +723,7 @@ class Asset(TypedDict):
 
 
 class AssetPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[Asset]
     """The records."""
@@ -1334,16 +1334,16 @@ class CampaignCouponCreatedEvent(TypedDict):
     """The body of a campaign_coupon.created webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["campaign_coupon.created"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: CampaignCouponCreatedData
 
@@ -1368,16 +1368,16 @@ class CampaignCouponDeactivatedEvent(TypedDict):
     """The body of a campaign_coupon.deactivated webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["campaign_coupon.deactivated"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: CampaignCouponDeactivatedData
 
@@ -1396,22 +1396,22 @@ class CampaignCouponDeletedEvent(TypedDict):
     """The body of a campaign_coupon.deleted webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["campaign_coupon.deleted"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: CampaignCouponDeletedData
 
 
 class CampaignCouponPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[CampaignCoupon]
     """The records."""
@@ -1455,16 +1455,16 @@ class CampaignCouponUpdatedEvent(TypedDict):
     """The body of a campaign_coupon.updated webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["campaign_coupon.updated"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: CampaignCouponUpdatedData
 
@@ -1699,16 +1699,16 @@ class ConversionAdjustedEvent(TypedDict):
     """The body of a conversion.adjusted webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["conversion.adjusted"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: ConversionAdjustedData
 
@@ -1724,16 +1724,16 @@ class ConversionApprovedEvent(TypedDict):
     """The body of a conversion.approved webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["conversion.approved"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: ConversionApprovedData
 
@@ -1787,16 +1787,16 @@ class ConversionCreatedEvent(TypedDict):
     """The body of a conversion.created webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["conversion.created"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: ConversionCreatedData
 
@@ -1805,16 +1805,16 @@ class ConversionDeniedEvent(TypedDict):
     """The body of a conversion.denied webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["conversion.denied"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: ConversionReviewedData
 
@@ -2097,22 +2097,22 @@ class ConversionInvalidatedEvent(TypedDict):
     """The body of a conversion.invalidated webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["conversion.invalidated"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: ConversionReviewedData
 
 
 class ConversionPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[Conversion]
     """The records."""
@@ -2202,16 +2202,16 @@ class ConversionRefundedEvent(TypedDict):
     """The body of a conversion.refunded webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["conversion.refunded"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: ConversionRefundedData
 
@@ -2257,16 +2257,16 @@ class ConversionValidatedEvent(TypedDict):
     """The body of a conversion.validated webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["conversion.validated"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: ConversionReviewedData
 
@@ -2353,7 +2353,7 @@ class CouponCode(TypedDict):
 
 
 class CouponCodePage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[CouponCode]
     """The records."""
@@ -2534,22 +2534,22 @@ class DealFundedEvent(TypedDict):
     """The body of a deal.funded webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["deal.funded"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: DealFundedData
 
 
 class DealPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[Deal]
     """The records."""
@@ -2597,16 +2597,16 @@ class DisputeOpenedEvent(TypedDict):
     """The body of a dispute.opened webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["dispute.opened"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: DisputeOpenedData
 
@@ -2706,7 +2706,7 @@ class EmbedTokenBody(TypedDict):
 
 
 class EmbedTokenPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[EmbedToken]
     """The records."""
@@ -2933,7 +2933,7 @@ class GatewayConnection(TypedDict):
 
 
 class GatewayConnectionPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[GatewayConnection]
     """The records."""
@@ -2977,7 +2977,7 @@ class GatewayEvent(TypedDict):
 
 
 class GatewayEventPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[GatewayEvent]
     """The records."""
@@ -3797,16 +3797,16 @@ class MilestoneReleasedEvent(TypedDict):
     """The body of a milestone.released webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["milestone.released"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: MilestoneReleasedData
 
@@ -3834,16 +3834,16 @@ class MilestoneSubmittedEvent(TypedDict):
     """The body of a milestone.submitted webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["milestone.submitted"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: MilestoneSubmittedData
 
@@ -4108,7 +4108,7 @@ class PastImport(TypedDict):
 
 
 class PastImportPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[PastImport]
     """The records."""
@@ -4291,16 +4291,16 @@ class PayoutCreatedEvent(TypedDict):
     """The body of a payout.created webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["payout.created"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: PayoutCreatedData
 
@@ -4334,16 +4334,16 @@ class PayoutFailedEvent(TypedDict):
     """The body of a payout.failed webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["payout.failed"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: PayoutFailedData
 
@@ -4442,7 +4442,7 @@ class PayoutLine(TypedDict):
 
 
 class PayoutLinePage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[PayoutLine]
     """The records."""
@@ -4455,7 +4455,7 @@ class PayoutLinePage(TypedDict):
 
 
 class PayoutPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[Payout]
     """The records."""
@@ -4508,16 +4508,16 @@ class PayoutPaidEvent(TypedDict):
     """The body of a payout.paid webhook."""
 
     id: str
-    """The event: the same for every endpoint that is told."""
+    """The id of the event; the same for every endpoint that receives it."""
 
     type: Literal["payout.paid"]
-    """What happened."""
+    """The event type."""
 
     createdAt: str
-    """When it happened."""
+    """The time of the event."""
 
     organizationId: str
-    """The organization that it happened in."""
+    """The organization of the event."""
 
     data: PayoutPaidData
 
@@ -4669,7 +4669,7 @@ class PayoutRunProgress(TypedDict):
 
 
 class PayoutRunProgressPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[PayoutRunProgress]
     """The records."""
@@ -4741,7 +4741,7 @@ class PickableAffiliate(TypedDict):
 
 
 class PickableAffiliatePage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[PickableAffiliate]
     """The records."""
@@ -4820,7 +4820,7 @@ class PlatformConnection(TypedDict):
 
 
 class PlatformConnectionPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[PlatformConnection]
     """The records."""
@@ -5184,7 +5184,7 @@ class ProgramChanges(TypedDict):
 
 
 class ProgramPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[Program]
     """The records."""
@@ -5861,7 +5861,7 @@ class WebhookDeliveryDetail(TypedDict):
 
 
 class WebhookDeliveryPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[WebhookDelivery]
     """The records."""
@@ -5904,7 +5904,7 @@ class WebhookEndpoint(TypedDict):
 
 
 class WebhookEndpointPage(TypedDict):
-    """One page, and where the next begins."""
+    """One page with the cursor of the next."""
 
     items: list[WebhookEndpoint]
     """The records."""

@@ -13,7 +13,7 @@ class Recruiting:
         self._transport = transport
 
     def get_sub_affiliate_config(self, program_id: str) -> records.SubAffiliateConfig:
-        """Show whether recruiting pays in a program, and what.
+        """Show whether a program pays for recruiting, and at which percent.
 
         Scope read.
 
@@ -32,7 +32,7 @@ class Recruiting:
         *,
         idempotency_key: str | None = None,
     ) -> records.SubAffiliateConfig:
-        """Set both.
+        """Set whether a program pays for recruiting, and at which percent.
 
         Scope read_write. Refused with body_required, unsupported_value.
 

@@ -40,8 +40,7 @@ class Webhooks:
         cursor: str | None = None,
         managed: bool | None = None,
     ) -> records.WebhookEndpointPage:
-        """List endpoints, newest first, with the hooks that no-code platforms manage unless asked
-        for one kind.
+        """List endpoints, newest first; by default including those that no-code platforms manage.
 
         Scope read.
 
@@ -171,8 +170,8 @@ class Webhooks:
         since: str | None = None,
         until: str | None = None,
     ) -> records.WebhookDeliveryPage:
-        """List an endpoint's deliveries, newest first, 50 per page; by status, type and time if
-        asked.
+        """List an endpoint's deliveries, newest first, 50 per page; filtered by status, type and
+        time.
 
         Scope read. Refused with not_found.
 
@@ -215,7 +214,7 @@ class Webhooks:
         endpoint_id: str,
         delivery_id: str,
     ) -> records.WebhookDeliveryDetail:
-        """Show one delivery: the body as it is sent, the headers, and what came of each attempt.
+        """Show one delivery: the body, the headers, and the outcome of each attempt.
 
         Scope read. Refused with not_found.
 
@@ -235,8 +234,8 @@ class Webhooks:
         *,
         idempotency_key: str | None = None,
     ) -> records.RedeliveryAnswer:
-        """Make one more attempt of a delivery under the same id, at once also where one waits for
-        its time.
+        """Make one more attempt of a delivery under the same id, at once, even if a retry is
+        scheduled.
 
         Scope read_write. Refused with invalid_status_transition, not_found.
 
@@ -257,7 +256,7 @@ class Webhooks:
         *,
         idempotency_key: str | None = None,
     ) -> records.RedeliveryPortion:
-        """Make one more attempt of every delivery of a window, up to 1,000 per call and ten a
+        """Make one more attempt of every delivery in a time window, up to 1,000 per call and ten a
         second.
 
         Scope read_write. Refused with not_found.
