@@ -184,7 +184,7 @@ def test_coupons_are_of_the_demos_brand_with_a_gateway(flask, sandboxed, rival, 
 
     code, said = flask("trigger", "affiliate_coupon.created")
     assert (code, said.startswith("affiliate_coupon.created of Brand, about ")) == (0, True)
-    assert f"Next: flask listen --org {sandboxed.id}, then this again" in said
+    assert f"Next: flask listen --org {sandboxed.id}, then this command again" in said
 
     kept.write_text(json.dumps({"organizationId": str(rival.id)}))
     code, said = flask("trigger", "campaign_coupon.created")
