@@ -31,7 +31,7 @@ def _fund_deal(target: TriggerTarget) -> UUID:
         if _is_funded(target, deal_id):
             return deal_id
         time.sleep(0.1)
-    message = f"The deal was not charged within {targets.TIMEOUT_S} s: do workers run? Next: flask jobs queues"
+    message = f"The deal was not charged within {targets.TIMEOUT_S} s: are workers running? Next: flask jobs queues"
     raise Refused(409, "", message)
 
 

@@ -106,7 +106,7 @@ def test_root_without_any_privilege_runs_a_copy_of_the_binaries(
 def test_root_with_no_way_left_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runners, "_works", lambda runner, place: False)
 
-    with pytest.raises(server_pair.StartFailed, match=r"refuses to run as root(.|\n)*Run this as a plain user"):
+    with pytest.raises(server_pair.StartFailed, match=r"refuses to run as root(.|\n)*run this as a plain user"):
         server_pair.start(tmp_path, valkey=False, durable=False)
 
 
@@ -121,9 +121,9 @@ os.setgroups([]); os.setgid({_PLAIN_UID}); os.setuid({_PLAIN_UID})
 data_dir = Path(sys.argv[1])
 sys.path.insert(0, str(data_dir.parent / "packages"))
 server_pair.start(data_dir, durable=False)
-print(pair.status(data_dir))
+print(server_pair.status(data_dir))
 server_pair.stop(data_dir)
-print(pair.status(data_dir))
+print(server_pair.status(data_dir))
 """
     os.chown(passable_dir, _PLAIN_UID, _PLAIN_UID)
     (passable_dir / "packages").mkdir(mode=0o755)

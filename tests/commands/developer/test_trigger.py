@@ -184,11 +184,14 @@ def test_coupons_are_of_the_demos_brand_with_a_gateway(flask, sandboxed, rival, 
 
     code, said = flask("trigger", "affiliate_coupon.created")
     assert (code, said.startswith("affiliate_coupon.created of Brand, about ")) == (0, True)
-    assert f"Next: flask listen --org {sandboxed.id}, then this again" in said
+    assert f"Next: flask listen --org {sandboxed.id}, then this command again" in said
 
     kept.write_text(json.dumps({"organizationId": str(rival.id)}))
     code, said = flask("trigger", "campaign_coupon.created")
-    assert (code, said.startswith(f"Error: There is no demo brand with a gateway in {tmp_path}: ")) == (1, True)
+    assert (code, said.startswith(f"Error: There is no demo brand with a gateway in {tmp_path}. Next: make run")) == (
+        1,
+        True,
+    )
 
 
 @pytest.mark.parametrize("type", coupons.MAKERS)
@@ -219,7 +222,7 @@ def test_without_a_demo_brand_it_says_what_to_do(flask, monkeypatch, tmp_path):
 
     code, said = flask("trigger", "conversion.created")
 
-    assert (code, said.startswith(f"Error: There is no demo brand in {tmp_path}: make it with flask demo")) == (1, True)
+    assert (code, said.startswith(f"Error: There is no demo brand in {tmp_path}. Next: flask demo")) == (1, True)
 
 
 @pytest.mark.usefixtures("workers")
@@ -251,7 +254,7 @@ def test_without_workers_it_says_what_is_missing(flask, sandboxed, monkeypatch):
     for type in ("conversion.created", "deal.funded", "campaign_coupon.deactivated"):
         code, said = flask("trigger", type, "--org", str(sandboxed.id))
         assert code == 1
-        assert "do workers run? Next: flask jobs queues" in said
+        assert "workers running? Next: flask jobs queues" in said
 
 
 @pytest.mark.usefixtures("workers")
