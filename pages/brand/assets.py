@@ -8,7 +8,7 @@ from flask import Blueprint, Response, request
 from api.programs.assets import create_asset, delete_asset, get_asset_file, list_assets
 from api.programs.programs import list_programs
 from domain.programs.assets import MOST_IMAGE_BYTES
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.brand import choices
 from pages.form_pages import CustomForm, Form, form_page, send
 from pages.forms import FormState
@@ -41,7 +41,7 @@ def _create(content: Mapping[str, object], form_id: str) -> Response | FormState
     about = {"name": request.form.get("name", ""), "programId": request.form.get("programId") or None}
     answer = send(create_asset, body={**about, **content})
     if answer.refusal is None:
-        return screens.sent_on(f"{_HERE}?done=given")
+        return screens.redirect(f"{_HERE}?done=given")
     if answer.refusal.code in ("invalid_image", "payload_too_large"):
         return forms.form_with_errors({"file": answer.refusal.message}, form_id=form_id)
     return forms.form_from_refusal(answer, form_id=form_id)
@@ -58,12 +58,12 @@ _FORMS = (
 def show_assets(form: FormState | None) -> Response:
     """Show what there is by the filter in the address. Budget: 2 round trips, however many there are."""
     program_id = read_filter("programId")
-    return screens.show(
+    return screens.render(
         "brand/assets.html",
         **_ASSETS.read().values(form),
         programs=choices.programs(),
-        text_form=form if form and form.id == "text-" else forms.blank("text-", programId=program_id),
-        image_form=form if form and form.id == "image-" else forms.blank("image-", programId=program_id),
+        text_form=form if form and form.id == "text-" else forms.prefill("text-", programId=program_id),
+        image_form=form if form and form.id == "image-" else forms.prefill("image-", programId=program_id),
     )
 
 
@@ -71,4 +71,4 @@ def show_assets(form: FormState | None) -> Response:
 @screen("member", uses=(get_asset_file,))
 def download_asset(asset_id: str) -> Response:
     """Give an image out as the API does. Budget: 2 round trips."""
-    return calls.passed_on(get_asset_file, path={"asset_id": asset_id})
+    return api_client.forward_file(get_asset_file, path={"asset_id": asset_id})

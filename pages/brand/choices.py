@@ -5,7 +5,7 @@ from typing import Any
 
 from api.affiliates.affiliates import list_affiliates
 from api.programs.programs import list_programs
-from pages import calls
+from pages import api_client
 
 _MOST = 200
 #: What is said of an email that `affiliate` does not find.
@@ -19,7 +19,7 @@ def programs() -> list[tuple[str, str]]:
 
 def records() -> list[Mapping[str, Any]]:
     """Return the programs themselves, as `programs` does."""
-    rows: list[Mapping[str, Any]] = calls.needed(list_programs, query={"take": _MOST})["items"]
+    rows: list[Mapping[str, Any]] = api_client.require(list_programs, query={"take": _MOST})["items"]
     return rows
 
 
@@ -42,7 +42,7 @@ def affiliate(email: str, program_id: str | None) -> str | None:
     normalized = email.strip().lower()
     if not normalized:
         return None
-    answer = calls.call(list_affiliates, query={"q": normalized, "programId": program_id or None, "take": _MOST})
+    answer = api_client.call(list_affiliates, query={"q": normalized, "programId": program_id or None, "take": _MOST})
     if answer.refusal is not None:
         return None
     return next((row["id"] for row in answer.data["items"] if row["email"] == normalized), None)

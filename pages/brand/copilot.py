@@ -23,8 +23,8 @@ from api.copilot.conversations import (
 )
 from domain.money import wording
 from domain.text import one_line
-from pages import calls, forms, screens
-from pages.calls import CallAnswer, View
+from pages import api_client, forms, screens
+from pages.api_client import ApiResult, View
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 from pages.screens import screen
@@ -60,7 +60,7 @@ _OF_ONE_ACT = ("confirm", "decline")
 @screen("member", uses=_USES)
 def show_copilot_part() -> Response:
     """Show what was said alone, and look up what the model wants to see. Budget: 7 round trips."""
-    return screens.show_part("brand/_copilot.html", **_read_values(_conversation_id()))
+    return screens.render_part("brand/_copilot.html", **_read_values(_conversation_id()))
 
 
 def _send_form() -> Response | FormState:
@@ -69,14 +69,14 @@ def _send_form() -> Response | FormState:
     answer = _send(conversation_id, word)
     if answer.refusal is not None:
         return _show(forms.form_from_refusal(answer), conversation_id)
-    return screens.sent_on(_HERE if word == "delete" else _address(answer.data["id"]))
+    return screens.redirect(_HERE if word == "delete" else _address(answer.data["id"]))
 
 
-def _send(conversation_id: str, word: str) -> CallAnswer:
+def _send(conversation_id: str, word: str) -> ApiResult:
     path: dict[str, object] = {"conversation_id": conversation_id}
     if word in _ACTS:
         act = {"act_id": request.form.get("act", "")} if word in _OF_ONE_ACT else {}
-        return calls.tried(_ACTS[word], path=path | act, key=forms.key())
+        return api_client.submit(_ACTS[word], path=path | act, key=forms.idempotency_key())
     body = {"text": request.form.get("text", "")}
     if conversation_id:
         return send(send_copilot_message, path=path, body=body)
@@ -91,15 +91,15 @@ def show_copilot(form: FormState | None) -> Response:
 
 def _show(form: FormState | None, requested_id: str) -> Response:
     here, values = _address(requested_id) if requested_id else _HERE, _read_values(requested_id)
-    latest = calls.needed(list_copilot_conversations, query={"take": _SHOWN})  # as they stand after that look
-    return screens.show("brand/copilot.html", form, latest=latest["items"], address=here, **values)
+    latest = api_client.require(list_copilot_conversations, query={"take": _SHOWN})  # as they stand after that look
+    return screens.render("brand/copilot.html", form, latest=latest["items"], address=here, **values)
 
 
 def _read_values(requested_id: str) -> dict[str, Any]:
     if not requested_id:
         return {"talk": None, "timeline": [], "is_live": False}
     # The model's reply waits in the conversation until its person comes by: then it is looked up for it, as them.
-    talk = calls.needed(run_copilot_steps, path={"conversation_id": requested_id})
+    talk = api_client.require(run_copilot_steps, path={"conversation_id": requested_id})
     return {
         "talk": talk,
         "timeline": sorted(

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, request
 import settings
 from api.affiliates.affiliates import get_affiliate
 from api.embed.tokens import create_embed_token, delete_embed_token, list_embed_tokens
-from pages import calls, forms, screens, typed
+from pages import api_client, form_values, forms, screens
 from pages.form_pages import CustomForm, Form, form_page, send
 from pages.forms import FormState
 from pages.list_pages import RowList
@@ -24,7 +24,7 @@ _USUAL_HOURS = "24"
 @form_page(blueprint, "member", _HERE, Form("/<token_id>/revoke", delete_embed_token), uses=(list_embed_tokens,))
 def show_embed_tokens(form: FormState | None) -> Response:
     """Show the tokens that were not revoked, newest first. Budget: 1 round trip."""
-    return screens.show("brand/embed.html", **_TOKENS.require().values(form))
+    return screens.render("brand/embed.html", **_TOKENS.require().values(form))
 
 
 def _create_token(affiliate_id: str) -> Response | FormState:
@@ -32,7 +32,7 @@ def _create_token(affiliate_id: str) -> Response | FormState:
     body = {
         "affiliateId": affiliate_id,
         "allowedOrigins": request.form.get("allowedOrigins", "").split(),
-        "expiresInHours": typed.number(request.form.get("expiresInHours", "")),
+        "expiresInHours": form_values.parse_number(request.form.get("expiresInHours", "")),
         "rotate": "rotate" in request.form,
     }
     answer = send(create_embed_token, body=body)
@@ -53,12 +53,12 @@ def show_embed_form(form: FormState | None, affiliate_id: str) -> Response:
 
 
 def _show(form: FormState | None, affiliate_id: str, made: Mapping[str, Any] | None = None) -> Response:
-    affiliate = calls.needed(get_affiliate, path={"affiliate_id": affiliate_id})
-    tokens = calls.needed(list_embed_tokens, query={"affiliateId": affiliate_id})["items"]
+    affiliate = api_client.require(get_affiliate, path={"affiliate_id": affiliate_id})
+    tokens = api_client.require(list_embed_tokens, query={"affiliateId": affiliate_id})["items"]
     origins = "\n".join(tokens[0]["allowedOrigins"]) if tokens else ""
-    return screens.show(
+    return screens.render(
         "brand/embed_token.html",
-        form or forms.blank(allowedOrigins=origins, expiresInHours=_USUAL_HOURS),
+        form or forms.prefill(allowedOrigins=origins, expiresInHours=_USUAL_HOURS),
         affiliate=affiliate,
         name=affiliate["fullName"] or affiliate["email"],
         held=tokens[0] if tokens else None,

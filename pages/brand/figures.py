@@ -5,8 +5,8 @@ from typing import Any
 
 from api.programs.metrics import get_leaderboard, get_performance_metrics
 from domain.money import wording
-from pages import calls, charts, show
-from pages.charts import ChartPoint, ShownChart
+from pages import api_client, charts, template_filters
+from pages.charts import Chart, ChartPoint
 
 #: What `of` and `best` ask.
 USES = (get_performance_metrics, get_leaderboard)
@@ -14,28 +14,28 @@ USES = (get_performance_metrics, get_leaderboard)
 _MOST_PLACES = 5
 
 
-def of(program_id: str | None = None) -> Sequence[ShownChart]:
+def of(program_id: str | None = None) -> Sequence[Chart]:
     """Return what came in, to one program or to all, as pictures; of what never came there is none.
 
     Money is in the home currency, less what was given back; what had no rate is `held` apart.
     """
-    found = calls.needed(get_performance_metrics, query=_query(program_id))
+    found = api_client.require(get_performance_metrics, query=_query(program_id))
     days, totals, currency = found["rows"], found["totals"], found["currency"]
     pictures = []
     for name, label in (("clicks", "Clicks"), ("sales", "Sales"), ("leads", "Leads")):
-        points = [ChartPoint(day["key"], day[name], show.number(day[name])) for day in days]
-        pictures.append(charts.shown(label, points))
+        points = [ChartPoint(day["key"], day[name], template_filters.format_number(day[name])) for day in days]
+        pictures.append(charts.create_chart(label, points))
     for label, name, back in (("Revenue", "revenue", "refunded"), ("Commission", "commission", None)):
         amounts = [(day["key"], day[f"{name}Cents"] - (day[f"{back}Cents"] if back else 0)) for day in days]
         points = [ChartPoint(day, cents, wording.money(cents, currency)) for day, cents in amounts]
-        pictures.append(charts.shown(label, points, _held(totals, name, back)))
+        pictures.append(charts.create_chart(label, points, _held(totals, name, back)))
     return [picture for picture in pictures if picture.has_anything]
 
 
 def best(program_id: str | None = None) -> Sequence[Mapping[str, Any]]:
     """Return the first places of the leaderboard, of one program or of all, by what affiliates earned."""
     query = {"metric": "commission", "limit": _MOST_PLACES} | _query(program_id)
-    places: Sequence[Mapping[str, Any]] = calls.needed(get_leaderboard, query=query)
+    places: Sequence[Mapping[str, Any]] = api_client.require(get_leaderboard, query=query)
     return places
 
 

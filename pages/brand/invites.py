@@ -10,9 +10,9 @@ from flask import Blueprint, Response, request
 from api.invites.invites import create_invite, create_invites, list_invites, resend_invite, revoke_invite
 from api.programs.programs import list_programs
 from domain.invites import MOST_RECIPIENTS, InviteState
-from pages import calls, forms, screens, typed
+from pages import api_client, form_values, forms, screens
+from pages.api_client import ApiResult
 from pages.brand import choices
-from pages.calls import CallAnswer
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 from pages.list_pages import read_filter
@@ -39,7 +39,7 @@ def _send_one() -> Response | FormState:
         "fullName": fields.get("fullName", ""),
         "slug": fields.get("slug", "").strip() or None,
         "customCommissionType": fields.get("customCommissionType") or None,
-        "customCommissionValue": typed.number(fields.get("customCommissionValue", "")),
+        "customCommissionValue": form_values.parse_number(fields.get("customCommissionValue", "")),
         "personalNoteHtml": _read_note(),
         "autoApprove": "autoApprove" in fields,
     }
@@ -68,7 +68,7 @@ def _send_again() -> Response | FormState:
 
 def _revoke() -> Response | FormState:
     answer = send(revoke_invite, path={"invite_id": request.form.get("invite", "-")})
-    return forms.form_with_alert(answer) if answer.refusal else screens.sent_on(_HERE)
+    return forms.form_with_alert(answer) if answer.refusal else screens.redirect(_HERE)
 
 
 _ACTS: Mapping[str, Callable[[], Response | FormState]] = MappingProxyType(
@@ -95,13 +95,13 @@ def _read_rows(text: str) -> Iterator[InvitesFormRow]:
             yield InvitesFormRow(line, {"email": email, "fullName": name, "slug": slug or None})
 
 
-def _form_from_refusal(answer: CallAnswer, rows: Sequence[InvitesFormRow]) -> FormState:
+def _form_from_refusal(answer: ApiResult, rows: Sequence[InvitesFormRow]) -> FormState:
     """Return the form with what is wrong, the line named where it is one."""
     for place, row in enumerate(rows):
         for field, message in (answer.refusal.fields if answer.refusal else {}).items():
             if field.startswith(f"recipients[{place}]"):
                 errors = {"recipients": f"Line {row.line}: {message}"}
-                return FormState(forms.sent().values, errors, id="many-", status=answer.status)
+                return FormState(forms.form_from_request().values, errors, id="many-", status=answer.status)
     return forms.form_from_refusal(answer, {"emails": "recipients"}, form_id="many-")
 
 
@@ -114,12 +114,12 @@ def show_invites(form: FormState | None) -> Response:
 def _show(form: FormState | None = None, *, made: Any = None, outcome: Any = None) -> Response:
     is_of_many = form is not None and form.id == "many-"
     query = {"state": read_filter("state"), "programId": read_filter("program"), "cursor": request.args.get("cursor")}
-    invites = calls.needed(list_invites, query=query)
-    return screens.show(
+    invites = api_client.require(list_invites, query=query)
+    return screens.render(
         "brand/invites.html",
         form,
-        one=form if form and not is_of_many else forms.blank("one-", autoApprove="on"),
-        many=form if is_of_many else forms.blank("many-", autoApprove="on"),
+        one=form if form and not is_of_many else forms.prefill("one-", autoApprove="on"),
+        many=form if is_of_many else forms.prefill("many-", autoApprove="on"),
         made=made,
         outcome=outcome,
         rows=invites["items"],

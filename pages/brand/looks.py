@@ -2,19 +2,19 @@
 
 from flask import Response
 
-from pages import calls, forms, screens
-from pages.calls import CallAnswer
+from pages import api_client, forms, screens
+from pages.api_client import ApiResult
 from pages.forms import FormState
 
 _SAID_HERE = (409, 503)
 
 
-def lead_on(answer: CallAnswer, to: str) -> Response | FormState:
+def lead_on(answer: ApiResult, to: str) -> Response | FormState:
     """Return the way to what was found, or why nothing was looked at.
 
     Raises Refused where the page can say nothing of it.
     """
     if answer.status in _SAID_HERE:
         return forms.form_with_alert(answer)
-    calls.given(answer)
-    return screens.sent_on(to)
+    api_client.require_data(answer)
+    return screens.redirect(to)

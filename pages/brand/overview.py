@@ -16,7 +16,7 @@ from api.programs.numbers import get_tracking_status, list_program_stats
 from api.programs.programs import create_program
 from api.webhooks.endpoints import list_webhook_endpoints
 from domain.money import wording
-from pages import calls, screens
+from pages import api_client, screens
 from pages.brand import figures
 from pages.screens import screen
 
@@ -59,14 +59,14 @@ class HeldAmount:
 )
 def show_overview() -> Response:
     """Show the overview. Budget: 21 round trips, however much there is."""
-    organization = calls.needed(get_organization)
-    stats = calls.needed(list_program_stats)
-    return screens.show(
+    organization = api_client.require(get_organization)
+    stats = api_client.require(list_program_stats)
+    return screens.render(
         "overview.html",
         brand=organization["name"],
         currency=organization["homeCurrency"],
         has_programs=bool(stats),
-        may_create=calls.may(create_program),
+        may_create=api_client.is_allowed(create_program),
         waiting=list(_waiting(stats)),
         pictures=figures.of() if stats else [],
         best=figures.best() if stats else [],
@@ -82,30 +82,30 @@ def show_overview() -> Response:
 
 def _waiting(stats: Sequence[Mapping[str, Any]]) -> Iterator[WaitingWork]:
     """Yield what waits, of what the person may see."""
-    if stats and not calls.needed(get_tracking_status, path={"program_id": stats[0]["programId"]})["verified"]:
+    if stats and not api_client.require(get_tracking_status, path={"program_id": stats[0]["programId"]})["verified"]:
         one = "program whose tag nobody has seen yet"
         yield WaitingWork(1, one, one, f"/dashboard/programs/{stats[0]['programId']}/install")
-    if applications := calls.needed(list_applications):
+    if applications := api_client.require(list_applications):
         path = "/dashboard/affiliates/applications"
         yield WaitingWork(len(applications), "application to decide", "applications to decide", path)
     yield from _to_review()
-    if calls.may(list_payout_drafts):
-        for draft in calls.needed(list_payout_drafts):
+    if api_client.is_allowed(list_payout_drafts):
+        for draft in api_client.require(list_payout_drafts):
             amounts = [wording.money(minor, currency) for currency, minor in draft["nativeTotalsForRun"].items()]
             one, many = "affiliate in a prepared payout run", "affiliates in a prepared payout run"
             yield WaitingWork(draft["recipientCount"], one, many, "/dashboard/payouts", amounts)
-    if calls.may(list_webhook_endpoints):
-        failing = sum(1 for endpoint in calls.needed(list_webhook_endpoints)["items"] if endpoint["failingSince"])
+    if api_client.is_allowed(list_webhook_endpoints):
+        failing = sum(1 for endpoint in api_client.require(list_webhook_endpoints)["items"] if endpoint["failingSince"])
         if failing:
             one, many = "webhook endpoint that fails", "webhook endpoints that fail"
             yield WaitingWork(failing, one, many, "/dashboard/webhooks")
 
 
 def _to_review() -> Iterator[WaitingWork]:
-    if events := calls.needed(list_fraud_events):
+    if events := api_client.require(list_fraud_events):
         one, many = "click or lead that the fraud rules stopped", "clicks and leads that the fraud rules stopped"
         yield WaitingWork(len(events), one, many, "/dashboard/review")
-    uncredited = calls.needed(summarize_uncredited_conversions)
+    uncredited = api_client.require(summarize_uncredited_conversions)
     if uncredited["openCount"]:
         amounts = [wording.money(total["amountCents"], total["currency"]) for total in uncredited["byCurrency"]]
         one, many = "sale whose affiliate could not earn", "sales whose affiliate could not earn"
@@ -131,4 +131,4 @@ def _sum(stats: Sequence[Mapping[str, Any]], name: str) -> int:
 @screen("member")
 def show_no_dashboard_page(rest: str) -> Response:
     """Say that there is no such page."""
-    return screens.absent(rest)
+    return screens.refuse_address(rest)

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response
 
 from api.operator.connections import list_troubled_connections
-from pages import calls, screens
+from pages import api_client, screens
 from pages.screens import screen
 
 blueprint = Blueprint("operator_connections_page", __name__)
@@ -13,4 +13,4 @@ blueprint = Blueprint("operator_connections_page", __name__)
 @screen("operator", uses=(list_troubled_connections,))
 def show_troubled_connections() -> Response:
     """Show what is in trouble. Budget: 2 round trips."""
-    return screens.show("console/connections.html", connections=calls.needed(list_troubled_connections))
+    return screens.render("console/connections.html", connections=api_client.require(list_troubled_connections))

@@ -18,7 +18,7 @@ from api.operator.dead_letters import (
     summarize_dead_letters,
 )
 from api.operator.queues import list_queues
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.form_pages import Body, CustomForm, Form, form_page, send
 from pages.forms import FormState
 from pages.list_pages import RowList, read_filter
@@ -36,7 +36,7 @@ def _discard_letter(number: str) -> Response | FormState:
     """Discard a dead letter, which wants a reason; asked for on its own page or in the list."""
     answer = send(discard_dead_letter, path={"number": number}, body={"why": request.form.get("why", "")})
     if answer.refusal is None:
-        return screens.sent_on(_DEAD)
+        return screens.redirect(_DEAD)
     is_own_page = "own" in request.form
     form = forms.form_with_errors(
         {"why": "Say why: it is kept for ever."}, form_id="" if is_own_page else f"dead-{number}-"
@@ -55,22 +55,22 @@ def _discard_letter(number: str) -> Response | FormState:
 def show_dead_letters(form: FormState | None) -> Response:
     """Show dead letters by the filter in the address, twenty a page. Budget: 6 round trips, however many there are."""
     listed = _read_list()
-    queues = [(row["queue"], row["queue"]) for row in calls.needed(list_queues)]
-    return screens.show("console/dead.html", **listed | {"form": listed["form"] or form}, queues=queues)
+    queues = [(row["queue"], row["queue"]) for row in api_client.require(list_queues)]
+    return screens.render("console/dead.html", **listed | {"form": listed["form"] or form}, queues=queues)
 
 
 @blueprint.get(f"{_DEAD}/fragment")
 @screen("operator", uses=(list_dead_letters, count_dead_letters))
 def show_dead_letters_part() -> Response:
     """Show the list alone. Budget: 2 round trips."""
-    return screens.show_part("console/_dead.html", **_read_list() | {"form": None})
+    return screens.render_part("console/_dead.html", **_read_list() | {"form": None})
 
 
 def _read_list() -> dict[str, Any]:
     listed, narrowed = _LIST.read(), _narrowed()
     cursor = read_filter("cursor")
     return listed.values() | {
-        "count": 0 if listed.form else calls.needed(count_dead_letters, query=narrowed)["count"],
+        "count": 0 if listed.form else api_client.require(count_dead_letters, query=narrowed)["count"],
         "replay_address": _address("replay", narrowed),
         "discard_address": _address("discard", narrowed),
         "part_address": _address("fragment", narrowed | ({"cursor": cursor} if cursor else {})),
@@ -94,8 +94,8 @@ def show_dead_letter(form: FormState | None, number: str) -> Response:
 
 
 def _show_letter(form: FormState | None, number: str) -> Response:
-    letter = calls.needed(get_dead_letter, path={"number": number})
-    return screens.show("console/dead_letter.html", form, letter=letter, own=f"{_DEAD}/{letter['id']}")
+    letter = api_client.require(get_dead_letter, path={"number": number})
+    return screens.render("console/dead_letter.html", form, letter=letter, own=f"{_DEAD}/{letter['id']}")
 
 
 def _read_filter_and_count() -> Body:
@@ -122,8 +122,10 @@ def _confirmed(count: str) -> Body:
 def show_replay_of_filter(form: FormState | None) -> Response:
     """Say how many dead letters a filter has, before all of them run again. Budget: 1 round trip."""
     narrowed = _narrowed()
-    count = calls.needed(count_dead_letters, query=narrowed)["count"]
-    return screens.show("console/replay.html", form, page=_address("replay", narrowed), count=count, narrowed=narrowed)
+    count = api_client.require(count_dead_letters, query=narrowed)["count"]
+    return screens.render(
+        "console/replay.html", form, page=_address("replay", narrowed), count=count, narrowed=narrowed
+    )
 
 
 def _discard_all() -> Response | FormState:
@@ -131,7 +133,7 @@ def _discard_all() -> Response | FormState:
     typed = request.form.get("typed", "").strip().replace(",", "")
     answer = send(discard_dead_letters, body=_confirmed(typed))
     if answer.refusal is None:
-        return screens.sent_on(_DEAD)
+        return screens.redirect(_DEAD)
     errors = {} if _COUNT.fullmatch(typed) else {"typed": "Type their number."}
     if not request.form.get("why", "").strip():
         errors["why"] = "Say why: it is kept in the audit log."
@@ -149,8 +151,8 @@ def _discard_all() -> Response | FormState:
 def show_discard_of_filter(form: FormState | None) -> Response:
     """Show what a discard of a filter's dead letters leaves undone, before they are deleted. Budget: 1 round trip."""
     narrowed = _narrowed()
-    summary = calls.needed(summarize_dead_letters, query=narrowed)
+    summary = api_client.require(summarize_dead_letters, query=narrowed)
     page = _address("discard", narrowed)
-    return screens.show(
+    return screens.render(
         "console/discard.html", form, page=page, count=summary["count"], kinds=summary["kinds"], narrowed=narrowed
     )

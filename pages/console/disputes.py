@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 from api.operator.disputes import get_whole_deal, list_disputes, mark_milestone_settled, retry_milestone_refund
 from domain.deals.states import MilestoneStatus
 from domain.refused import not_found
-from pages import calls, forms, screens, typed
+from pages import api_client, form_values, forms, screens
 from pages.form_pages import CustomForm, Form, form_page, read_texts, send
 from pages.forms import FormState
 from pages.screens import screen
@@ -26,14 +26,14 @@ _RETRY = Form("", retry_milestone_refund, read_texts("why"), to="/console/disput
 @screen("operator", uses=(list_disputes,))
 def show_disputes() -> Response:
     """Show what waits to be settled. Budget: 1 round trip, however much there is."""
-    return screens.show("console/disputes.html", disputes=calls.needed(list_disputes))
+    return screens.render("console/disputes.html", disputes=api_client.require(list_disputes))
 
 
 @blueprint.get(_DEAL)
 @screen("operator", uses=(get_whole_deal,))
 def show_whole_deal(deal_id: str) -> Response:
     """Show a deal with its disputes, its money and what its source said. Budget: 5 round trips."""
-    return screens.show("console/deal.html", deal=_get_deal(deal_id))
+    return screens.render("console/deal.html", deal=_get_deal(deal_id))
 
 
 def _settle_part(deal_id: str, seq: str) -> Response | FormState:
@@ -41,16 +41,16 @@ def _settle_part(deal_id: str, seq: str) -> Response | FormState:
     why = request.form.get("why", "")
     deal = _get_deal(deal_id)
     part = _get_part(deal, seq)
-    cents = typed.minor(request.form.get("amount", ""), deal["currency"])
+    cents = form_values.parse_amount(request.form.get("amount", ""), deal["currency"])
     errors = _find_errors(cents, part, why)
     if errors or part["status"] != MilestoneStatus.Disputed:
         return forms.form_with_errors(errors)
     if request.form.get("confirmed") != str(cents):
-        return screens.show("console/settle_deal.html", forms.sent(), deal=deal, part=part, cents=cents)
+        return screens.render("console/settle_deal.html", forms.form_from_request(), deal=deal, part=part, cents=cents)
     body = {"toAffiliateCents": cents, "why": why}
     answer = send(mark_milestone_settled, path={"deal_id": deal_id, "seq": seq}, body=body)
     if answer.refusal is None:
-        return screens.sent_on(f"/console/disputes/{deal['id']}")
+        return screens.redirect(f"/console/disputes/{deal['id']}")
     return forms.form_from_refusal(answer, {"toAffiliateCents": "amount"})
 
 
@@ -78,7 +78,7 @@ def show_settlement(form: FormState | None, deal_id: str, seq: str) -> Response:
     deal = _get_deal(deal_id)
     part = _get_part(deal, seq)
     is_open = part["status"] == MilestoneStatus.Disputed
-    return screens.show("console/settle_deal.html", form, deal=deal, part=part, cents=None, is_open=is_open)
+    return screens.render("console/settle_deal.html", form, deal=deal, part=part, cents=None, is_open=is_open)
 
 
 @form_page(blueprint, "operator", f"{_PART}/refund", _RETRY, uses=(get_whole_deal,), restores=True)
@@ -86,11 +86,13 @@ def show_refund(form: FormState | None, deal_id: str, seq: str) -> Response:
     """Show what its source refused to give back, with a form to ask once more. Budget: 5 round trips."""
     deal = _get_deal(deal_id)
     part = _get_part(deal, seq)
-    return screens.show("console/refund_deal.html", form, deal=deal, part=part, refund=deal["refunds"].get(part["id"]))
+    return screens.render(
+        "console/refund_deal.html", form, deal=deal, part=part, refund=deal["refunds"].get(part["id"])
+    )
 
 
 def _get_deal(deal_id: str) -> Any:
-    deal = calls.needed(get_whole_deal, path={"deal_id": deal_id})
+    deal = api_client.require(get_whole_deal, path={"deal_id": deal_id})
     refunds = {row["milestoneId"]: row for row in deal["requests"] if row["kind"] == "refund"}
     return deal | {
         "refunds": refunds,

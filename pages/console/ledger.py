@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from api.operator.ledger import check_ledger, list_ledger_checks
-from pages import calls, screens
+from pages import api_client, screens
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState
 from pages.screens import screen
@@ -30,18 +30,18 @@ def _read_organization() -> Body:
 )
 def show_ledger(form: FormState | None) -> Response:
     """Show the last checks. Budget: 1 round trip, however many there are."""
-    return screens.show("console/ledger.html", form, **_checks())
+    return screens.render("console/ledger.html", form, **_checks())
 
 
 @blueprint.get("/console/ledger/fragment")
 @screen("operator", uses=(list_ledger_checks,))
 def show_ledger_part() -> Response:
     """Show the last checks alone. Budget: 1 round trip."""
-    return screens.show_part("console/_ledger.html", **_checks())
+    return screens.render_part("console/_ledger.html", **_checks())
 
 
 def _checks() -> dict[str, Any]:
-    checks = calls.needed(list_ledger_checks)
+    checks = api_client.require(list_ledger_checks)
     checks.sort(key=lambda check: not check["findings"])
     return {
         "checks": checks[:_MOST],

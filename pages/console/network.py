@@ -11,7 +11,7 @@ from api.operator.programs.network import (
     reject_network_program,
     revoke_network_program,
 )
-from pages import calls, screens
+from pages import api_client, screens
 from pages.form_pages import Form, form_page
 from pages.forms import FormState
 from pages.list_pages import RowList, read_filter
@@ -28,7 +28,7 @@ _REVIEWS = RowList(list_network_reviews, ("status",))
 def show_network_reviews() -> Response:
     """Show what waits for a review, or by the filter what is decided. Budget: 1 round trip, however many there are."""
     status = read_filter("status") or "Pending"
-    return screens.show("console/network.html", **_REVIEWS.read().values(), status_filter=status)
+    return screens.render("console/network.html", **_REVIEWS.read().values(), status_filter=status)
 
 
 def _read_decision() -> Mapping[str, str]:
@@ -45,5 +45,5 @@ _DECISIONS = (
 @form_page(blueprint, "operator", f"{_NETWORK}/<program_id>", *_DECISIONS, uses=(get_network_review,), restores=True)
 def show_network_review(form: FormState | None, program_id: str) -> Response:
     """Show all that a program advertises, with a form to decide. Budget: 1 round trip."""
-    program = calls.needed(get_network_review, path={"program_id": program_id})
-    return screens.show("console/network_review.html", form, program=program)
+    program = api_client.require(get_network_review, path={"program_id": program_id})
+    return screens.render("console/network_review.html", form, program=program)

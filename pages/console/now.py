@@ -11,7 +11,7 @@ from api.operator.attention import summarize_attention
 from api.operator.queues import list_queues, pause_queue, resume_queue
 from api.service.health import get_readiness
 from domain.refused import not_found
-from pages import calls, screens
+from pages import api_client, screens
 from pages.form_pages import Form, form_page, read_texts
 from pages.forms import FormState
 from pages.screens import screen
@@ -28,21 +28,21 @@ blueprint = Blueprint("now_page", __name__)
 )
 def show_now(form: FormState | None) -> Response:
     """Show what waits, health and queues. Budget: 9 round trips, however much waits."""
-    return screens.show("console/now.html", form, **_health(), **_queues())
+    return screens.render("console/now.html", form, **_health(), **_queues())
 
 
 @blueprint.get("/console/queues/fragment")
 @screen("operator", uses=(list_queues,))
 def show_queues_part() -> Response:
     """Show the queues alone. Budget: 4 round trips."""
-    return screens.show_part("console/_queues.html", **_queues())
+    return screens.render_part("console/_queues.html", **_queues())
 
 
 @blueprint.get("/console/attention/fragment")
 @screen("operator", uses=(get_readiness, summarize_attention))
 def show_attention_part() -> Response:
     """Show what waits alone. Budget: 5 round trips."""
-    return screens.show_part("console/_attention.html", **_health())
+    return screens.render_part("console/_attention.html", **_health())
 
 
 @form_page(
@@ -54,22 +54,22 @@ def show_attention_part() -> Response:
 )
 def show_pause(form: FormState | None, queue: str) -> Response:
     """Ask why a queue is to be paused. Budget: 4 round trips."""
-    row = next((row for row in calls.needed(list_queues) if row["queue"] == queue), None)
+    row = next((row for row in api_client.require(list_queues) if row["queue"] == queue), None)
     if row is None:
         raise not_found("queue")
-    return screens.show("console/pause.html", form, queue=row)
+    return screens.render("console/pause.html", form, queue=row)
 
 
 @blueprint.get("/console/<path:rest>")
 @screen("operator")
 def show_no_console_page(rest: str) -> Response:
     """Say that there is no such page."""
-    return screens.absent(rest)
+    return screens.refuse_address(rest)
 
 
 def _health() -> dict[str, Any]:
-    return {"health": calls.call(get_readiness).data, "attention": calls.needed(summarize_attention)}
+    return {"health": api_client.call(get_readiness).data, "attention": api_client.require(summarize_attention)}
 
 
 def _queues() -> dict[str, Any]:
-    return {"queues": calls.needed(list_queues)}
+    return {"queues": api_client.require(list_queues)}

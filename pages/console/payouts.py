@@ -16,7 +16,7 @@ from api.operator.payouts import (
     submit_run_review,
 )
 from domain.refused import not_found
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.form_pages import CustomForm, Form, form_page, read_texts, send_form
 from pages.forms import FormState
 from pages.screens import screen
@@ -31,23 +31,23 @@ _REVIEW = Form("", submit_run_review, read_texts("decision", "why"), to=_PAYOUTS
 @screen("operator", uses=(list_runs_to_review, list_doubtful_payouts, list_rail_events))
 def show_waiting_payouts() -> Response:
     """Show what waits. Budget: 3 round trips, however much there is."""
-    return screens.show(
+    return screens.render(
         "console/payouts.html",
-        runs=calls.needed(list_runs_to_review),
-        doubtful=calls.needed(list_doubtful_payouts),
-        events=calls.needed(list_rail_events),
+        runs=api_client.require(list_runs_to_review),
+        doubtful=api_client.require(list_doubtful_payouts),
+        events=api_client.require(list_rail_events),
     )
 
 
 @form_page(blueprint, "operator", f"{_PAYOUTS}/runs/<run_id>", _REVIEW, uses=(list_runs_to_review,), restores=True)
 def show_review(form: FormState | None, run_id: str) -> Response:
     """Show a run with a form to decide about it. Budget: 1 round trip, 4 for one that is decided."""
-    return screens.show("console/review.html", form, run=_find_run(run_id))
+    return screens.render("console/review.html", form, run=_find_run(run_id))
 
 
 def _find_run(run_id: str) -> Any:
     for waiting in ("true", "false"):
-        for run in calls.needed(list_runs_to_review, query={"waiting": waiting}):
+        for run in api_client.require(list_runs_to_review, query={"waiting": waiting}):
             if run["id"] == run_id:
                 return run
     raise not_found("run")
@@ -75,5 +75,5 @@ def show_settle(form: FormState | None, payout_id: str) -> Response:
 
     Budget: 3 round trips.
     """
-    payout = calls.needed(get_payout_asked, path={"payout_id": payout_id})
-    return screens.show("console/settle.html", form, payout=payout)
+    payout = api_client.require(get_payout_asked, path={"payout_id": payout_id})
+    return screens.render("console/settle.html", form, payout=payout)

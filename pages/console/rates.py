@@ -3,7 +3,7 @@
 from flask import Blueprint, Response
 
 from api.operator.rates import import_rates, list_rate_ages, request_rates
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.form_pages import CustomForm, Form, form_page, send
 from pages.forms import FormState
 
@@ -36,4 +36,4 @@ def show_rates(form: FormState | None) -> Response:
 
 
 def _show(form: FormState | None, *, loaded: object = None) -> Response:
-    return screens.show("console/rates.html", form, rates=calls.needed(list_rate_ages), loaded=loaded)
+    return screens.render("console/rates.html", form, rates=api_client.require(list_rate_ages), loaded=loaded)

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from flask import Blueprint, Response
 
-from pages import charts, forms, screens, show
+from pages import charts, forms, screens, template_filters
 from pages.charts import ChartPoint
 from pages.forms import FormState
 from pages.screens import screen
@@ -25,14 +25,14 @@ _WRONG = FormState(
 def show_style() -> Response:
     """Show the parts. Budget: no round trip."""
     by_colour: dict[str, list[str]] = defaultdict(list)
-    for state, colour in sorted(show.COLOURS.items()):
+    for state, colour in sorted(template_filters.COLOURS.items()):
         by_colour[colour].append(state)
     points = [ChartPoint(f"{day} Nov", value, f"{value} clicks") for day, value in enumerate(_FIGURES, start=1)]
-    return screens.show(
+    return screens.render(
         "console/style.html",
         by_colour=by_colour,
         sample=_WRONG,
-        blank=forms.blank("blank-"),
+        blank=forms.prefill("blank-"),
         points=points,
-        picture=charts.line(points, "Clicks"),
+        picture=charts.draw_line(points, "Clicks"),
     )

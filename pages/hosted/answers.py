@@ -13,7 +13,7 @@ from api.access.guards import KIB
 from api.storefront import answering
 from api.storefront.answering import Asked
 from domain.refused import Refused
-from pages import documents, forms, statics
+from pages import documents, forms, static_files
 from pages.forms import FormState
 from pages.hosted.landing import theme
 from pages.screens import open_page
@@ -32,16 +32,16 @@ def show_more_questions(token: str) -> Response:
         asked = answering.opened(token)
     except Refused:
         return _over()
-    return _form(asked, forms.answered(asked.answers))
+    return _form(asked, forms.prefill_answers(asked.answers))
 
 
 @blueprint.post("/p/answers/<token>")
-@open_page(bucket="anonymous", most_bytes=_MOST_BYTES)
+@open_page(bucket="anonymous", max_bytes=_MOST_BYTES)
 def send_more_answers(token: str) -> Response:
     """Take the answers and say thank you, or show the form again with what is wrong."""
     try:
         asked = answering.opened(token)
-        answering.hand_in_by_link(token, forms.answers(), form_key=forms.key())
+        answering.hand_in_by_link(token, forms.read_answers(), form_key=forms.idempotency_key())
     except Refused as refusal:
         if refusal.status != 400:
             return _over()
@@ -55,13 +55,13 @@ def _faults(refusal: Refused) -> dict[str, str]:
 
 
 def _form(asked: Asked, form: FormState, *, status: int = 200, is_done: bool = False) -> Response:
-    return documents.page(
+    return documents.render_page(
         "hosted/answers.html",
         status=status,
         allows=dict.fromkeys(("style-src", "img-src"), "'self'"),
         style=theme.url(None),
         new_key=forms.new_key,
-        static=statics.url,
+        static=static_files.url,
         asked=asked,
         form=form,
         is_done=is_done,
@@ -70,7 +70,7 @@ def _form(asked: Asked, form: FormState, *, status: int = 200, is_done: bool = F
 
 def _over() -> Response:
     # The same for every link that opens nothing, so that it tells nobody whose it was.
-    return documents.notice(
+    return documents.render_notice(
         "Nothing is asked here",
         "The link may have been mistyped, its time may have passed, or the application has been decided.",
         title="Nothing here",

@@ -35,7 +35,7 @@ def follow_link_of_program(program: str, slug: str) -> Response:
 
 def _sent_on(site: str | None) -> Response:
     if site is None:  # the same for every slug that leads nowhere, so that it tells nobody whose it was
-        return documents.notice(
+        return documents.render_notice(
             "This link leads nowhere",
             "It may have been mistyped, or it has ended. The person who gave it to you can give you a new one.",
             title="Nothing here",

@@ -75,7 +75,7 @@ def send_door_form(program: str, slug: str) -> Response:
 
 
 def _asked(form: DoorForm, sent: str = "", *, wrong: str | None = None) -> Response:
-    return documents.page(
+    return documents.render_page(
         "hosted/door.html",
         status=400 if wrong else 200,
         allows=_allowed(form),
@@ -102,7 +102,7 @@ def _sent_on(url: str, status: int) -> Response:
 
 def _nowhere() -> Response:
     # The same for every door that does not open, so that it tells nobody whose it was.
-    return documents.notice(
+    return documents.render_notice(
         "This page is not here",
         "The address may have been mistyped, or the offer has ended. The person who gave it to you can tell you more.",
         title="Nothing here",

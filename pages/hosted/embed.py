@@ -15,7 +15,7 @@ from domain.conversions.own_words import EarningState
 from domain.money import currencies
 from domain.payouts.states import PayoutStatus
 from domain.statuses import ConversionType
-from pages import documents, statics
+from pages import documents, static_files
 
 blueprint = Blueprint("embed_page", __name__)
 
@@ -63,14 +63,14 @@ def show_embedded_page(embed_id: str) -> Response:
     """Show the page to the sites that its token names, and to no other. Budget: 1 statement."""
     if "token" in request.args:  # whoever reads logs would have it by now
         said = "Put the token behind a # and not behind a ?, and make another one: this one may stand in logs."
-        return documents.notice("The token is in the wrong place", said, status=400)
+        return documents.render_notice("The token is in the wrong place", said, status=400)
     origins = view.framers(embed_id)
     if not origins:
-        return documents.notice(
+        return documents.render_notice(
             "Nothing here", "It is over, or never was. Load the page that shows it again.", status=404
         )
     nonce = secrets.token_urlsafe(18)
-    return documents.page(
+    return documents.render_page(
         "hosted/embed.html",
         allows={
             "script-src": f"'nonce-{nonce}'",
@@ -81,7 +81,7 @@ def show_embedded_page(embed_id: str) -> Response:
             "frame-ancestors": " ".join(origins),
         },
         nonce=nonce,
-        static=statics.url,
+        static=static_files.url,
         origins=origins,
         exponents={code: number for code, number in currencies.EXPONENTS.items() if number != _USUAL_EXPONENT},
         words={str(name): said for name, said in _WORDS.items()},
@@ -92,7 +92,7 @@ def show_embedded_page(embed_id: str) -> Response:
 @operation(_SCRIPT, text("text/javascript"))
 def get_embed_script() -> Response:
     """Give the script that makes the frame in a brand's page, lets it grow and shrink, and renews its token."""
-    answer = Response(statics.content("embed.js"), content_type="text/javascript; charset=utf-8")
+    answer = Response(static_files.read_file("embed.js"), content_type="text/javascript; charset=utf-8")
     answer.headers["X-Content-Type-Options"] = "nosniff"
     answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     answer.cache_control.public = True

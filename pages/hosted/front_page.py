@@ -43,8 +43,8 @@ def show_front_page() -> Response:
     base_url = settings.current().web.url
     if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":
         shown = {"service": "finderfee", **{name: f"{base_url}{path}" for name, (path, _) in _PLACES.items()}}
-        answer = Response(orjson.dumps(shown), content_type="application/json", headers=documents.headers())
+        answer = Response(orjson.dumps(shown), content_type="application/json", headers=documents.page_headers())
     else:
-        answer = documents.page("hosted/front_page.html", base_url=base_url, places=_PLACES.values())
+        answer = documents.render_page("hosted/front_page.html", base_url=base_url, places=_PLACES.values())
     answer.vary.add("Accept")
     return answer

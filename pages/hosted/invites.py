@@ -31,7 +31,7 @@ def show_invite(token: str) -> Response:
         return _refused(refusal)
     if found.standing:
         return _accepted(found.standing)
-    return documents.page("hosted/invitation.html", occasion=found.occasion)
+    return documents.render_page("hosted/invitation.html", occasion=found.occasion)
 
 
 @blueprint.post("/invites/<token>")
@@ -48,10 +48,10 @@ def _accepted(standing: Acceptance) -> Response:
     """Show the whole link, which one click selects, so that it can be copied without scripts."""
     base_url = settings.current().web.url
     url = link_records([standing.link], base_url=base_url)[0]["url"] if standing.link else None
-    return documents.page("hosted/accepted.html", standing=standing, url=url)
+    return documents.render_page("hosted/accepted.html", standing=standing, url=url)
 
 
 def _refused(refusal: Refused) -> Response:
-    return documents.notice(
+    return documents.render_notice(
         "This invitation cannot be opened", refusal.message, title="Invitation", status=refusal.status
     )

@@ -87,14 +87,14 @@ def _send(slug: str, program: str | None) -> Response:
     except Refused as refusal:
         if refusal.field == "token":
             return _form(form, sent, ["token"], status=refusal.status)
-        return documents.notice("Not sent", refusal.message, status=refusal.status)
+        return documents.render_notice("Not sent", refusal.message, status=refusal.status)
     return _thanks(form)
 
 
 def _form(
     form: LeadForm, sent: Mapping[str, str] = _EMPTY, faults: Sequence[str] = (), *, status: int = 200
 ) -> Response:
-    return documents.page(
+    return documents.render_page(
         "hosted/lead_form.html",
         status=status,
         allows=_widgets(form),
@@ -112,10 +112,10 @@ def _widgets(form: LeadForm) -> Mapping[str, str]:
 
 
 def _thanks(form: LeadForm) -> Response:
-    return documents.notice("Thank you", f"{form.brand} will be in touch with you.")
+    return documents.render_notice("Thank you", f"{form.brand} will be in touch with you.")
 
 
 def _closed(refusal: Refused) -> Response:
     is_mistyped = refusal.status == 404
     why = "The address may be mistyped, or the form is closed." if is_mistyped else "It is not set up yet."
-    return documents.notice("There is no form here", why, title="No form", status=refusal.status)
+    return documents.render_notice("There is no form here", why, title="No form", status=refusal.status)

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, request
 
 from api.payouts.account import get_payout_account, put_payout_account
-from pages import calls, forms
+from pages import api_client, forms
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState
 from pages.portal import frame
@@ -31,10 +31,10 @@ _SAVE = Form("", put_payout_account, _read_account, to="/portal/payout-account?s
 @form_page(blueprint, "account", "/portal/payout-account", _SAVE, uses=(*frame.USES, get_payout_account), restores=True)
 def show_payout_account(form: FormState | None) -> Response:
     """Show where one is paid, and the form that says it. Budget: 5 round trips."""
-    account = calls.needed(get_payout_account)
+    account = api_client.require(get_payout_account)
     return frame.show(
         "account.html",
-        form or forms.blank(method=account["method"], **{name: account[name] for name in _FIELDS.values()}),
+        form or forms.prefill(method=account["method"], **{name: account[name] for name in _FIELDS.values()}),
         found=account,
         was_saved=request.method == "GET" and request.args.get("saved") == "1",
     )

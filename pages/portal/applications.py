@@ -9,7 +9,7 @@ from api.me.applications import list_own_applications, submit_own_answers
 from api.me.person import list_program_offers
 from api.storefront.application import apply_to_program
 from domain.refused import not_found
-from pages import calls, forms, session
+from pages import api_client, forms, session
 from pages.form_pages import CustomForm, form_page, send_form
 from pages.forms import FormState
 from pages.portal import frame
@@ -24,7 +24,7 @@ _MOST_BYTES = 512 * 1024
 def _apply_to_offer(offer_id: str) -> Response | FormState:
     """Apply to a program that is offered, with the address that one is signed in with."""
     _find_offer(offer_id)
-    body = {"email": session.person().email, "answers": forms.answers()}
+    body = {"email": session.require_person().email, "answers": forms.read_answers()}
     return send_form(apply_to_program, path={"program_id": offer_id}, body=body, to=_PROGRAMS)
 
 
@@ -51,7 +51,7 @@ def show_application(form: FormState | None, offer_id: str) -> Response:
 def _submit_answers(application_id: str) -> Response | FormState:
     """Hand in the second step, and lead to the programs."""
     path = {"affiliate_id": _find_application(application_id)["affiliateId"]}
-    return send_form(submit_own_answers, path=path, body={"answers": forms.answers()}, to=_PROGRAMS)
+    return send_form(submit_own_answers, path=path, body={"answers": forms.read_answers()}, to=_PROGRAMS)
 
 
 @form_page(
@@ -64,13 +64,13 @@ def _submit_answers(application_id: str) -> Response | FormState:
 def show_second_step(form: FormState | None, application_id: str) -> Response:
     """Show what else is asked, with what was answered so far. Budget: 5 round trips."""
     application = _find_application(application_id)
-    form = form or forms.answered(application["answers"])
+    form = form or forms.prefill_answers(application["answers"])
     address = f"/portal/applications/{application['affiliateId']}"
     return frame.show("application.html", form, application=application, address=address)
 
 
 def _find_offer(program_id: str) -> Mapping[str, Any]:
-    offers = calls.needed(list_program_offers)
+    offers = api_client.require(list_program_offers)
     offer: Mapping[str, Any] | None = next((row for row in offers if row["programId"] == program_id), None)
     if offer is None:
         raise not_found("program", program_id)
@@ -78,7 +78,7 @@ def _find_offer(program_id: str) -> Mapping[str, Any]:
 
 
 def _find_application(affiliate_id: str) -> Mapping[str, Any]:
-    applications = calls.needed(list_own_applications)
+    applications = api_client.require(list_own_applications)
     application: Mapping[str, Any] | None = next(
         (row for row in applications if row["affiliateId"] == affiliate_id), None
     )

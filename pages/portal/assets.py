@@ -4,7 +4,7 @@ from flask import Blueprint, Response
 
 from api.me.assets import get_own_asset_file, list_own_assets
 from api.me.person import list_own_programs
-from pages import calls
+from pages import api_client
 from pages.list_pages import RowList
 from pages.portal import frame
 from pages.screens import screen
@@ -20,7 +20,7 @@ _ASSETS = RowList(list_own_assets, ("programId",), query={"take": 20})
 @screen("account", uses=(*frame.USES, list_own_assets, list_own_programs))
 def show_own_assets() -> Response:
     """Show texts and images by the filter in the address. Budget: 3 round trips, however many there are."""
-    programs = frame.name_programs(calls.needed(list_own_programs), status="Approved")
+    programs = frame.name_programs(api_client.require(list_own_programs), status="Approved")
     return frame.show("assets.html", **_ASSETS.read().values(), programs=programs)
 
 
@@ -28,4 +28,4 @@ def show_own_assets() -> Response:
 @screen("account", uses=(get_own_asset_file,))
 def download_own_asset(asset_id: str) -> Response:
     """Give an image out as the API does. Budget: 2 round trips."""
-    return calls.passed_on(get_own_asset_file, path={"asset_id": asset_id})
+    return api_client.forward_file(get_own_asset_file, path={"asset_id": asset_id})

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, request
 
 from api.coupons.own import delete_own_coupon, list_mintable_coupons, list_own_coupons, mint_own_coupon
-from pages import calls
+from pages import api_client
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState
 from pages.list_pages import RowList
@@ -32,4 +32,4 @@ _FORMS = (
 def show_coupons(form: FormState | None) -> Response:
     """Show codes, and what new ones can be minted from. Budget: 3 round trips, however many there are."""
     codes = _CODES.require().values(form)
-    return frame.show("coupons.html", **codes, mintable=calls.needed(list_mintable_coupons))
+    return frame.show("coupons.html", **codes, mintable=api_client.require(list_mintable_coupons))

@@ -10,7 +10,7 @@ from api.deals.creator import (
     list_own_deals,
     submit_milestone,
 )
-from pages import calls, forms
+from pages import api_client, forms
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState
 from pages.list_pages import RowList
@@ -34,7 +34,7 @@ def _read_dispute() -> Body:
 
 def _check_deal() -> None:
     """Raise Refused where the deal of this request's address is not the person's own."""
-    calls.needed(get_own_deal, path={"deal_id": (request.view_args or {})["deal_id"]})
+    api_client.require(get_own_deal, path={"deal_id": (request.view_args or {})["deal_id"]})
 
 
 _PART = "/<deal_id>/milestones/<seq>"
@@ -49,4 +49,4 @@ _FORMS = (
 @form_page(blueprint, "account", "/portal/deals", *_FORMS, uses=(*frame.USES, list_own_deals, get_own_deal))
 def show_own_deals(form: FormState | None) -> Response:
     """Show deals, newest first, with their milestones. Budget: 2 round trips, however many there are."""
-    return frame.show("deals.html", **_DEALS.require().values(form), blank=forms.blank)
+    return frame.show("deals.html", **_DEALS.require().values(form), blank=forms.prefill)

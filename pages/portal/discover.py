@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from flask import Blueprint, Response, request
 
 from api.me.network import apply_to_network_program, get_network_program, list_network_programs
-from pages import calls, forms
+from pages import api_client, forms
 from pages.form_pages import CustomForm, form_page, send_form
 from pages.forms import FormState
 from pages.list_pages import RowList
@@ -31,7 +31,7 @@ def _apply(listed_id: str) -> Response | FormState:
     """Apply with the address that one is signed in with, and lead to the status of the application."""
     names = ("fullName", "website", "audience", "whyInterested")
     answers = {name: value for name in names if (value := request.form.get(name, "").strip())}
-    body = {**answers, "answers": forms.answers()}
+    body = {**answers, "answers": forms.read_answers()}
     return send_form(apply_to_network_program, path={"program_id": listed_id}, body=body, to=f"{_HERE}/{{program_id}}")
 
 
@@ -44,7 +44,7 @@ def _apply(listed_id: str) -> Response | FormState:
 )
 def show_network_program(form: FormState | None, listed_id: str) -> Response:
     """Show one program with a form to apply. Budget: 5 round trips."""
-    program = calls.needed(get_network_program, path={"program_id": listed_id})
+    program = api_client.require(get_network_program, path={"program_id": listed_id})
     # The path alone: what a page loads is of its own origin.
     logo = urlsplit(program["logoUrl"]).path if program["logoUrl"] else None
     application = program["applicationForm"]

@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request
 
 from api.me.earnings import export_own_conversions, list_own_conversions
 from api.me.person import list_own_programs
-from pages import calls
+from pages import api_client
 from pages.list_pages import RowList, read_filter
 from pages.portal import frame
 from pages.screens import screen
@@ -30,13 +30,13 @@ def show_earnings() -> Response:
     return frame.show(
         "earnings.html",
         **_EARNINGS.read().values(),
-        programs=frame.name_programs(calls.needed(list_own_programs)),
+        programs=frame.name_programs(api_client.require(list_own_programs)),
         csv=urlencode({name: value for name, value in (filters | {"as": "csv"}).items() if value}),
     )
 
 
 def _file(filters: dict[str, str | None]) -> Response:
-    rows = calls.needed(export_own_conversions, query=filters)
+    rows = api_client.require(export_own_conversions, query=filters)
     headers = {
         "Content-Disposition": 'attachment; filename="earnings.csv"',
         "Cache-Control": "no-store",

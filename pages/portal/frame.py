@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from flask import Response
 
 from api.me.person import get_own_account
-from pages import calls, screens, statics
+from pages import api_client, screens, static_files
 from pages.forms import FormState
 from pages.times import zone
 
@@ -17,9 +17,9 @@ USES = (get_own_account,)
 
 def show(template: str, form: FormState | None = None, **values: Any) -> Response:
     """Return a template of the portal in its frame, like `screens.show`. Costs 2 round trips."""
-    brands = calls.needed(get_own_account)["brands"]
-    zone.use_brands([brand["timezone"] for brand in brands])
-    return screens.show(f"portal/{template}", form, brand=_only(brands), **values)
+    brands = api_client.require(get_own_account)["brands"]
+    zone.use_zone_of_brands([brand["timezone"] for brand in brands])
+    return screens.render(f"portal/{template}", form, brand=_only(brands), **values)
 
 
 def name_programs(programs: Sequence[Mapping[str, Any]], status: str | None = None) -> list[tuple[str, str]]:
@@ -46,4 +46,4 @@ def _only(brands: Sequence[Mapping[str, Any]]) -> Mapping[str, object] | None:
 
 
 def _version(color: str) -> str:
-    return f"{statics.version('app.css')}-{color.removeprefix('#')}"
+    return f"{static_files.version_of('app.css')}-{color.removeprefix('#')}"

@@ -11,8 +11,8 @@ from api.me.links import list_own_links
 from api.me.numbers import list_own_days
 from api.payouts.account import get_payout_account
 from domain.money import wording
-from pages import calls, charts, screens, show
-from pages.charts import ChartPoint, ShownChart
+from pages import api_client, charts, screens, template_filters
+from pages.charts import Chart, ChartPoint
 from pages.portal import frame
 from pages.screens import screen
 
@@ -27,10 +27,10 @@ _MOST_LINKS = 10
 @screen("account", uses=_USES)
 def show_portal_home() -> Response:
     """Show the portal's home. Budget: 5 round trips, however much there is."""
-    balance = calls.needed(get_own_balance)
-    days = calls.needed(list_own_days)
-    links = [link for link in calls.needed(list_own_links) if link["isDefault"]]
-    clicks = [ChartPoint(day["day"], day["clicks"], show.number(day["clicks"])) for day in days]
+    balance = api_client.require(get_own_balance)
+    days = api_client.require(list_own_days)
+    links = [link for link in api_client.require(list_own_links) if link["isDefault"]]
+    clicks = [ChartPoint(day["day"], day["clicks"], template_filters.format_number(day["clicks"])) for day in days]
     numbers = _total(days)
     return frame.show(
         "home.html",
@@ -39,9 +39,9 @@ def show_portal_home() -> Response:
         more_days=max(0, len(balance["coming"]) - _MOST_DAYS),
         links=links[:_MOST_LINKS],
         is_somewhere=bool(links),
-        account=calls.needed(get_payout_account),
+        account=api_client.require(get_payout_account),
         numbers=numbers,
-        clicks=charts.shown("Clicks", clicks),
+        clicks=charts.create_chart("Clicks", clicks),
         earned=[_earned(days, currency) for currency, cents in sorted(numbers["earned"].items()) if cents],
     )
 
@@ -54,14 +54,14 @@ def _total(days: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return {name: sum(day[name] for day in days) for name in ("clicks", "leads", "sales")} | {"earned": dict(earned)}
 
 
-def _earned(days: Sequence[Mapping[str, Any]], currency: str) -> ShownChart:
+def _earned(days: Sequence[Mapping[str, Any]], currency: str) -> Chart:
     amounts = [(day["day"], day["commissionCentsByCurrency"].get(currency, 0)) for day in days]
     points = [ChartPoint(day, cents, wording.money(cents, currency)) for day, cents in amounts]
-    return charts.shown(f"Earned in {currency}", points)
+    return charts.create_chart(f"Earned in {currency}", points)
 
 
 @blueprint.get("/portal/<path:rest>")
 @screen("account")
 def show_no_portal_page(rest: str) -> Response:
     """Say that there is no such page."""
-    return screens.absent(rest)
+    return screens.refuse_address(rest)

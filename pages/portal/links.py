@@ -9,7 +9,7 @@ from api.me.links import create_own_link, delete_own_link, list_own_links
 from api.me.numbers import list_own_channels
 from api.me.person import list_own_programs
 from domain.refused import not_found
-from pages import calls, documents
+from pages import api_client, documents
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState
 from pages.portal import frame
@@ -42,9 +42,9 @@ def show_links(form: FormState | None) -> Response:
     return frame.show(
         "links.html",
         form,
-        links=calls.needed(list_own_links),
-        channels=calls.needed(list_own_channels)[:_MOST_CHANNELS],
-        programs=frame.name_programs(calls.needed(list_own_programs), status="Approved"),
+        links=api_client.require(list_own_links),
+        channels=api_client.require(list_own_channels)[:_MOST_CHANNELS],
+        programs=frame.name_programs(api_client.require(list_own_programs), status="Approved"),
     )
 
 
@@ -52,13 +52,13 @@ def show_links(form: FormState | None) -> Response:
 @screen("account", uses=(list_own_links,))
 def show_qr_code(link_id: str) -> Response:
     """Show a link as a QR code that a camera reads, black on white. Budget: 3 round trips."""
-    address = next((link["url"] for link in calls.needed(list_own_links) if link["id"] == link_id), None)
+    address = next((link["url"] for link in api_client.require(list_own_links) if link["id"] == link_id), None)
     if address is None:
         raise not_found("link", link_id)
     drawn = io.BytesIO()
     segno.make(address, error="m", micro=False).save(
         drawn, kind="svg", scale=_QR_SCALE, light="#fff", svgclass=None, lineclass=None
     )
-    answer = Response(drawn.getvalue(), content_type="image/svg+xml", headers=documents.headers())
+    answer = Response(drawn.getvalue(), content_type="image/svg+xml", headers=documents.page_headers())
     answer.vary.add("Cookie")
     return answer

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, request
 
 from api.me.receipts import get_own_payout, list_own_payouts
-from pages import calls
+from pages import api_client
 from pages.list_pages import RowList
 from pages.portal import frame
 from pages.screens import screen
@@ -25,7 +25,7 @@ def show_own_payouts() -> Response:
 @screen("account", uses=(*frame.USES, get_own_payout))
 def show_own_payout(payout_id: str) -> Response:
     """Show one payout with what it pays for, a hundred lines a page. Budget: 6 round trips."""
-    payout = calls.needed(get_own_payout, path={"payout_id": payout_id})
+    payout = api_client.require(get_own_payout, path={"payout_id": payout_id})
     typed, lines = request.args.get("cursor", ""), payout["lineItems"]
     skip = min(int(typed), len(lines)) if typed.isascii() and typed.isdigit() and len(typed) < 10 else 0
     end = skip + _LINES_PER_PAGE

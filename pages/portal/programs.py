@@ -4,7 +4,7 @@ from flask import Blueprint, Response
 
 from api.me.applications import list_own_applications
 from api.me.person import list_own_programs, list_program_offers
-from pages import calls
+from pages import api_client
 from pages.portal import frame
 from pages.screens import screen
 
@@ -20,7 +20,7 @@ def show_own_programs() -> Response:
     """Show programs, offers, and what else is asked. Budget: 4 round trips, however many there are."""
     return frame.show(
         "programs.html",
-        programs=calls.needed(list_own_programs),
-        offers=calls.needed(list_program_offers),
-        applications={one["affiliateId"]: one for one in calls.needed(list_own_applications)},
+        programs=api_client.require(list_own_programs),
+        offers=api_client.require(list_program_offers),
+        applications={one["affiliateId"]: one for one in api_client.require(list_own_applications)},
     )

@@ -15,11 +15,11 @@ _TEMPLATES = sorted(_FOLDER.rglob("*.html"))
 
 def test_a_page_says_nothing_where_its_view_said_nothing():
     with pytest.raises(UndefinedError):
-        documents.page("notice.html", title="Gone")
+        documents.render_page("notice.html", title="Gone")
 
 
 def test_what_a_page_shows_is_text():
-    answer = documents.notice("<b>", "\"'&", status=410)
+    answer = documents.render_notice("<b>", "\"'&", status=410)
 
     shown = answer.get_data(as_text=True)
     assert answer.status_code == 410
@@ -28,7 +28,7 @@ def test_what_a_page_shows_is_text():
 
 
 def test_a_page_is_kept_by_nobody_and_stands_alone():
-    found = documents.notice("Here", "it is").headers
+    found = documents.render_notice("Here", "it is").headers
 
     assert {name: value for name, value in found.items() if name != "Content-Length"} == {
         "Content-Type": "text/html; charset=utf-8",
@@ -43,7 +43,7 @@ def test_a_page_is_kept_by_nobody_and_stands_alone():
 
 
 def test_what_a_page_allows_stands_in_its_policy():
-    policy = documents.headers({"script-src": "https://a.test https://b.test"})["Content-Security-Policy"]
+    policy = documents.page_headers({"script-src": "https://a.test https://b.test"})["Content-Security-Policy"]
 
     assert policy.startswith("default-src 'none'; ")
     assert policy.endswith("; script-src https://a.test https://b.test")

@@ -12,7 +12,7 @@ from flask import Blueprint, Response, request
 from api.affiliates.affiliates import get_affiliate, list_applications
 from api.affiliates.decisions import approve_affiliate, approve_affiliates, reject_affiliate
 from api.programs.programs import list_programs
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.brand import choices
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
@@ -52,7 +52,7 @@ def _approve_ticked() -> Response | FormState:
 
 def _go_back(**outcome: object) -> Response:
     place = {name: request.form.get(name) for name in (*_KEPT, "at")}
-    return screens.sent_on(f"{_HERE}?{urlencode({name: value for name, value in (place | outcome).items() if value})}")
+    return screens.redirect(f"{_HERE}?{urlencode({name: value for name, value in (place | outcome).items() if value})}")
 
 
 @form_page(
@@ -70,12 +70,12 @@ def show_applications(form: FormState | None) -> Response:
     cursor = position["cursor"] or "0"
     skip = int(cursor) if cursor.isascii() and cursor.isdigit() else 0
     query = {"programId": position["programId"], "take": _PER_PAGE + 1, "skip": min(skip, _DEEPEST)}
-    answer = calls.call(list_applications, query=query)
+    answer = api_client.call(list_applications, query=query)
     if answer.refusal is not None:
         form = FormState(alert=" ".join(answer.refusal.fields.values()), status=answer.status)
     rows: Sequence[Mapping[str, Any]] = answer.data or []
     programs = choices.records()
-    return screens.show(
+    return screens.render(
         "brand/applications.html",
         form,
         rows=rows[:_PER_PAGE],
@@ -95,7 +95,7 @@ def _get_decided() -> Mapping[str, object] | None:
         return {name: int(count) if count.isascii() and count.isdigit() else 0 for name, count in counts.items()}
     if outcome not in ("approved", "rejected"):
         return None
-    answer = calls.call(get_affiliate, path={"affiliate_id": request.args.get("who") or "-"})
+    answer = api_client.call(get_affiliate, path={"affiliate_id": request.args.get("who") or "-"})
     if answer.refusal is not None or answer.data["status"] not in ("Approved", "Rejected"):
         return None
     return {"id": answer.data["id"], "name": answer.data["fullName"] or answer.data["email"], "is": outcome}

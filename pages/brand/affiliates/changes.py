@@ -8,8 +8,8 @@ from api.affiliates.links import create_affiliate_link, delete_affiliate_link
 from api.conversions.manual import create_conversion
 from domain.money import currencies
 from domain.refused import Refused
-from pages import calls, forms, typed
-from pages.calls import View
+from pages import api_client, form_values, forms
+from pages.api_client import View
 from pages.form_pages import Body, CustomForm, Form, send_form
 from pages.forms import FormState
 
@@ -27,7 +27,7 @@ def _read_rate() -> Body:
     kind = request.form.get("type") or None
     return {
         "customCommissionType": kind,
-        "customCommissionValue": typed.number(request.form.get("value", "")) if kind else None,
+        "customCommissionValue": form_values.parse_number(request.form.get("value", "")) if kind else None,
         "partnerGroupId": request.form.get("partnerGroupId") or None,
     }
 
@@ -54,7 +54,7 @@ def _change_standing(affiliate_id: str) -> Response | FormState:
 
 def _give_bonus(affiliate_id: str) -> Response | FormState:
     """Give an affiliate a bonus: money that no sale brought."""
-    affiliate = calls.needed(get_affiliate, path={"affiliate_id": affiliate_id})
+    affiliate = api_client.require(get_affiliate, path={"affiliate_id": affiliate_id})
     currency = currencies.normalize(request.form.get("currency", ""))
     if currency is None:
         return forms.form_with_errors({"currency": "Three letters, such as USD."}, form_id="bonus-")
@@ -62,7 +62,7 @@ def _give_bonus(affiliate_id: str) -> Response | FormState:
         "kind": "bonus",
         "programId": affiliate["programId"],
         "affiliateId": affiliate["id"],
-        "commissionCents": typed.minor(request.form.get("amount", ""), currency),
+        "commissionCents": form_values.parse_amount(request.form.get("amount", ""), currency),
         "currency": currency,
         "note": request.form.get("note") or None,
     }

@@ -5,7 +5,7 @@ from flask import Blueprint, Response
 from api.affiliates.affiliates import get_affiliate
 from api.affiliates.tax_forms import get_tax_form
 from api.fraud import ban_affiliate
-from pages import calls, screens
+from pages import api_client, screens
 from pages.form_pages import CustomForm, Form, form_page
 from pages.forms import FormState
 
@@ -18,17 +18,17 @@ _BAN = Form("", ban_affiliate, to="/dashboard/affiliates/{affiliate_id}?done=ban
 @form_page(blueprint, "member", f"{_HERE}/ban", _BAN, uses=(get_affiliate,))
 def ask_for_ban(form: FormState | None, affiliate_id: str) -> Response:
     """Say what a ban does before it is done. Budget: 3 round trips."""
-    affiliate = calls.needed(get_affiliate, path={"affiliate_id": affiliate_id})
-    return screens.show("brand/affiliate_ban.html", form, affiliate=affiliate)
+    affiliate = api_client.require(get_affiliate, path={"affiliate_id": affiliate_id})
+    return screens.render("brand/affiliate_ban.html", form, affiliate=affiliate)
 
 
 def _read_tax_form(affiliate_id: str) -> Response:
     """Show the tax form of an affiliate, with a link that opens it for five minutes."""
-    affiliate = calls.needed(get_affiliate, path={"affiliate_id": affiliate_id})
-    answer = calls.call(get_tax_form, path={"affiliate_id": affiliate_id})
+    affiliate = api_client.require(get_affiliate, path={"affiliate_id": affiliate_id})
+    answer = api_client.call(get_tax_form, path={"affiliate_id": affiliate_id})
     if answer.status != 404:
-        calls.given(answer)
-    return screens.show("brand/affiliate_tax_form.html", affiliate=affiliate, found=answer.data or {})
+        api_client.require_data(answer)
+    return screens.render("brand/affiliate_tax_form.html", affiliate=affiliate, found=answer.data or {})
 
 
 @form_page(
@@ -36,5 +36,5 @@ def _read_tax_form(affiliate_id: str) -> Response:
 )
 def ask_for_tax_form(form: FormState | None, affiliate_id: str) -> Response:
     """Say that reading a tax form is written down, before anybody reads it. Budget: 3 round trips."""
-    affiliate = calls.needed(get_affiliate, path={"affiliate_id": affiliate_id})
-    return screens.show("brand/affiliate_tax_form.html", form, affiliate=affiliate, found=None)
+    affiliate = api_client.require(get_affiliate, path={"affiliate_id": affiliate_id})
+    return screens.render("brand/affiliate_tax_form.html", form, affiliate=affiliate, found=None)

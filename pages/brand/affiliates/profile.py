@@ -17,7 +17,7 @@ from api.organization.organization import get_organization
 from api.programs.daily import get_daily_numbers
 from api.programs.partner_groups import list_partner_groups
 from api.programs.programs import get_program
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.brand import choices
 from pages.brand.affiliates import changes
 from pages.form_pages import form_page
@@ -44,41 +44,45 @@ _USES = (
 def show_affiliate(form: FormState | None, affiliate_id: str) -> Response:
     """Show an affiliate. Budget: 15 round trips, however much they brought."""
     path = {"affiliate_id": affiliate_id}
-    affiliate = calls.needed(get_affiliate, path=path)
+    affiliate = api_client.require(get_affiliate, path=path)
     of_program = {"program_id": affiliate["programId"]}
-    program = calls.needed(get_program, path=of_program)
-    days = calls.needed(get_daily_numbers, query={"affiliateId": affiliate["id"]})["days"]
-    return screens.show(
+    program = api_client.require(get_program, path=of_program)
+    days = api_client.require(get_daily_numbers, query={"affiliateId": affiliate["id"]})["days"]
+    return screens.render(
         "brand/affiliate.html",
         form,
         affiliate=affiliate,
         name=affiliate["fullName"] or affiliate["email"],
-        balances=calls.needed(get_affiliate_balance, path=path)["balances"],
+        balances=api_client.require(get_affiliate_balance, path=path)["balances"],
         month=_month(days),
         program=program,
         questions=choices.questions(program),
-        groups=[(group["id"], group["name"]) for group in calls.needed(list_partner_groups, path=of_program)],
-        codes=calls.needed(list_affiliate_coupons, path=path)["items"] if calls.may(list_affiliate_coupons) else None,
-        recruits=calls.needed(list_sub_affiliates, path=path),
+        groups=[(group["id"], group["name"]) for group in api_client.require(list_partner_groups, path=of_program)],
+        codes=api_client.require(list_affiliate_coupons, path=path)["items"]
+        if api_client.is_allowed(list_affiliate_coupons)
+        else None,
+        recruits=api_client.require(list_sub_affiliates, path=path),
         sent=_fill_forms(affiliate, form),
-        may_give=calls.may(create_conversion) and affiliate["status"] == "Approved" and not affiliate["isTest"],
+        may_give=api_client.is_allowed(create_conversion)
+        and affiliate["status"] == "Approved"
+        and not affiliate["isTest"],
     )
 
 
 def _fill_forms(affiliate: Mapping[str, Any], form: FormState | None) -> Mapping[str, FormState]:
     """Return the forms of the page: as things are, and the one that came back as it was sent."""
     filled = {
-        "about": forms.blank(
+        "about": forms.prefill(
             "about-", fullName=affiliate["fullName"], tags=", ".join(affiliate["tags"]), notes=affiliate["notes"]
         ),
-        "rate": forms.blank(
+        "rate": forms.prefill(
             "rate-",
             type=affiliate["customCommissionType"] or "",
             value=affiliate["customCommissionValue"],
             partnerGroupId=affiliate["partnerGroupId"] or "",
         ),
-        "link": forms.blank("link-", format="Short"),
-        "bonus": forms.blank("bonus-", currency=calls.needed(get_organization)["homeCurrency"]),
+        "link": forms.prefill("link-", format="Short"),
+        "bonus": forms.prefill("bonus-", currency=api_client.require(get_organization)["homeCurrency"]),
     }
     return filled | ({form.id.rstrip("-"): form} if form and form.id else {})
 

@@ -16,7 +16,7 @@ from api.gateways.events import (
     replay_gateway_event,
 )
 from domain.gateways.states import EventStatus
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.brand.connections import joining
 from pages.form_pages import CustomForm, Form, form_page, send
 from pages.forms import FormState
@@ -31,14 +31,14 @@ _STATES = [(status.value, status.value) for status in EventStatus]
 def _replace_credentials(connection_id: str) -> Response | FormState:
     """Replace those credentials that were typed; the others stay."""
     path = {"connection_id": connection_id}
-    offer = joining.find_offer(list_gateways, calls.needed(get_connection, path=path)["gateway"])
+    offer = joining.find_offer(list_gateways, api_client.require(get_connection, path=path)["gateway"])
     body = {"credentials": joining.read_credentials(offer)}
     if not body["credentials"]:
         return forms.form_with_errors({}, "Type what is to be replaced.", "new-")
     answer = send(change_connection, path=path, body=body)
     if answer.refusal:
         return joining.form_from_refusal(answer, offer, "new-")
-    return screens.sent_on(f"/dashboard/connections/{connection_id}?done=replaced")
+    return screens.redirect(f"/dashboard/connections/{connection_id}?done=replaced")
 
 
 _FORMS = (
@@ -60,14 +60,14 @@ _FORMS = (
 def show_connection(form: FormState | None, connection_id: str) -> Response:
     """Show a connection with its newest events. Budget: 5 round trips, however much came in."""
     path = {"connection_id": connection_id}
-    connection = calls.needed(get_connection, path=path)
-    return screens.show(
+    connection = api_client.require(get_connection, path=path)
+    return screens.render(
         "brand/connection.html",
         **_EVENTS.read(path=path).values(form),
         connection=connection,
         offer=joining.find_offer(list_gateways, connection["gateway"]),
-        stats=calls.needed(get_connection_stats, path=path),
+        stats=api_client.require(get_connection_stats, path=path),
         states=_STATES,
-        sent=form if form and form.id == "new-" else forms.blank("new-"),
+        sent=form if form and form.id == "new-" else forms.prefill("new-"),
         is_on=connection["status"] != "Disconnected",
     )

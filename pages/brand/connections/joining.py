@@ -9,8 +9,8 @@ from flask import Blueprint, Response, request
 from api.gateways.connections import connect_gateway, list_gateways
 from api.platforms import connect_platform, list_platforms
 from domain.refused import not_found
-from pages import calls, forms, screens
-from pages.calls import CallAnswer, View
+from pages import api_client, forms, screens
+from pages.api_client import ApiResult, View
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 
@@ -26,7 +26,9 @@ def _connect_gateway(gateway: str) -> Response | FormState:
     answer = send(connect_gateway, body=body)
     if answer.refusal:
         return form_from_refusal(answer, offer)
-    return screens.show("brand/connection_setup.html", offer=offer, connection=answer.data, setup=answer.data["setup"])
+    return screens.render(
+        "brand/connection_setup.html", offer=offer, connection=answer.data, setup=answer.data["setup"]
+    )
 
 
 @form_page(
@@ -38,7 +40,7 @@ def _connect_gateway(gateway: str) -> Response | FormState:
 )
 def ask_for_gateway(form: FormState | None, gateway: str) -> Response:
     """Show what a gateway needs. Costs no round trip beside the session's."""
-    return _show(form or forms.blank(mode="live"), find_offer(list_gateways, gateway), "gateway", connect_gateway)
+    return _show(form or forms.prefill(mode="live"), find_offer(list_gateways, gateway), "gateway", connect_gateway)
 
 
 def _connect_platform(platform: str) -> Response | FormState:
@@ -49,7 +51,7 @@ def _connect_platform(platform: str) -> Response | FormState:
     answer = send(connect_platform, body=body)
     if answer.refusal:
         return form_from_refusal(answer, offer)
-    return screens.sent_on("/dashboard/connections?done=connected")
+    return screens.redirect("/dashboard/connections?done=connected")
 
 
 @form_page(
@@ -62,11 +64,13 @@ def _connect_platform(platform: str) -> Response | FormState:
 def ask_for_platform(form: FormState | None, platform: str) -> Response:
     """Show what a platform needs. Costs no round trip beside the session's."""
     offer = find_offer(list_platforms, platform)
-    return _show(form or forms.blank(slugField=offer["slugField"]), offer, "platform", connect_platform)
+    return _show(form or forms.prefill(slugField=offer["slugField"]), offer, "platform", connect_platform)
 
 
 def _show(form: FormState, offer: Mapping[str, Any], kind: str, operation: View) -> Response:
-    return screens.show("brand/connection_new.html", form, offer=offer, kind=kind, may_connect=calls.may(operation))
+    return screens.render(
+        "brand/connection_new.html", form, offer=offer, kind=kind, may_connect=api_client.is_allowed(operation)
+    )
 
 
 def read_credentials(offer: Mapping[str, Any]) -> dict[str, str]:
@@ -75,7 +79,7 @@ def read_credentials(offer: Mapping[str, Any]) -> dict[str, str]:
     return {name: text for name, text in typed.items() if text}
 
 
-def form_from_refusal(answer: CallAnswer, offer: Mapping[str, Any], form_id: str = "") -> FormState:
+def form_from_refusal(answer: ApiResult, offer: Mapping[str, Any], form_id: str = "") -> FormState:
     """Return the form as it was typed, with what was refused; an error of one credential appears at its field."""
     form, refusal = forms.form_from_refusal(answer, form_id=form_id), answer.refusal
     if refusal is None or set(refusal.fields) != {"credentials"}:
@@ -88,7 +92,7 @@ def form_from_refusal(answer: CallAnswer, offer: Mapping[str, Any], form_id: str
 
 def find_offer(catalogue: View, name: str) -> Mapping[str, Any]:
     """Return what a catalogue says of a gateway or a platform. Raises Refused where it has none of this name."""
-    offers: Sequence[Mapping[str, Any]] = calls.needed(catalogue)
+    offers: Sequence[Mapping[str, Any]] = api_client.require(catalogue)
     offer = next((offer for offer in offers if offer["name"] == name), None)
     if offer is None:
         raise not_found("gateway or platform")

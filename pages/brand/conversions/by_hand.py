@@ -12,11 +12,11 @@ from api.organization.organization import get_organization
 from api.programs.programs import list_programs
 from domain.money import currencies
 from domain.refused import Refused
-from pages import calls, forms, screens, typed
+from pages import api_client, form_values, forms, screens
 from pages.brand import choices
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
-from pages.times import entered
+from pages.times import time_fields
 
 blueprint = Blueprint("new_conversion_page", __name__)
 
@@ -27,18 +27,18 @@ _NAMES: Mapping[str, str] = {"amountCents": "amount", "commissionCents": "commis
 def _fill_from_uncredited(uncredited_id: str) -> FormState | None:
     if not uncredited_id:
         return None
-    rows = calls.needed(list_uncredited_conversions)
+    rows = api_client.require(list_uncredited_conversions)
     row = next((row for row in rows if row["id"] == uncredited_id), None)
     if row is None:
         return None
-    return forms.blank(
+    return forms.prefill(
         uncredited=row["id"],
         kind="sale",
         programId=row["programId"],
         affiliate=row["affiliateEmail"],
-        amount=typed.major(row["amountCents"], row["currency"]),
+        amount=form_values.format_amount(row["amountCents"], row["currency"]),
         currency=row["currency"],
-        occurredAt=entered.local_time(row["occurredAt"]),
+        occurredAt=time_fields.format_local_time(row["occurredAt"]),
     )
 
 
@@ -48,7 +48,7 @@ def _find_affiliate(form: FormState) -> str | FormState:
     if not sought:
         return forms.form_with_errors({"affiliate": "Type the email of the affiliate."})
     query = {"programId": form.value("programId") or "-", "q": sought, "take": 200}
-    answer = calls.call(list_affiliates, query=query)
+    answer = api_client.call(list_affiliates, query=query)
     if answer.refusal is not None:
         return forms.form_from_refusal(answer, {"q": "affiliate"})
     for candidate in answer.data["items"]:
@@ -58,25 +58,25 @@ def _find_affiliate(form: FormState) -> str | FormState:
 
 
 def _read_body(form: FormState, affiliate_id: str) -> Mapping[str, Any]:
-    code = form.value("currency").strip() or calls.needed(get_organization)["homeCurrency"]
+    code = form.value("currency").strip() or api_client.require(get_organization)["homeCurrency"]
     # In a currency that is none of ours no amount is right: the API says so, whatever it is.
     currency = currencies.normalize(code) or "USD"
     return {
         "programId": form.value("programId"),
         "affiliateId": affiliate_id,
         "kind": form.value("kind") or None,
-        "amountCents": typed.minor(form.value("amount"), currency),
-        "commissionCents": typed.minor(form.value("commission"), currency),
+        "amountCents": form_values.parse_amount(form.value("amount"), currency),
+        "commissionCents": form_values.parse_amount(form.value("commission"), currency),
         "currency": code,
         "customerEmail": form.value("customerEmail").strip() or None,
-        "occurredAt": entered.instant(form.value("occurredAt").strip() or None),
+        "occurredAt": time_fields.parse_local_time(form.value("occurredAt").strip() or None),
         "note": form.value("note").strip() or None,
     }
 
 
 def _record() -> Response | FormState:
     """Record it; the sale that it makes good is looked at by that."""
-    form = forms.sent()
+    form = forms.form_from_request()
     affiliate = _find_affiliate(form)
     if isinstance(affiliate, FormState):
         return affiliate
@@ -84,8 +84,8 @@ def _record() -> Response | FormState:
     if answer.refusal is not None:
         return _show(forms.form_from_refusal(answer, _NAMES), affiliate)
     if form.value("uncredited"):
-        calls.call(dismiss_uncredited_conversion, path={"uncredited_id": form.value("uncredited")})
-    return screens.sent_on(f"/dashboard/conversions/{answer.data['conversion']['id']}")
+        api_client.call(dismiss_uncredited_conversion, path={"uncredited_id": form.value("uncredited")})
+    return screens.redirect(f"/dashboard/conversions/{answer.data['conversion']['id']}")
 
 
 @form_page(
@@ -101,13 +101,13 @@ def show_new_conversion(form: FormState | None) -> Response:
     Budget: 3 round trips.
     """
     if form is None:
-        home = calls.needed(get_organization)["homeCurrency"]
-        form = _fill_from_uncredited(request.args.get("uncredited", "")) or forms.blank(kind="sale", currency=home)
+        home = api_client.require(get_organization)["homeCurrency"]
+        form = _fill_from_uncredited(request.args.get("uncredited", "")) or forms.prefill(kind="sale", currency=home)
     return _show(form)
 
 
 def _show(form: FormState, affiliate_id: str | None = None) -> Response:
-    if not calls.may(create_conversion):
+    if not api_client.is_allowed(create_conversion):
         raise Refused(403)
     programs = choices.programs()
-    return screens.show("brand/conversions/new.html", form, programs=programs, affiliate_id=affiliate_id)
+    return screens.render("brand/conversions/new.html", form, programs=programs, affiliate_id=affiliate_id)

@@ -9,12 +9,12 @@ from flask import Response
 from api.conversions.adjustments import adjust_conversion, refund_conversion, restore_refund
 from domain.conversions.refund import Reason, RefundOrigin
 from domain.statuses import EARNS_NOTHING, SALES, UNPAID, Payability
-from pages import calls, forms, typed
+from pages import api_client, form_values, forms
 from pages.form_pages import send_form
 from pages.forms import FormState
 
 #: The operations, by the `action` that a form sends.
-ACTS: Mapping[str, calls.View] = {
+ACTS: Mapping[str, api_client.View] = {
     "refund": refund_conversion,
     "restore": restore_refund,
     "adjust": adjust_conversion,
@@ -42,11 +42,11 @@ def of(conversion: Mapping[str, Any]) -> Corrections:
     """Return what the signed-in person may correct about a conversion as it is now."""
     is_whole_only = conversion["type"] not in SALES or conversion["amountCents"] == 0
     return Corrections(
-        may_refund=calls.may(refund_conversion)
+        may_refund=api_client.is_allowed(refund_conversion)
         and conversion["refundedAt"] is None
         and conversion["status"] not in EARNS_NOTHING,
-        may_restore=calls.may(restore_refund) and _has_brand_refund(conversion),
-        may_adjust=calls.may(adjust_conversion) and _can_change_commission(conversion),
+        may_restore=api_client.is_allowed(restore_refund) and _has_brand_refund(conversion),
+        may_adjust=api_client.is_allowed(adjust_conversion) and _can_change_commission(conversion),
         remaining_cents=None if is_whole_only else conversion["amountCents"] - conversion["refundedAmountCents"],
         is_adjusted=any(
             line["eventType"] == "adjustment" and line["reason"] in _REASONS for line in conversion["events"]
@@ -56,12 +56,12 @@ def of(conversion: Mapping[str, Any]) -> Corrections:
 
 def send(name: str, conversion_id: str, currency: str) -> Response | FormState:
     """Send what was typed to the operation that the form is for."""
-    form = forms.sent()
+    form = forms.form_from_request()
     body: dict[str, Any] = {"reason": form.value("reason") or None, "note": form.value("note").strip() or None}
     if name == "refund":
-        body["amountCents"] = typed.minor(form.value("amount"), currency)
+        body["amountCents"] = form_values.parse_amount(form.value("amount"), currency)
     elif name == "adjust":
-        body["commissionCents"] = typed.minor(form.value("commission"), currency)
+        body["commissionCents"] = form_values.parse_amount(form.value("commission"), currency)
     return send_form(
         ACTS[name],
         path={"conversion_id": conversion_id},

@@ -22,11 +22,11 @@ _CONVERSIONS = RowList(list_conversions, _FILTERS, ("sort",), {"take": 50}, days
 @screen("member", uses=(create_conversion, list_conversions, list_programs))
 def show_conversions() -> Response:
     """Show conversions by the filter in the address, fifty a page. Budget: 2 round trips, however many there are."""
-    return screens.show(
+    return screens.render(
         "brand/conversions/desk.html",
-        **_CONVERSIONS.read().values(forms.asked()),
+        **_CONVERSIONS.read().values(forms.form_from_query()),
         programs=choices.programs(),
-        file=_CONVERSIONS.address(f"{_HERE}/export.csv"),
+        file=_CONVERSIONS.filtered_address(f"{_HERE}/export.csv"),
     )
 
 
@@ -34,4 +34,4 @@ def show_conversions() -> Response:
 @screen("member", uses=(export_conversions,))
 def show_file() -> Response:
     """Give the list as a file, in pieces; a filter that says nothing sensible is mended on the list."""
-    return _CONVERSIONS.give_file(export_conversions, back=_CONVERSIONS.address(_HERE))
+    return _CONVERSIONS.send_file(export_conversions, back=_CONVERSIONS.filtered_address(_HERE))

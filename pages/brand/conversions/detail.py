@@ -10,14 +10,14 @@ from api.conversions.conversions import get_conversion
 from api.conversions.decisions import approve_conversion, deny_conversion, invalidate_conversion, validate_conversion
 from api.payouts.payouts import get_payout
 from domain.statuses import ConversionStatus
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.brand.conversions import corrections, why
 from pages.form_pages import CustomForm, form_page, send_form
 from pages.forms import FormState
 
 blueprint = Blueprint("conversion_page", __name__)
 
-_ACTS: Mapping[str, calls.View] = {
+_ACTS: Mapping[str, api_client.View] = {
     "approve": approve_conversion,
     "validate": validate_conversion,
     "invalidate": invalidate_conversion,
@@ -35,7 +35,7 @@ def _decide(conversion_id: str) -> Response | FormState:
     """Decide about it or correct its money, with the reason that was given."""
     action, path = request.form.get("action", ""), {"conversion_id": conversion_id}
     if action in corrections.ACTS:
-        return corrections.send(action, conversion_id, calls.needed(get_conversion, path=path)["currency"])
+        return corrections.send(action, conversion_id, api_client.require(get_conversion, path=path)["currency"])
     if action not in _ACTS:
         return forms.form_with_errors({}, "Say what to do with it.")
     body = {"reason": request.form.get("reason", "").strip() or None}
@@ -53,13 +53,13 @@ def show_conversion(form: FormState | None, conversion_id: str) -> Response:
     """Show one conversion. Budget: 7 round trips, two of them for its payout; two more for a share, for its sale."""
     form = form or forms.EMPTY
     path = {"conversion_id": conversion_id}
-    conversion = calls.needed(get_conversion, path=path)
-    credited = calls.needed(get_conversion_attribution, path=path)
-    return screens.show(
+    conversion = api_client.require(get_conversion, path=path)
+    credited = api_client.require(get_conversion_attribution, path=path)
+    return screens.render(
         "brand/conversions/detail.html",
         form,
-        refunding=form if form.id == "refund-" else forms.blank("refund-"),
-        adjusting=form if form.id == "adjust-" else forms.blank("adjust-"),
+        refunding=form if form.id == "refund-" else forms.prefill("refund-"),
+        adjusting=form if form.id == "adjust-" else forms.prefill("adjust-"),
         deciding=forms.EMPTY if form.id else form,
         one=conversion,
         credited=credited,
@@ -74,16 +74,16 @@ def show_conversion(form: FormState | None, conversion_id: str) -> Response:
 
 def _may(name: str, conversion: Mapping[str, Any]) -> bool:
     """Return whether an act is worth offering: locked history cannot be approved."""
-    return calls.may(_ACTS[name]) and not (name == "approve" and conversion["locked"])
+    return api_client.is_allowed(_ACTS[name]) and not (name == "approve" and conversion["locked"])
 
 
 def _shared(conversion: Mapping[str, Any]) -> Any:
     """Return the sale that a recruiter has a share of; None for every other conversion."""
     parent = conversion["parentAffiliateConversionId"]
-    return calls.needed(get_conversion, path={"conversion_id": parent}) if parent else None
+    return api_client.require(get_conversion, path={"conversion_id": parent}) if parent else None
 
 
 def _payout(conversion: Mapping[str, Any]) -> Any:
     if conversion["payoutId"] is None:
         return None
-    return calls.needed(get_payout, path={"payout_id": conversion["payoutId"]}, query={"lineItems": "false"})
+    return api_client.require(get_payout, path={"payout_id": conversion["payoutId"]}, query={"lineItems": "false"})

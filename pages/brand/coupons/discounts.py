@@ -4,20 +4,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from domain.money import currencies
-from pages import typed
-from pages.times import entered
+from pages import form_values
+from pages.times import time_fields
 
 
 def discount(form: Mapping[str, str]) -> dict[str, Any]:
     """Return value and currency for the body: whole percents, or an amount typed in major units of its currency."""
     value, currency = form.get("discountValue", ""), currencies.normalize(form.get("discountCurrency", ""))
     if form.get("discountType") != "AmountOff":
-        return {"discountValue": typed.number(value)}
+        return {"discountValue": form_values.parse_number(value)}
     if currency is None:
         return {"discountValue": 1, "discountCurrency": form.get("discountCurrency") or None}
-    return {"discountValue": typed.minor(value, currency), "discountCurrency": currency}
+    return {"discountValue": form_values.parse_amount(value, currency), "discountCurrency": currency}
 
 
 def expiry(form: Mapping[str, str]) -> str | None:
     """Return the end of the chosen day in the organization's time zone; None where none was chosen."""
-    return entered.day_end(form.get("expiresAt") or None)
+    return time_fields.parse_day_end(form.get("expiresAt") or None)

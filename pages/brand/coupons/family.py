@@ -12,7 +12,7 @@ from api.coupons.campaign import (
 from api.coupons.codes import create_affiliate_coupon
 from api.coupons.listing import list_coupon_codes
 from api.programs.programs import get_program
-from pages import calls, forms, screens, typed
+from pages import api_client, form_values, forms, screens
 from pages.brand.coupons import store_codes
 from pages.form_pages import Body, CustomForm, Form, form_page
 from pages.forms import FormState
@@ -27,7 +27,7 @@ def _read_change() -> Body:
     return {
         "name": request.form.get("name", ""),
         "selfMintMode": request.form.get("selfMintMode") or None,
-        "maxCodesPerAffiliate": typed.number(request.form.get("maxCodesPerAffiliate", "")),
+        "maxCodesPerAffiliate": form_values.parse_number(request.form.get("maxCodesPerAffiliate", "")),
         "overridesClickAttribution": "overridesClickAttribution" in request.form,
     }
 
@@ -53,22 +53,22 @@ _FORMS = (
 def show_coupon(form: FormState | None, program_id: str, coupon_id: str) -> Response:
     """Show a coupon with its newest codes. Budget: 4 round trips, however many there are."""
     path = {"program_id": program_id, "coupon_id": coupon_id}
-    coupon = calls.needed(get_campaign_coupon, path=path)
-    codes = calls.needed(list_coupon_codes, query={"couponId": coupon["id"], "take": 200})
-    filled = forms.blank(
+    coupon = api_client.require(get_campaign_coupon, path=path)
+    codes = api_client.require(list_coupon_codes, query={"couponId": coupon["id"], "take": 200})
+    filled = forms.prefill(
         "change-",
         name=coupon["name"],
         selfMintMode=coupon["selfMintMode"],
         maxCodesPerAffiliate=coupon["maxCodesPerAffiliate"],
         overridesClickAttribution="on" if coupon["overridesClickAttribution"] else None,
     )
-    return screens.show(
+    return screens.render(
         "brand/coupon.html",
         form,
         coupon=coupon,
-        program=calls.needed(get_program, path={"program_id": coupon["programId"]}),
+        program=api_client.require(get_program, path={"program_id": coupon["programId"]}),
         codes=codes["items"],
         has_more=codes["hasMore"],
         change=form if form and form.id == "change-" else filled,
-        give=form if form and form.id == "code-" else forms.blank("code-"),
+        give=form if form and form.id == "code-" else forms.prefill("code-"),
     )

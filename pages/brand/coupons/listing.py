@@ -7,7 +7,7 @@ from api.coupons.campaign import create_campaign_coupon
 from api.coupons.codes import create_affiliate_coupon, revoke_affiliate_coupon
 from api.coupons.listing import list_coupon_codes, list_coupons_of_campaigns
 from api.programs.programs import list_programs
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.brand import choices
 from pages.brand.coupons import store_codes
 from pages.form_pages import CustomForm, Form, form_page
@@ -43,11 +43,11 @@ def show_coupons(form: FormState | None) -> Response:
     filtered = read_filter("programId")
     program_id = filtered if filtered in dict(programs) else None
     query = {"programId": program_id, "take": _MOST}
-    return screens.show(
+    return screens.render(
         "brand/coupons.html",
         **codes.values(form),
         programs=programs,
         program_id=program_id,
-        families=calls.needed(list_coupons_of_campaigns, query=query)["items"],
-        sent=form if form and form.id == "code-" else forms.blank("code-", programId=program_id),
+        families=api_client.require(list_coupons_of_campaigns, query=query)["items"],
+        sent=form if form and form.id == "code-" else forms.prefill("code-", programId=program_id),
     )

@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request
 
 from api.coupons.campaign import create_campaign_coupon
 from api.programs.programs import list_programs
-from pages import forms, screens, typed
+from pages import form_values, forms, screens
 from pages.brand import choices
 from pages.brand.coupons import discounts
 from pages.form_pages import Body, CustomForm, form_page, send_form
@@ -22,12 +22,12 @@ def _read_coupon() -> Body:
     body: dict[str, Any] = {
         name: texts.get(name) or None for name in ("name", "discountType", "duration", "selfMintMode", "commissionType")
     }
-    body |= {name: typed.number(texts.get(name, "")) for name in _WHOLE}
+    body |= {name: form_values.parse_number(texts.get(name, "")) for name in _WHOLE}
     body["expiresAt"] = discounts.expiry(texts)
     body["overridesClickAttribution"] = "overridesClickAttribution" in texts
     body["productRefs"] = texts.get("productRefs", "").split() or None
     if body["commissionType"]:
-        body["commissionValue"] = typed.number(texts.get("commissionValue", ""))
+        body["commissionValue"] = form_values.parse_number(texts.get("commissionValue", ""))
     return body | discounts.discount(texts)
 
 
@@ -47,11 +47,11 @@ def _make_coupon() -> Response | FormState:
 )
 def ask_for_coupon(form: FormState | None) -> Response:
     """Show the form. Budget: 1 round trip."""
-    form = form or forms.blank(
+    form = form or forms.prefill(
         programId=request.args.get("programId"),
         discountType="PercentOff",
         duration="Once",
         selfMintMode="Disabled",
         overridesClickAttribution="on",
     )
-    return screens.show("brand/coupon_new.html", form, programs=choices.programs())
+    return screens.render("brand/coupon_new.html", form, programs=choices.programs())

@@ -5,7 +5,7 @@ from flask import Blueprint, Response, request
 from api.affiliates.affiliates import list_affiliates
 from api.coupons.codes import create_affiliate_coupon
 from api.programs.programs import list_programs
-from pages import forms, screens, typed
+from pages import form_values, forms, screens
 from pages.brand import choices
 from pages.brand.coupons import discounts
 from pages.form_pages import Body, CustomForm, form_page, send_form
@@ -20,7 +20,7 @@ def _read_code() -> Body:
         "code": form.get("code") or None,
         "discountType": form.get("discountType") or None,
         "expiresAt": discounts.expiry(form),
-        "maxRedemptions": typed.number(form.get("maxRedemptions", "")),
+        "maxRedemptions": form_values.parse_number(form.get("maxRedemptions", "")),
     } | discounts.discount(form)
 
 
@@ -46,5 +46,5 @@ def create_code(body: Body, program_id: str | None, *, to: str, form_id: str = "
 )
 def show_code_form(form: FormState | None) -> Response:
     """Show the form. Budget: 1 round trip."""
-    form = form or forms.blank(programId=request.args.get("programId"), discountType="PercentOff")
-    return screens.show("brand/code_new.html", form, programs=choices.programs())
+    form = form or forms.prefill(programId=request.args.get("programId"), discountType="PercentOff")
+    return screens.render("brand/code_new.html", form, programs=choices.programs())

@@ -8,11 +8,11 @@ from api.affiliates.affiliates import list_affiliates
 from api.deals.deals import create_deal
 from api.programs.programs import list_programs
 from domain.money import currencies
-from pages import forms, screens, typed
+from pages import form_values, forms, screens
 from pages.brand import choices
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState
-from pages.times import entered
+from pages.times import time_fields
 
 blueprint = Blueprint("new_deal_page", __name__)
 
@@ -46,7 +46,11 @@ def _read_milestones(currency: str) -> list[dict[str, Any]]:
         [request.form.get(f"{name}{number}", "").strip() for name in ("title", "amount", "due")] for number in _PARTS
     ]
     return [
-        {"title": title, "amountCents": typed.minor(amount, currency), "dueAt": entered.day_end(due or None)}
+        {
+            "title": title,
+            "amountCents": form_values.parse_amount(amount, currency),
+            "dueAt": time_fields.parse_day_end(due or None),
+        }
         for title, amount, due in rows
         if title or amount or due
     ]
@@ -58,5 +62,5 @@ _NEW = Form("", create_deal, _read_deal, to="/dashboard/deals/{id}", done="made"
 @form_page(blueprint, "member", "/dashboard/deals/new", _NEW, uses=(list_affiliates, list_programs))
 def ask_for_deal(form: FormState | None) -> Response:
     """Show the form. Budget: 1 round trip."""
-    form = form or forms.blank(currency="USD", programId=request.args.get("programId"))
-    return screens.show("brand/deal_new.html", form, programs=choices.programs(), parts=_PARTS)
+    form = form or forms.prefill(currency="USD", programId=request.args.get("programId"))
+    return screens.render("brand/deal_new.html", form, programs=choices.programs(), parts=_PARTS)

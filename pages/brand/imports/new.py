@@ -14,10 +14,10 @@ from api.imports.conversions import import_conversions, preview_conversion_impor
 from api.programs.programs import list_programs
 from domain.imports import files
 from domain.refused import Refused
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
+from pages.api_client import ApiResult
 from pages.brand import choices
 from pages.brand.imports import upload
-from pages.calls import CallAnswer
 from pages.form_pages import CustomForm, form_page
 from pages.forms import FormState
 
@@ -44,25 +44,25 @@ def _take_file() -> Response | FormState:
     if answer.refusal is not None:
         return _show(_form_from_refusal(answer), again=_hidden_fields(text) if is_import else None)
     if is_import:
-        return screens.sent_on(f"/dashboard/imports/{answer.data['jobId']}")
-    return _show(forms.sent(), look=_summarize(kind, answer.data), again=_hidden_fields(text))
+        return screens.redirect(f"/dashboard/imports/{answer.data['jobId']}")
+    return _show(forms.form_from_request(), look=_summarize(kind, answer.data), again=_hidden_fields(text))
 
 
-def _preview(kind: files.Kind, text: str) -> CallAnswer:
+def _preview(kind: files.Kind, text: str) -> ApiResult:
     if kind == "Affiliates":
-        return calls.call(preview_affiliate_import, body=_body(text))
-    return calls.call(preview_conversion_import, body=_sales_body(text))
+        return api_client.call(preview_affiliate_import, body=_body(text))
+    return api_client.call(preview_conversion_import, body=_sales_body(text))
 
 
-def _import(kind: files.Kind, text: str) -> CallAnswer:
+def _import(kind: files.Kind, text: str) -> ApiResult:
     if kind == "Affiliates":
         body = _body(text) | {"notifyAffiliates": "notify" in request.form}
-        return calls.call(import_affiliates, body=body, key=forms.key())
+        return api_client.call(import_affiliates, body=body, key=forms.idempotency_key())
     body = _sales_body(text) | {
         "confirmUnpaidPayout": request.form.get("then") == "payable",
         "skipInvalid": "skip" in request.form,
     }
-    return calls.call(import_conversions, body=body, key=forms.key())
+    return api_client.call(import_conversions, body=body, key=forms.idempotency_key())
 
 
 def _body(text: str) -> dict[str, Any]:
@@ -105,13 +105,13 @@ def _by_currency(balances: Any) -> dict[str, int]:
     return {balance["currency"]: balance["commissionCents"] for balance in balances}
 
 
-def _form_from_refusal(answer: CallAnswer) -> FormState:
+def _form_from_refusal(answer: ApiResult) -> FormState:
     """Return what was sent with what the API found wrong; errors of rows appear below the file."""
     assert answer.refusal is not None
     errors = {_NAMES.get(name, name): message for name, message in answer.refusal.fields.items()}
     at_fields = {name: message for name, message in errors.items() if name in ("program", "file", "source")}
     alert = _WAIT if answer.status == 429 else answer.refusal.message or " ".join(errors.values())
-    return FormState(forms.sent().values, at_fields, None if at_fields else alert, status=answer.status)
+    return FormState(forms.form_from_request().values, at_fields, None if at_fields else alert, status=answer.status)
 
 
 @form_page(
@@ -123,12 +123,12 @@ def _form_from_refusal(answer: CallAnswer) -> FormState:
 )
 def show_new_import(form: FormState | None) -> Response:
     """Show the form for a file. Budget: 1 round trip."""
-    return _show(form or forms.blank(program=request.args.get("program")))
+    return _show(form or forms.prefill(program=request.args.get("program")))
 
 
 def _show(
     form: FormState, *, look: Mapping[str, object] | None = None, again: Mapping[str, str] | None = None
 ) -> Response:
-    if not calls.may(preview_conversion_import):
+    if not api_client.is_allowed(preview_conversion_import):
         raise Refused(403)
-    return screens.show("brand/imports/new.html", form, programs=choices.programs(), look=look, again=again)
+    return screens.render("brand/imports/new.html", form, programs=choices.programs(), look=look, again=again)

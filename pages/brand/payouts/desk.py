@@ -7,7 +7,7 @@ from api.payouts.drafts import dismiss_payout_draft, list_payout_drafts
 from api.payouts.made_runs import list_payout_runs
 from api.payouts.payouts import get_funding_status, list_payouts
 from api.payouts.runs import run_payouts
-from pages import calls, screens
+from pages import api_client, screens
 from pages.brand.payouts import states
 from pages.form_pages import CustomForm, form_page
 from pages.forms import FormState
@@ -21,9 +21,9 @@ _OFFERS = (retry_payout, run_payouts, void_payout)
 
 def _dismiss_draft() -> Response | FormState:
     """Put away what a cadence prepared: nothing is paid."""
-    answer = calls.call(dismiss_payout_draft, path={"draft_id": request.form.get("draft") or "none"})
+    answer = api_client.call(dismiss_payout_draft, path={"draft_id": request.form.get("draft") or "none"})
     if answer.refusal is None:
-        return screens.sent_on("/dashboard/payouts")
+        return screens.redirect("/dashboard/payouts")
     return FormState(alert="It was paid or put away already.", status=answer.status)
 
 
@@ -36,13 +36,13 @@ def _dismiss_draft() -> Response | FormState:
 )
 def show_payouts(form: FormState | None) -> Response:
     """Show payouts, newest first. Budget: 6 round trips, however many there are."""
-    listed = calls.needed(list_payouts, query={"lineItems": "false", "take": _PAYOUTS, **states.wanted()})
-    return screens.show(
+    listed = api_client.require(list_payouts, query={"lineItems": "false", "take": _PAYOUTS, **states.wanted()})
+    return screens.render(
         "brand/payouts/desk.html",
         form,
-        funding=calls.needed(get_funding_status),
-        drafts=calls.needed(list_payout_drafts) if calls.may(list_payout_drafts) else (),
-        runs=calls.needed(list_payout_runs, query={"take": _RUNS, "cursor": request.args.get("runs")}),
+        funding=api_client.require(get_funding_status),
+        drafts=api_client.require(list_payout_drafts) if api_client.is_allowed(list_payout_drafts) else (),
+        runs=api_client.require(list_payout_runs, query={"take": _RUNS, "cursor": request.args.get("runs")}),
         payouts=[states.told(payout) for payout in listed["items"]],
         next_cursor=listed["nextCursor"],
         statuses=states.STATUSES,

@@ -11,7 +11,7 @@ from api.payouts.payouts import get_funding_status, list_payout_holds
 from api.payouts.runs import preview_payouts, run_payouts
 from domain.money import wording
 from domain.refused import Refused
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.brand.payouts import planned
 from pages.brand.payouts.planned import CURRENCY, ConfirmedFigures, PlannedRun
 from pages.form_pages import CustomForm, form_page, send
@@ -28,24 +28,24 @@ _MOVED = "confirm_total_mismatch"
 @screen("member", uses=(preview_payouts, run_payouts, get_funding_status, list_payout_holds))
 def show_new_run() -> Response:
     """Show what a run would pay now. Budget: 10 round trips, however much is due."""
-    funding = calls.needed(get_funding_status)
-    return screens.show(
+    funding = api_client.require(get_funding_status)
+    return screens.render(
         "brand/payouts/new_run.html",
-        run=_plan() if calls.may(preview_payouts) else None,
+        run=_plan() if api_client.is_allowed(preview_payouts) else None,
         funding=funding,
-        holds=calls.needed(list_payout_holds),
-        can_pay=calls.may(run_payouts) and funding["payoutsAllowed"],
+        holds=api_client.require(list_payout_holds),
+        can_pay=api_client.is_allowed(run_payouts) and funding["payoutsAllowed"],
         next=_CONFIRM,
     )
 
 
 def _check_may_pay() -> None:
-    if not calls.may(run_payouts):
+    if not api_client.is_allowed(run_payouts):
         raise Refused(403)
 
 
 def _plan() -> PlannedRun:
-    return planned.planned(calls.needed(preview_payouts, body={"listConversions": False, "listMethods": True}))
+    return planned.planned(api_client.require(preview_payouts, body={"listConversions": False, "listMethods": True}))
 
 
 def _form_with_wrong_total(run: PlannedRun, seen: ConfirmedFigures | None) -> FormState:
@@ -79,7 +79,7 @@ def _confirm() -> Response:
         return _show(_form_with_wrong_total(run, seen), run)
     answer = send(run_payouts, body=seen.body, shows_all=True)
     if answer.refusal is None:
-        return screens.sent_on(f"/dashboard/payouts/runs/{answer.data['runId']}")
+        return screens.redirect(f"/dashboard/payouts/runs/{answer.data['runId']}")
     run = _plan()
     if answer.refusal.code == _MOVED:
         form = _form_with_changes(seen, run)
@@ -104,5 +104,5 @@ def show_confirm(form: FormState | None) -> Response:
 
 
 def _show(form: FormState | None, run: PlannedRun) -> Response:
-    funding = calls.needed(get_funding_status)
-    return screens.show("brand/payouts/confirm.html", form, run=run, funding=funding, back=_NEW, here_post=_CONFIRM)
+    funding = api_client.require(get_funding_status)
+    return screens.render("brand/payouts/confirm.html", form, run=run, funding=funding, back=_NEW, here_post=_CONFIRM)

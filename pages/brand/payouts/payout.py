@@ -7,9 +7,9 @@ from flask import Blueprint, Response, request
 from api.payouts.decisions import mark_payout_paid, retry_payout, void_payout
 from api.payouts.payouts import get_payout, list_payout_lines
 from domain.payouts.states import PayoutStatus
-from pages import calls, forms, kept, screens
+from pages import api_client, forms, pending_forms, screens
+from pages.api_client import View
 from pages.brand.payouts import states
-from pages.calls import View
 from pages.form_pages import Body, CustomForm, form_page, send
 from pages.forms import FormState
 from pages.screens import screen
@@ -24,7 +24,7 @@ _READS = (get_payout, list_payout_lines)
 @screen("member", uses=(*_READS, retry_payout, void_payout))
 def show_payout_state(payout_id: str) -> Response:
     """Show the status of a payout alone. Budget: 2 round trips."""
-    return screens.show_part("brand/payouts/_state.html", **_state(payout_id))
+    return screens.render_part("brand/payouts/_state.html", **_state(payout_id))
 
 
 def _retry(payout_id: str) -> Response | FormState:
@@ -46,7 +46,9 @@ def _decide(payout_id: str, operation: View, body: Body) -> Response | FormState
     """Decide about a payout, and lead to the page that the form was on."""
     answer = send(operation, path={"payout_id": payout_id}, body=body, shows_all=True)
     if answer.refusal is None:
-        return screens.sent_on(kept.page() if "_page" in request.form else f"/dashboard/payouts/{payout_id}")
+        return screens.redirect(
+            pending_forms.page_of_form() if "_page" in request.form else f"/dashboard/payouts/{payout_id}"
+        )
     return forms.form_from_refusal(answer, {"externalTransactionId": "reference"})
 
 
@@ -61,14 +63,16 @@ _FORMS = (
 def show_payout(form: FormState | None, payout_id: str) -> Response:
     """Show a payout. Budget: 2 round trips, however many lines it has."""
     values = _state(payout_id)
-    lines = calls.needed(list_payout_lines, path={"payout_id": payout_id}, query={"cursor": request.args.get("cursor")})
-    return screens.show(
+    lines = api_client.require(
+        list_payout_lines, path={"payout_id": payout_id}, query={"cursor": request.args.get("cursor")}
+    )
+    return screens.render(
         "brand/payouts/payout.html", form, lines=lines["items"], next_cursor=lines["nextCursor"], **values
     )
 
 
 def _state(payout_id: str) -> dict[str, Any]:
-    payout = calls.needed(get_payout, path={"payout_id": payout_id}, query={"lineItems": "false"})
+    payout = api_client.require(get_payout, path={"payout_id": payout_id}, query={"lineItems": "false"})
     return {
         "payout": states.told(payout),
         "page": f"/dashboard/payouts/{payout['id']}",

@@ -10,7 +10,7 @@ from api.payouts.decisions import retry_payout, void_payout
 from api.payouts.made_runs import get_payout_run
 from api.payouts.mass_pay import list_payouts_to_pay
 from api.payouts.payouts import list_payouts
-from pages import calls, documents, forms, screens
+from pages import api_client, documents, forms, screens
 from pages.brand.payouts import states
 from pages.form_pages import CustomForm, form_page
 from pages.forms import FormState
@@ -27,16 +27,16 @@ _USES = (get_payout_run, list_payouts, retry_payout, void_payout)
 @screen("member", uses=_USES)
 def show_payout_run_progress(run_id: str) -> Response:
     """Show what moves of a run, alone. Budget: as the page."""
-    return screens.show_part("brand/payouts/_progress.html", **_progress(run_id))
+    return screens.render_part("brand/payouts/_progress.html", **_progress(run_id))
 
 
 def _take_list_to_pay(run_id: str) -> Response | FormState:
     """Give the list of what is paid by hand as a file; from then on no rail is asked for what is on it."""
     claims = "true" if request.form.get("claim") else "false"
-    answer = calls.call(list_payouts_to_pay, query={"runId": run_id, "claim": claims})
+    answer = api_client.call(list_payouts_to_pay, query={"runId": run_id, "claim": claims})
     if answer.refusal is not None:
         return replace(forms.form_with_errors({}, answer.refusal.message), status=answer.status)
-    file = Response(answer.data, content_type="text/csv; charset=utf-8", headers=documents.headers())
+    file = Response(answer.data, content_type="text/csv; charset=utf-8", headers=documents.page_headers())
     file.headers["Content-Disposition"] = 'attachment; filename="mass-pay.csv"'
     file.vary.add("Cookie")
     return file
@@ -48,13 +48,15 @@ _LIST = CustomForm("/by-hand", _take_list_to_pay, (list_payouts_to_pay,))
 @form_page(blueprint, "member", _RUN, _LIST, uses=_USES, restores=True)
 def show_payout_run(form: FormState | None, run_id: str) -> Response:
     """Show a run, live. Budget: 2 round trips, however many it pays."""
-    return screens.show("brand/payouts/run.html", form, **_progress(run_id))
+    return screens.render("brand/payouts/run.html", form, **_progress(run_id))
 
 
 def _progress(run_id: str) -> dict[str, Any]:
-    run = calls.needed(get_payout_run, path={"run_id": run_id})
+    run = api_client.require(get_payout_run, path={"run_id": run_id})
     filters = states.wanted()
-    listed = calls.needed(list_payouts, query={"runId": run_id, "lineItems": "false", "take": _ON_A_PAGE, **filters})
+    listed = api_client.require(
+        list_payouts, query={"runId": run_id, "lineItems": "false", "take": _ON_A_PAGE, **filters}
+    )
     moving = run["pendingCount"] + run["processingCount"]
     page = f"/dashboard/payouts/runs/{run['runId']}"
     query = urlencode({name: value for name, value in filters.items() if value})

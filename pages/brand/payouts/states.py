@@ -8,7 +8,7 @@ from flask import request
 
 from api import current_time
 from domain.payouts.states import PayoutStatus, ReviewStatus
-from pages import show
+from pages import template_filters
 
 #: The filter of a list of payouts.
 STATUSES = (("", "Any"), *((status.value, status.value) for status in PayoutStatus))
@@ -57,4 +57,4 @@ def _says(payout: Mapping[str, Any], *, is_listed: bool) -> str:
         return "Listed to be paid by hand."
     held_until = payout["holdUntil"]
     is_held = held_until is not None and datetime.fromisoformat(held_until) > current_time.now()
-    return f"Held until {show.words(held_until)}." if is_held else "Waits for its turn."
+    return f"Held until {template_filters.describe_time(held_until)}." if is_held else "Waits for its turn."

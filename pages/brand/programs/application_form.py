@@ -12,8 +12,8 @@ from flask import Blueprint, Response, request
 
 from api.programs.programs import change_program, get_program
 from domain.programs import application_form
-from pages import calls, screens
-from pages.calls import CallAnswer
+from pages import api_client, screens
+from pages.api_client import ApiResult
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 
@@ -92,14 +92,14 @@ def _whole(text: str) -> int | str:
 
 def _save(program_id: str) -> Response:
     """Save the questions; or show them again with one more, one less or in another order."""
-    program = calls.needed(get_program, path={"program_id": program_id})
+    program = api_client.require(get_program, path={"program_id": program_id})
     steps, rows = request.form.get("steps", ""), _read_rows()
     if does := request.form.get("do"):
         return _show(_fill_form(steps, _edit_rows(does, rows)), program)
     answer = send(change_program, path={"program_id": program_id}, body={_FORM: _body(steps, rows) if rows else None})
     if answer.refusal is not None:
         return _show(_form_from_refusal(_fill_form(steps, rows), answer), program)
-    return screens.sent_on(f"/dashboard/programs/{program['id']}/application-form?saved=1")
+    return screens.redirect(f"/dashboard/programs/{program['id']}/application-form?saved=1")
 
 
 @form_page(
@@ -111,7 +111,7 @@ def _save(program_id: str) -> Response:
 )
 def show_application_form(form: FormState | None, program_id: str) -> Response:
     """Show the questions of a program. Budget: 2 round trips."""
-    program = calls.needed(get_program, path={"program_id": program_id})
+    program = api_client.require(get_program, path={"program_id": program_id})
     questions = program[_FORM] or {"steps": 1, "fields": []}
     rows = [_row_from_field(field) for field in questions["fields"]]
     return _show(form or _fill_form(str(questions["steps"]), rows), program)
@@ -123,7 +123,7 @@ def _fill_form(steps: str, rows: Sequence[Row]) -> FormState:
 
 
 def _show(form: FormState, program: Mapping[str, Any]) -> Response:
-    return screens.show(
+    return screens.render(
         "brand/programs/application_form.html",
         form,
         program=program,
@@ -132,11 +132,11 @@ def _show(form: FormState, program: Mapping[str, Any]) -> Response:
         questions=(program[_FORM] or {"fields": []})["fields"],
         most=application_form.MOST_FIELDS,
         is_saved="saved" in request.args,
-        can_change=calls.may(change_program) and not program["archivedAt"],
+        can_change=api_client.is_allowed(change_program) and not program["archivedAt"],
     )
 
 
-def _form_from_refusal(form: FormState, answer: CallAnswer) -> FormState:
+def _form_from_refusal(form: FormState, answer: ApiResult) -> FormState:
     """Return the form with each error at its field, and an error of the whole form above it."""
     assert answer.refusal is not None
     form, refusal = replace(form, status=answer.status), answer.refusal
@@ -145,11 +145,11 @@ def _form_from_refusal(form: FormState, answer: CallAnswer) -> FormState:
         return replace(form, alert=" ".join(refusal.fields.values()) or refusal.message)
     fields = wrong.get("fields", {})
     errors = {
-        f"{part}-{place}": calls.first(error)
+        f"{part}-{place}": api_client.first_error(error)
         for place, parts in (fields.items() if isinstance(fields, dict) else ())
         for part, error in parts.items()
     }
-    whole = calls.first(fields) if fields and not isinstance(fields, dict) else None
+    whole = api_client.first_error(fields) if fields and not isinstance(fields, dict) else None
     if "steps" in wrong:
-        errors["steps"] = calls.first(wrong["steps"])
+        errors["steps"] = api_client.first_error(wrong["steps"])
     return replace(form, errors=errors, alert=whole)

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, request
 from api.organization.organization import get_organization
 from api.programs.programs import archive_program, change_program, get_program
 from domain.refused import Refused
-from pages import calls, forms, screens, typed
+from pages import api_client, form_values, forms, screens
 from pages.form_pages import CustomForm, Form, form_page, send_form
 from pages.forms import FormState
 
@@ -29,10 +29,10 @@ _FOR_EVER = -1
 
 
 def _fill_terms(program: Mapping[str, Any]) -> FormState:
-    amounts = {name: typed.major(program[name], program[currency]) for name, currency in _AMOUNTS.items()}
+    amounts = {name: form_values.format_amount(program[name], program[currency]) for name, currency in _AMOUNTS.items()}
     switches = {name: "on" if program[name] else None for name in _SWITCHES}
     choices = {name: program[name] or "" for name in _CHOICES}
-    return forms.blank(**{name: program[name] for name in (*_TEXTS, *_NUMBERS)} | choices | amounts | switches)
+    return forms.prefill(**{name: program[name] for name in (*_TEXTS, *_NUMBERS)} | choices | amounts | switches)
 
 
 def _read_changes(program: Mapping[str, Any], home: str) -> dict[str, Any]:
@@ -43,11 +43,13 @@ def _read_changes(program: Mapping[str, Any], home: str) -> dict[str, Any]:
     fields = request.form
     values: dict[str, Any] = {name: _lines(fields[name]) or None for name in _TEXTS if name in fields}
     values |= {name: fields[name] or None for name in _CHOICES if name in fields}
-    values |= {name: typed.number(fields[name]) for name in _NUMBERS if name in fields}
+    values |= {name: form_values.parse_number(fields[name]) for name in _NUMBERS if name in fields}
     values |= {name: name in fields for name in _SWITCHES}
     for name, currency in _AMOUNTS.items():
-        if name in fields and fields[name].strip() != (typed.major(program[name], program[currency]) or ""):
-            values[name] = typed.minor(fields[name], home)
+        if name in fields and fields[name].strip() != (
+            form_values.format_amount(program[name], program[currency]) or ""
+        ):
+            values[name] = form_values.parse_amount(fields[name], home)
     changes = {name: value for name, value in values.items() if value != program[name]}
     if changes.get("recurringMonths", 0) is None:
         changes["recurringMonths"] = _FOR_EVER
@@ -63,9 +65,9 @@ def _change_terms(program_id: str) -> Response | FormState:
     """Change what differs from what holds, and lead to the program."""
     program = _get_program(program_id)
     to = f"/dashboard/programs/{program['id']}"
-    changes = _read_changes(program, calls.needed(get_organization)["homeCurrency"])
+    changes = _read_changes(program, api_client.require(get_organization)["homeCurrency"])
     if not changes:
-        return screens.sent_on(to)
+        return screens.redirect(to)
     return send_form(change_program, path={"program_id": program_id}, body=changes, to=to)
 
 
@@ -79,18 +81,18 @@ def _change_terms(program_id: str) -> Response | FormState:
 def show_change(form: FormState | None, program_id: str) -> Response:
     """Show the terms to be changed. Budget: 2 round trips."""
     program = _get_program(program_id)
-    return screens.show(
+    return screens.render(
         "brand/programs/change.html",
         form or _fill_terms(program),
         program=program,
-        home=calls.needed(get_organization)["homeCurrency"],
+        home=api_client.require(get_organization)["homeCurrency"],
         base=f"/dashboard/programs/{program['id']}",
     )
 
 
 def _get_program(program_id: str) -> Any:
-    program = calls.needed(get_program, path={"program_id": program_id})
-    if not calls.may(change_program):
+    program = api_client.require(get_program, path={"program_id": program_id})
+    if not api_client.is_allowed(change_program):
         raise Refused(403)
     return program
 
@@ -104,8 +106,8 @@ def _get_program(program_id: str) -> Any:
 )
 def show_archive(form: FormState | None, program_id: str) -> Response:
     """Ask before a program ends. Budget: 2 round trips."""
-    program = calls.needed(get_program, path={"program_id": program_id})
-    if not calls.may(archive_program):
+    program = api_client.require(get_program, path={"program_id": program_id})
+    if not api_client.is_allowed(archive_program):
         raise Refused(403)
     base = f"/dashboard/programs/{program['id']}"
-    return screens.show("brand/programs/archive.html", form, program=program, base=base)
+    return screens.render("brand/programs/archive.html", form, program=program, base=base)

@@ -4,7 +4,7 @@ from flask import Blueprint, Response, request
 
 from api.programs.domain import check_program_domain, get_program_domain
 from api.programs.programs import change_program, get_program
-from pages import calls, forms, screens, typed
+from pages import api_client, form_values, forms, screens
 from pages.brand import looks
 from pages.form_pages import Body, CustomForm, Form, form_page
 from pages.forms import FormState
@@ -17,12 +17,12 @@ _PAGE = "/dashboard/programs/<program_id>/domain"
 
 def _read_domain() -> Body:
     """Return the domain that the program is to have, or none."""
-    return {"customDomain": typed.host(request.form.get("customDomain", ""))}
+    return {"customDomain": form_values.parse_host(request.form.get("customDomain", ""))}
 
 
 def _check_domain(program_id: str) -> Response | FormState:
     """Ask DNS now."""
-    answer = calls.call(check_program_domain, path={"program_id": program_id}, key=forms.key())
+    answer = api_client.call(check_program_domain, path={"program_id": program_id}, key=forms.idempotency_key())
     return looks.lead_on(answer, f"/dashboard/programs/{program_id}/domain#found")
 
 
@@ -36,18 +36,18 @@ _FORMS = (
 def show_domain(form: FormState | None, program_id: str) -> Response:
     """Show the domain, and the records that prove it. Budget: 2 round trips."""
     path = {"program_id": program_id}
-    program = calls.needed(get_program, path=path)
-    proof = calls.needed(get_program_domain, path=path)
+    program = api_client.require(get_program, path=path)
+    proof = api_client.require(get_program_domain, path=path)
     base = f"/dashboard/programs/{program['id']}"
-    return screens.show(
+    return screens.render(
         "brand/programs/domain.html",
         form,
-        name=form if form and form.values else forms.blank(customDomain=proof["domain"]),
+        name=form if form and form.values else forms.prefill(customDomain=proof["domain"]),
         program=program,
         base=base,
         proof=proof,
         found_at=f"{base}/domain/found",
-        can_change=calls.may(change_program) and not program["archivedAt"],
+        can_change=api_client.is_allowed(change_program) and not program["archivedAt"],
     )
 
 
@@ -55,7 +55,7 @@ def show_domain(form: FormState | None, program_id: str) -> Response:
 @screen("member", uses=(get_program_domain,))
 def show_found(program_id: str) -> Response:
     """Show what was found alone. Budget: 1 round trip."""
-    proof = calls.needed(get_program_domain, path={"program_id": program_id})
-    return screens.show_part(
+    proof = api_client.require(get_program_domain, path={"program_id": program_id})
+    return screens.render_part(
         "brand/_domain_found.html", proof=proof, found_at=f"/dashboard/programs/{program_id}/domain/found"
     )

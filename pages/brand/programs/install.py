@@ -10,8 +10,8 @@ import settings
 from api.clicks.install_check import check_installation, get_install_status
 from api.clicks.install_snippet import get_install_snippet
 from api.programs.programs import get_program
-from pages import calls, forms, screens
-from pages.calls import CallAnswer
+from pages import api_client, forms, screens
+from pages.api_client import ApiResult
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 from pages.screens import screen
@@ -50,7 +50,7 @@ def _check_page(program_id: str) -> Response | FormState:
     answer = send(check_installation, path=path, body={"url": request.form.get("url", "").strip()}, shows_all=True)
     if answer.refusal is not None:
         return forms.form_from_refusal(answer)
-    return screens.sent_on(f"/dashboard/programs/{program_id}/install?{_options_query()}#checks")
+    return screens.redirect(f"/dashboard/programs/{program_id}/install?{_options_query()}#checks")
 
 
 @form_page(
@@ -63,13 +63,13 @@ def _check_page(program_id: str) -> Response | FormState:
 def show_install(form: FormState | None, program_id: str) -> Response:
     """Show the tag and the lights. Budget: 4 round trips."""
     path = {"program_id": program_id}
-    program = calls.needed(get_program, path=path)
+    program = api_client.require(get_program, path=path)
     options = TagOptions.from_request()
     tag, refusal = _tag(program["id"], options)
-    status = calls.needed(get_install_status, path=path)
-    return screens.show(
+    status = api_client.require(get_install_status, path=path)
+    return screens.render(
         "brand/programs/install.html",
-        form or forms.blank(url=_page_to_check(status)),
+        form or forms.prefill(url=_page_to_check(status)),
         program=program,
         base=f"/dashboard/programs/{program['id']}",
         tag=tag,
@@ -84,8 +84,8 @@ def show_install(form: FormState | None, program_id: str) -> Response:
 @screen("member", uses=(get_install_status,))
 def show_checks(program_id: str) -> Response:
     """Show the lights alone. Budget: 1 round trip."""
-    lights = calls.needed(get_install_status, path={"program_id": program_id})
-    return screens.show_part("brand/programs/_checks.html", lights=lights, base=f"/dashboard/programs/{program_id}")
+    lights = api_client.require(get_install_status, path={"program_id": program_id})
+    return screens.render_part("brand/programs/_checks.html", lights=lights, base=f"/dashboard/programs/{program_id}")
 
 
 def _options_query() -> str:
@@ -98,17 +98,17 @@ def _tag(program_id: str, options: TagOptions) -> tuple[Any, str | None]:
     answer = _snippet(program_id, options)
     if answer.refusal is not None and answer.refusal.code == "pixel_not_provisioned":
         without = TagOptions(options.captures_emails, with_pixel=False)
-        return calls.given(_snippet(program_id, without)), answer.refusal.message
-    return calls.given(answer), None
+        return api_client.require_data(_snippet(program_id, without)), answer.refusal.message
+    return api_client.require_data(answer), None
 
 
-def _snippet(program_id: str, options: TagOptions) -> CallAnswer:
+def _snippet(program_id: str, options: TagOptions) -> ApiResult:
     query = {
         "programId": program_id,
         "withPixel": "true" if options.with_pixel else "false",
         "emailCapture": "true" if options.captures_emails else "false",
     }
-    return calls.call(get_install_snippet, query=query)
+    return api_client.call(get_install_snippet, query=query)
 
 
 def _page_to_check(status: Any) -> str:

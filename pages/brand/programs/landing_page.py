@@ -16,8 +16,8 @@ from api.storefront import landing_page
 from domain.programs import application_form
 from domain.refused import Refused
 from domain.storefront import MOST_PICTURE_BYTES, MOST_SECTIONS
-from pages import calls, forms, screens, show
-from pages.calls import CallAnswer
+from pages import api_client, forms, screens, template_filters
+from pages.api_client import ApiResult
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 from pages.hosted.landing import shown
@@ -53,7 +53,7 @@ def show_landing_preview(program_id: str) -> Response:
 
 
 def _get_both(program_id: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    return calls.needed(get_program, path={"program_id": program_id}), calls.needed(get_organization)
+    return api_client.require(get_program, path={"program_id": program_id}), api_client.require(get_organization)
 
 
 def _preview(program: Mapping[str, Any], organization: Mapping[str, Any], config: Mapping[str, Any]) -> Response:
@@ -76,7 +76,7 @@ def _page(
 ) -> landing_page.LandingPage:
     return landing_page.of(
         record,
-        earns=show.terms(program),
+        earns=template_filters.describe_terms(program),
         color=organization["primaryBrandColor"],
         handle=organization["subdomain"] or "",
         verified_domain=program["customDomain"] if program["customDomainVerified"] else None,
@@ -115,18 +115,20 @@ def _store_picture() -> str | FormState | None:
     if len(content) > MOST_PICTURE_BYTES:
         return forms.form_with_errors({"file": _TOO_LARGE})
     picture_body = {"dataBase64": base64.b64encode(content).decode()}
-    answer = calls.tried(create_hero_image, body=picture_body, key=forms.key())
+    answer = api_client.submit(create_hero_image, body=picture_body, key=forms.idempotency_key())
     if answer.refusal is not None:
         return forms.form_with_errors({"file": answer.refusal.message})
     return str(answer.data["id"])
 
 
-def _form_from_refusal(answer: CallAnswer, places: Sequence[int], picture: str | None) -> FormState:
+def _form_from_refusal(answer: ApiResult, places: Sequence[int], picture: str | None) -> FormState:
     assert answer.refusal is not None
     errors = answer.refusal.more.get("errors", {}).get("landingPageConfig")
     if isinstance(errors, dict):
         return replace(_form_with_errors(errors, places, picture), status=answer.status)
-    return _with_picture(FormState(forms.sent().values, {}, answer.refusal.message, status=answer.status), picture)
+    return _with_picture(
+        FormState(forms.form_from_request().values, {}, answer.refusal.message, status=answer.status), picture
+    )
 
 
 def _form_with_errors(found: Mapping[str, Any], places: Sequence[int], picture: str | None) -> FormState:
@@ -149,7 +151,7 @@ def _with_picture(form: FormState, picture: str | None) -> FormState:
 
 def _save(program_id: str) -> Response | FormState:
     """Store a new picture if there is one, then the texts of the page, and show it."""
-    if not calls.may(change_program):
+    if not api_client.is_allowed(change_program):
         raise Refused(403)
     picture = _store_picture()
     if isinstance(picture, FormState):
@@ -159,7 +161,7 @@ def _save(program_id: str) -> Response | FormState:
     answer = send(change_program, path={"program_id": program_id}, body=body)
     if answer.refusal is not None:
         return _form_from_refusal(answer, places, picture)
-    return screens.sent_on(f"/dashboard/programs/{program_id}/landing-page?done=saved")
+    return screens.redirect(f"/dashboard/programs/{program_id}/landing-page?done=saved")
 
 
 def _preview_typed(program_id: str) -> Response | FormState:
@@ -178,7 +180,7 @@ def _fill_form(config: Mapping[str, Any]) -> FormState:
     values["showTerms"] = "on" if config["showTerms"] else None
     for place, section in enumerate(config["sections"]):
         values |= {f"title-{place}": section["title"], f"text-{place}": section["text"]}
-    return forms.blank(**values)
+    return forms.prefill(**values)
 
 
 _FORMS = (
@@ -196,7 +198,7 @@ def show_landing_words(form: FormState | None, program_id: str) -> Response:
     number = min(MOST_SECTIONS, max(_LEAST, (filled[-1] + 1 if filled else 0) + _SPARE))
     page = _page(program, organization, {**program, "landingPageConfig": {}})
     picture = form.value("heroImageId")
-    return screens.show(
+    return screens.render(
         "brand/programs/landing_page.html",
         form,
         program=program,
@@ -207,6 +209,6 @@ def show_landing_words(form: FormState | None, program_id: str) -> Response:
         sections=range(number),
         picture=urlsplit(f"/api/brand-files/{picture}").path if picture else None,
         most=MOST_PICTURE_BYTES // 1024**2,
-        can_change=calls.may(change_program) and not program["archivedAt"],
+        can_change=api_client.is_allowed(change_program) and not program["archivedAt"],
         is_saved=request.args.get("done") == "saved",
     )

@@ -4,7 +4,7 @@ from flask import Blueprint, Response, request
 
 from api.programs.programs import create_program
 from domain.refused import Refused
-from pages import calls, forms, screens, typed
+from pages import api_client, form_values, forms, screens
 from pages.form_pages import Body, Form, form_page
 from pages.forms import FormState
 
@@ -17,7 +17,7 @@ def _read_program() -> Body:
         "name": fields.get("name", ""),
         "slug": fields.get("slug", "").strip() or None,
         "defaultCommissionType": fields.get("defaultCommissionType", ""),
-        "defaultCommissionValue": typed.number(fields.get("defaultCommissionValue", "")),
+        "defaultCommissionValue": form_values.parse_number(fields.get("defaultCommissionValue", "")),
         "recurringMonths": 0 if fields.get("recurring") == "first" else None,
     }
 
@@ -28,7 +28,7 @@ _NEW = Form("", create_program, _read_program, to="/dashboard/programs/{id}", sh
 @form_page(blueprint, "member", "/dashboard/programs/new", _NEW)
 def show_new_program(form: FormState | None) -> Response:
     """Show the form of a new program. Budget: none."""
-    if form is None and not calls.may(create_program):
+    if form is None and not api_client.is_allowed(create_program):
         raise Refused(403)
-    form = form or forms.blank(defaultCommissionType="Percentage", recurring="ever")
-    return screens.show("brand/programs/new.html", form)
+    form = form or forms.prefill(defaultCommissionType="Percentage", recurring="ever")
+    return screens.render("brand/programs/new.html", form)

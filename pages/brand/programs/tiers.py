@@ -8,7 +8,7 @@ from flask import Blueprint, Response, request
 from api.organization.organization import get_organization
 from api.programs.performance_tiers import list_performance_tiers, put_performance_tiers
 from api.programs.programs import get_program
-from pages import calls, forms, screens, typed
+from pages import api_client, form_values, forms, screens
 from pages.form_pages import CustomForm, form_page, send_form
 from pages.forms import FormState
 
@@ -21,7 +21,7 @@ _PARTS = {"minRevenueCents": "from", "commissionType": "type", "commissionValue"
 
 def _set_tiers(program_id: str) -> Response | FormState:
     """Set the tiers; rows without a revenue and a rate are left out."""
-    home = calls.needed(get_organization)["homeCurrency"]
+    home = api_client.require(get_organization)["homeCurrency"]
     rows = _typed_rows()
     names = {
         f"tiers.{place}.{name}": f"{part}-{row}" for place, row in enumerate(rows) for name, part in _PARTS.items()
@@ -42,9 +42,9 @@ def _typed_rows() -> list[int]:
 def _read_tier(row: int, home: str) -> dict[str, Any]:
     fields = request.form
     return {
-        "minRevenueCents": typed.minor(fields.get(f"from-{row}", ""), home),
+        "minRevenueCents": form_values.parse_amount(fields.get(f"from-{row}", ""), home),
         "commissionType": fields.get(f"type-{row}", ""),
-        "commissionValue": typed.number(fields.get(f"value-{row}", "")),
+        "commissionValue": form_values.parse_number(fields.get(f"value-{row}", "")),
     }
 
 
@@ -52,10 +52,12 @@ def _fill_tiers(tiers: Sequence[Mapping[str, Any]], home: str) -> FormState:
     """Return the tiers to be changed; one in a former home currency wants its revenue anew."""
     values: dict[str, object] = {}
     for row, tier in enumerate(tiers):
-        values[f"from-{row}"] = typed.major(tier["minRevenueCents"], home) if tier["currency"] == home else None
+        values[f"from-{row}"] = (
+            form_values.format_amount(tier["minRevenueCents"], home) if tier["currency"] == home else None
+        )
         values[f"type-{row}"] = tier["commissionType"]
         values[f"value-{row}"] = tier["commissionValue"]
-    return forms.blank("", **values)
+    return forms.prefill("", **values)
 
 
 @form_page(
@@ -68,11 +70,11 @@ def _fill_tiers(tiers: Sequence[Mapping[str, Any]], home: str) -> FormState:
 def show_tiers(form: FormState | None, program_id: str) -> Response:
     """Show the tiers. Budget: 4 round trips."""
     path = {"program_id": program_id}
-    program = calls.needed(get_program, path=path)
-    tiers = calls.needed(list_performance_tiers, path=path)
-    home = calls.needed(get_organization)["homeCurrency"]
+    program = api_client.require(get_program, path=path)
+    tiers = api_client.require(list_performance_tiers, path=path)
+    home = api_client.require(get_organization)["homeCurrency"]
     rows = max(_typed_rows(), default=0) + 1 if form else len(tiers) + _EMPTY_ROWS
-    return screens.show(
+    return screens.render(
         "brand/programs/tiers.html",
         form or _fill_tiers(tiers, home),
         rows=min(rows, _MOST),
@@ -80,5 +82,5 @@ def show_tiers(form: FormState | None, program_id: str) -> Response:
         base=f"/dashboard/programs/{program['id']}",
         tiers=tiers,
         home=home,
-        can_change=calls.may(put_performance_tiers) and not program["archivedAt"],
+        can_change=api_client.is_allowed(put_performance_tiers) and not program["archivedAt"],
     )

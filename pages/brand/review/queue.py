@@ -10,10 +10,10 @@ from api.conversions.manual import create_conversion
 from api.conversions.uncredited import dismiss_uncredited_conversion, list_uncredited_conversions
 from api.fraud import ban_affiliate, close_fraud_event, list_fraud_events
 from api.programs.programs import list_programs
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
+from pages.api_client import ApiResult
 from pages.brand import choices
 from pages.brand.review import cases
-from pages.calls import CallAnswer
 from pages.form_pages import CustomForm, form_page, send
 from pages.forms import FormState
 
@@ -26,25 +26,25 @@ _KEPT = ("kind", "programId", "cursor")
 _Sent = Mapping[str, str]
 
 
-def _close(form_values: _Sent, action: str) -> CallAnswer:
+def _close(form_values: _Sent, action: str) -> ApiResult:
     path = {"event_id": form_values.get("id", "")}
     return send(close_fraud_event, path=path, body={"action": action})
 
 
-def _release(form_values: _Sent) -> CallAnswer:
+def _release(form_values: _Sent) -> ApiResult:
     """Release a held conversion; its event was no fraud then."""
     path = {"conversion_id": form_values.get("conversion", "")}
     answer = send(validate_conversion, path=path, body={"reason": None})
     if answer.refusal is None:
-        calls.call(close_fraud_event, path={"event_id": form_values.get("id", "")}, body={"action": "dismiss"})
+        api_client.call(close_fraud_event, path={"event_id": form_values.get("id", "")}, body={"action": "dismiss"})
     return answer
 
 
-def _ban(form_values: _Sent) -> CallAnswer:
+def _ban(form_values: _Sent) -> ApiResult:
     return send(ban_affiliate, path={"affiliate_id": form_values.get("affiliate", "")})
 
 
-def _dismiss_sale(form_values: _Sent) -> CallAnswer:
+def _dismiss_sale(form_values: _Sent) -> ApiResult:
     return send(dismiss_uncredited_conversion, path={"uncredited_id": form_values.get("id", "")})
 
 
@@ -69,7 +69,7 @@ def _decide_case() -> Response | FormState:
     if answer.refusal is not None:
         return forms.form_with_alert(answer)
     place = {name: value for name in (*_KEPT, "at") if (value := form_values.get(name))}
-    return screens.sent_on(f"{_HERE}?{urlencode(place)}" if place else _HERE)
+    return screens.redirect(f"{_HERE}?{urlencode(place)}" if place else _HERE)
 
 
 @form_page(
@@ -82,14 +82,14 @@ def _decide_case() -> Response | FormState:
 def show_review(form: FormState | None) -> Response:
     """Show what waits, twenty a page. Budget: 3 round trips, however much there is."""
     place = {name: request.values.get(name) or None for name in _KEPT}
-    answer = calls.call(list_fraud_events, query={"programId": place["programId"]})
+    answer = api_client.call(list_fraud_events, query={"programId": place["programId"]})
     kind = place["kind"] if place["kind"] in cases.KINDS else None
     if answer.refusal is not None or kind != place["kind"]:
         alert = " ".join(answer.refusal.fields.values()) if answer.refusal else "There is no such kind."
         form = FormState(alert=alert, status=400)
-    sales = calls.needed(list_uncredited_conversions)
+    sales = api_client.require(list_uncredited_conversions)
     waiting = cases.waiting(answer.data or [], sales, program_id=place["programId"])
-    return screens.show(
+    return screens.render(
         "brand/review.html",
         form,
         page=cases.page(waiting, kind=kind, cursor=place["cursor"], take=_PER_PAGE),

@@ -6,7 +6,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from api.organization.keys import create_api_key, list_api_keys, revoke_api_key, rotate_api_key
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.form_pages import CustomForm, Form, form_page, send
 from pages.forms import FormState
 
@@ -31,10 +31,10 @@ def show_api_keys(form: FormState | None) -> Response:
 
 
 def _show_keys(form: FormState | None = None, *, made: Mapping[str, Any] | None = None) -> Response:
-    return screens.show(
+    return screens.render(
         "brand/settings/api_keys.html",
-        form or forms.blank(scope="read"),
-        keys=calls.needed(list_api_keys),
+        form or forms.prefill(scope="read"),
+        keys=api_client.require(list_api_keys),
         made=made,
     )
 
@@ -54,13 +54,13 @@ _FORMS = (
 @form_page(blueprint, "member", f"{_HERE}/<key_id>", *_FORMS, uses=(create_api_key, list_api_keys))
 def show_api_key(form: FormState | None, key_id: str) -> Response:
     """Show one key, and what ends it. Budget: 2 round trips."""
-    api_key = next((row for row in calls.needed(list_api_keys) if row["id"] == key_id), None)
+    api_key = next((row for row in api_client.require(list_api_keys) if row["id"] == key_id), None)
     if api_key is None:
-        return screens.absent(key_id)
-    return screens.show(
+        return screens.refuse_address(key_id)
+    return screens.render(
         "brand/settings/api_key.html",
         form,
         api_key=api_key,
         address=f"{_HERE}/{key_id}",
-        may_write=calls.may(rotate_api_key) and api_key["revokedAt"] is None,
+        may_write=api_client.is_allowed(rotate_api_key) and api_key["revokedAt"] is None,
     )

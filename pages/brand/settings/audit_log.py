@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 from api.organization.audit_log import list_audit_log
 from api.organization.members import list_members
 from domain.money import wording
-from pages import calls, forms, screens, show
+from pages import api_client, forms, screens, template_filters
 from pages.list_pages import RowList
 from pages.screens import screen
 
@@ -40,20 +40,20 @@ def show_audit_log() -> Response:
     """Show entries, newest first, by the filter in the address. Budget: 4 round trips, however many there are."""
     number = _page_number()
     query = {"page": number, "pageSize": _PER_PAGE, "format": "json"}
-    answer = calls.call(list_audit_log, query=_ENTRIES.filter_query() | query)
+    answer = api_client.call(list_audit_log, query=_ENTRIES.filter_query() | query)
     if answer.status == 403:
-        calls.given(answer)
-    form = _ENTRIES.form_from_refusal(answer) if answer.refusal else forms.asked()
+        api_client.require_data(answer)
+    form = _ENTRIES.form_from_refusal(answer) if answer.refusal else forms.form_from_query()
     page = answer.data or {"items": [], "total": 0}
-    return screens.show(
+    return screens.render(
         "brand/settings/audit_log.html",
         form,
         entries=[(entry, _changes(entry)) for entry in page["items"]],
         total=page["total"],
-        people=[(member["id"], member["email"]) for member in calls.needed(list_members)],
+        people=[(member["id"], member["email"]) for member in api_client.require(list_members)],
         next_cursor=str(number + 1) if page["total"] > number * _PER_PAGE else None,
         is_narrowed=_ENTRIES.is_narrowed(),
-        file=_ENTRIES.address(f"{_HERE}/export.csv"),
+        file=_ENTRIES.filtered_address(f"{_HERE}/export.csv"),
     )
 
 
@@ -61,7 +61,7 @@ def show_audit_log() -> Response:
 @screen("member", uses=(list_audit_log,))
 def show_audit_file() -> Response:
     """Give the log as a file, in pieces; a filter that says nothing sensible is mended on the page."""
-    return _ENTRIES.give_file(list_audit_log, back=_HERE, format="csv")
+    return _ENTRIES.send_file(list_audit_log, back=_HERE, format="csv")
 
 
 def _page_number() -> int:
@@ -91,4 +91,4 @@ def _describe(value: object) -> str:
         return "; ".join(f"{name}: {_describe(inner)}" for name, inner in value.items())
     if isinstance(value, list):
         return ", ".join(_describe(inner) for inner in value)
-    return show.words(value) if isinstance(value, str) and _INSTANT.fullmatch(value) else str(value)
+    return template_filters.describe_time(value) if isinstance(value, str) and _INSTANT.fullmatch(value) else str(value)

@@ -16,7 +16,7 @@ from api.embed.tokens import create_embed_token
 from api.organization.home_currency import get_home_currency, put_home_currency
 from api.organization.members import list_members, revoke_member_sessions
 from api.organization.organization import change_organization, delete_logo, get_organization, put_logo
-from pages import calls, forms, screens, typed
+from pages import api_client, form_values, forms, screens
 from pages.form_pages import Body, CustomForm, Form, form_page, read_texts, send_form
 from pages.forms import FormState
 
@@ -40,10 +40,10 @@ def _change_profile() -> Response | FormState:
 
 def _change_payouts() -> Response | FormState:
     """Change when money is payable, and when it leaves by itself."""
-    home = calls.needed(get_organization)["homeCurrency"]
+    home = api_client.require(get_organization)["homeCurrency"]
     values = {
-        "payoutGraceDays": typed.number(request.form.get("payoutGraceDays", "")),
-        "minPayoutCents": typed.minor(request.form.get("minPayoutCents", ""), home),
+        "payoutGraceDays": form_values.parse_number(request.form.get("payoutGraceDays", "")),
+        "minPayoutCents": form_values.parse_amount(request.form.get("minPayoutCents", ""), home),
         "automaticPayoutCadence": request.form.get("automaticPayoutCadence", ""),
         "automaticPayoutEnabled": "automaticPayoutEnabled" in request.form,
         "commissionBasis": request.form.get("commissionBasis", ""),
@@ -54,10 +54,10 @@ def _change_payouts() -> Response | FormState:
 
 def _change(card: str, values: Body) -> Response | FormState:
     """Change what differs from what holds."""
-    organization = calls.needed(get_organization)
+    organization = api_client.require(get_organization)
     body = {name: value for name, value in values.items() if value != organization[name]}
     to = f"{_HERE}?done={card}"
-    return send_form(change_organization, body=body, to=to, form_id=f"{card}-") if body else screens.sent_on(to)
+    return send_form(change_organization, body=body, to=to, form_id=f"{card}-") if body else screens.redirect(to)
 
 
 def _read_parameters() -> Body:
@@ -86,17 +86,17 @@ _FORMS = (
 @form_page(blueprint, "member", _HERE, *_FORMS, uses=_READS, restores=True)
 def show_settings(form: FormState | None) -> Response:
     """Show the settings. Budget: 4 round trips."""
-    organization, currency = calls.needed(get_organization), calls.needed(get_home_currency)
+    organization, currency = api_client.require(get_organization), api_client.require(get_home_currency)
     if form and not form.id:  # what was typed before a fresh login, which this card alone wants
         form = replace(form, id="payouts-")
-    return screens.show(
+    return screens.render(
         "brand/settings/settings.html",
         form,
         holds=organization,
         cards=_fill_cards(organization) | ({form.id.rstrip("-"): form} if form else {}),
         logo=urlsplit(organization["logoUrl"]).path if organization["logoUrl"] else None,
         currencies=[(code, code) for code in currency["supportedCurrencies"]],
-        team=calls.needed(list_members) if calls.may(list_members) else None,
+        team=api_client.require(list_members) if api_client.is_allowed(list_members) else None,
     )
 
 
@@ -104,12 +104,12 @@ def _fill_cards(holds: Mapping[str, Any]) -> dict[str, FormState]:
     """Return each card's form as things are."""
     profile = {name: holds[name] for name in ("name", "timezone", "subdomain", *_TEXTS)}
     pays = {name: holds[name] for name in _PAYOUT_CHOICES}
-    minimum = typed.major(holds["minPayoutCents"], holds["minPayoutCurrency"])
+    minimum = form_values.format_amount(holds["minPayoutCents"], holds["minPayoutCurrency"])
     is_automatic = "on" if holds["automaticPayoutEnabled"] else None
     return {
-        "profile": forms.blank("profile-", **profile),
-        "payouts": forms.blank("payouts-", **pays, minPayoutCents=minimum, automaticPayoutEnabled=is_automatic),
-        "currency": forms.blank("currency-", homeCurrency=holds["homeCurrency"]),
-        "attribution": forms.blank("attribution-", custom=holds["customAttributionParams"]),
-        "logo": forms.blank("logo-"),
+        "profile": forms.prefill("profile-", **profile),
+        "payouts": forms.prefill("payouts-", **pays, minPayoutCents=minimum, automaticPayoutEnabled=is_automatic),
+        "currency": forms.prefill("currency-", homeCurrency=holds["homeCurrency"]),
+        "attribution": forms.prefill("attribution-", custom=holds["customAttributionParams"]),
+        "logo": forms.prefill("logo-"),
     }

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, request
 
 from api.organization.tracking_domain import change_tracking_domain, check_tracking_domain, get_tracking_domain
-from pages import calls, forms, screens, typed
+from pages import api_client, form_values, forms, screens
 from pages.brand import looks
 from pages.form_pages import Body, CustomForm, Form, form_page
 from pages.forms import FormState
@@ -16,12 +16,12 @@ _HERE = "/dashboard/settings/tracking-domain"
 
 def _read_domain() -> Body:
     """Return the domain that is to be set, or none."""
-    return {"trackingDomain": typed.host(request.form.get("trackingDomain", ""))}
+    return {"trackingDomain": form_values.parse_host(request.form.get("trackingDomain", ""))}
 
 
 def _check_domain() -> Response | FormState:
     """Ask DNS now."""
-    return looks.lead_on(calls.call(check_tracking_domain, key=forms.key()), f"{_HERE}#found")
+    return looks.lead_on(api_client.call(check_tracking_domain, key=forms.idempotency_key()), f"{_HERE}#found")
 
 
 _FORMS = (
@@ -33,14 +33,14 @@ _FORMS = (
 @form_page(blueprint, "member", _HERE, *_FORMS, uses=(get_tracking_domain,))
 def show_tracking_domain(form: FormState | None) -> Response:
     """Show the domain, and the records that prove it. Budget: 1 round trip."""
-    proof = calls.needed(get_tracking_domain)
-    return screens.show(
+    proof = api_client.require(get_tracking_domain)
+    return screens.render(
         "brand/settings/tracking_domain.html",
         form,
-        name=form if form and form.values else forms.blank(trackingDomain=proof["domain"]),
+        name=form if form and form.values else forms.prefill(trackingDomain=proof["domain"]),
         proof=proof,
         found_at=f"{_HERE}/found",
-        can_change=calls.may(change_tracking_domain),
+        can_change=api_client.is_allowed(change_tracking_domain),
     )
 
 
@@ -48,6 +48,6 @@ def show_tracking_domain(form: FormState | None) -> Response:
 @screen("member", uses=(get_tracking_domain,))
 def show_tracking_found() -> Response:
     """Show what was found alone. Budget: 2 round trips."""
-    return screens.show_part(
-        "brand/_domain_found.html", proof=calls.needed(get_tracking_domain), found_at=f"{_HERE}/found"
+    return screens.render_part(
+        "brand/_domain_found.html", proof=api_client.require(get_tracking_domain), found_at=f"{_HERE}/found"
     )

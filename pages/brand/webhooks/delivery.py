@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from api.webhooks.deliveries import get_webhook_delivery, redeliver_webhook_delivery
-from pages import calls, screens
+from pages import api_client, screens
 from pages.form_pages import Form, form_page
 from pages.forms import FormState
 from pages.screens import screen
@@ -23,7 +23,7 @@ _SIGNATURE = """$(printf '%s.%s' "$T" "$BODY" | openssl dgst -sha256 -hmac "$SEC
 @screen("member", uses=(get_webhook_delivery,))
 def show_webhook_delivery_part(endpoint_id: str, delivery_id: str) -> Response:
     """Show the status of a delivery and its attempts alone. Budget: 4 round trips."""
-    return screens.show_part("brand/webhooks/_delivery.html", **_read_values(endpoint_id, delivery_id))
+    return screens.render_part("brand/webhooks/_delivery.html", **_read_values(endpoint_id, delivery_id))
 
 
 @form_page(
@@ -34,7 +34,7 @@ def show_webhook_delivery(form: FormState | None, endpoint_id: str, delivery_id:
     values = _read_values(endpoint_id, delivery_id)
     delivery = values["delivery"]
     body = delivery["event"]["body"]
-    return screens.show(
+    return screens.render(
         "brand/webhooks/delivery.html",
         form,
         payload=json.dumps(json.loads(body), indent=2, ensure_ascii=False),
@@ -45,12 +45,12 @@ def show_webhook_delivery(form: FormState | None, endpoint_id: str, delivery_id:
 
 
 def _read_values(endpoint_id: str, delivery_id: str) -> dict[str, Any]:
-    row = calls.needed(get_webhook_delivery, path={"endpoint_id": endpoint_id, "delivery_id": delivery_id})
+    row = api_client.require(get_webhook_delivery, path={"endpoint_id": endpoint_id, "delivery_id": delivery_id})
     return {
         "endpoint_id": endpoint_id,
         "delivery": row,
         "unknown_attempts": row["attemptCount"] - len(row["attempts"]),
-        "may_redeliver": calls.may(redeliver_webhook_delivery),
+        "may_redeliver": api_client.is_allowed(redeliver_webhook_delivery),
     }
 
 

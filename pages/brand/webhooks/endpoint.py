@@ -18,9 +18,9 @@ from api.webhooks.endpoints import (
 from domain.refused import Refused
 from domain.statuses import DeliveryStatus
 from domain.webhooks import events
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
+from pages.api_client import View
 from pages.brand.webhooks import endpoints
-from pages.calls import View
 from pages.form_pages import Body, CustomForm, form_page, send, send_form
 from pages.forms import FormState
 from pages.screens import screen
@@ -44,7 +44,7 @@ _FILTERS = ("status", "eventType", "since", "until", "cursor")
 @screen("member", uses=_LOOKS)
 def show_webhook_part(endpoint_id: str) -> Response:
     """Show how an endpoint is and its deliveries, alone. Budget: 3 round trips."""
-    return screens.show_part("brand/webhooks/_deliveries.html", **_read_values(endpoint_id))
+    return screens.render_part("brand/webhooks/_deliveries.html", **_read_values(endpoint_id))
 
 
 def _change(endpoint_id: str) -> Response | FormState:
@@ -65,7 +65,7 @@ def _rotate(endpoint_id: str) -> Response | FormState:
 def _redeliver(endpoint_id: str) -> Response | FormState:
     """Send all that failed once more, up to as many as one call takes; a user with more presses again."""
     path = {"endpoint_id": endpoint_id}
-    since = calls.needed(get_webhook_endpoint, path=path)["createdAt"]
+    since = api_client.require(get_webhook_endpoint, path=path)["createdAt"]
     body = {"since": since, "status": DeliveryStatus.Failed}
     answer = send(redeliver_webhook_deliveries, path=path, body=body, shows_all=True)
     return forms.form_from_refusal(answer) if answer.refusal else _show(None, endpoint_id, queued=answer.data)
@@ -100,9 +100,9 @@ def show_webhook(form: FormState | None, endpoint_id: str) -> Response:
 
 def _read_values(endpoint_id: str) -> dict[str, Any]:
     path = {"endpoint_id": endpoint_id}
-    endpoint = calls.needed(get_webhook_endpoint, path=path)
+    endpoint = api_client.require(get_webhook_endpoint, path=path)
     filters = {name: value for name in _FILTERS if (value := request.args.get(name))}
-    deliveries = calls.needed(list_webhook_deliveries, path=path, query=filters)
+    deliveries = api_client.require(list_webhook_deliveries, path=path, query=filters)
     narrowed = {name: value for name, value in filters.items() if name != "cursor"}
     return {
         "endpoint": endpoint,
@@ -119,10 +119,10 @@ def _show(form: FormState | None, endpoint_id: str, *, made: object = None, queu
     subscribed = set(endpoint["events"])
     is_change = form is not None and "url" in form.values
     holds = {name: endpoint[name] for name in ("url", "events", "description")}
-    return screens.show(
+    return screens.render(
         "brand/webhooks/endpoint.html",
         form,
-        change=form if is_change else forms.blank(**holds),
+        change=form if is_change else forms.prefill(**holds),
         subscribable=endpoints.EVENTS,
         status_choices=[_ANY, *((status.value, status.value) for status in DeliveryStatus)],
         type_choices=[_ANY, *((type, type) for type in ("test", *events.TYPES))],

@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request
 
 from api.webhooks.endpoints import create_webhook_endpoint, list_webhook_endpoints
 from domain.webhooks import events
-from pages import calls, forms, screens
+from pages import api_client, forms, screens
 from pages.form_pages import Body, CustomForm, form_page, send
 from pages.forms import FormState
 
@@ -58,9 +58,9 @@ def show_webhooks(form: FormState | None) -> Response:
 
 
 def _show(form: FormState | None = None, *, made: object = None) -> Response:
-    return screens.show(
+    return screens.render(
         "brand/webhooks/list.html",
-        form or forms.blank(events=["*"]),
+        form or forms.prefill(events=["*"]),
         endpoints=_list(managed="false", take=_MOST_OWN),
         hooks=_list(managed="true", take=_MOST_HOOKS),
         made=made,
@@ -69,5 +69,5 @@ def _show(form: FormState | None = None, *, made: object = None) -> Response:
 
 
 def _list(**query: object) -> list[Any]:
-    rows: list[Any] = calls.needed(list_webhook_endpoints, query=query)["items"]
+    rows: list[Any] = api_client.require(list_webhook_endpoints, query=query)["items"]
     return rows

@@ -18,8 +18,8 @@ from api.storefront import landing_page
 from api.storefront.application import apply_to_program
 from api.storefront.landing_page import FoundPage, LandingPage
 from domain.refused import Refused
-from pages import calls, documents, forms
-from pages.calls import CallAnswer
+from pages import api_client, documents, forms
+from pages.api_client import ApiResult
 from pages.forms import FormState
 from pages.hosted.landing import shown
 from pages.screens import open_page
@@ -69,7 +69,7 @@ def show_landing_page(handle: str, campaign: str | None = None) -> Response:
 
 @blueprint.post("/p/<handle>", strict_slashes=False)
 @blueprint.post("/p/<handle>/<campaign>", strict_slashes=False)
-@open_page(bucket="anonymous", most_bytes=_MOST_BYTES)
+@open_page(bucket="anonymous", max_bytes=_MOST_BYTES)
 def send_application(handle: str, campaign: str | None = None) -> Response:
     """Take an application, and lead to the one answer; or show the form again with what is wrong."""
     found = _found(handle, campaign)
@@ -80,17 +80,17 @@ def send_application(handle: str, campaign: str | None = None) -> Response:
         return _moved(page, 308)
     body: dict[str, Any] = {name: said for name in _FIELDS if (said := _typed(name))}
     if page.record["applicationForm"]:
-        body["answers"] = forms.answers()
+        body["answers"] = forms.read_answers()
     if recruiter := _recruiter():
         body["recruitedBy"] = recruiter
-    answer = calls.asked_by_a_stranger(
-        apply_to_program, path={"program_id": page.record["id"]}, body=body, key=forms.key()
+    answer = api_client.call_anonymously(
+        apply_to_program, path={"program_id": page.record["id"]}, body=body, key=forms.idempotency_key()
     )
     if answer.status == 404:
         return shown.nothing()
     if answer.refusal is not None:
         return _again(page, answer)
-    headers = documents.headers() | {"Location": f"{page.path}?{_APPLIED}=1#apply"}
+    headers = documents.page_headers() | {"Location": f"{page.path}?{_APPLIED}=1#apply"}
     return Response(status=303, headers=headers)
 
 
@@ -134,7 +134,7 @@ def _moved(page: LandingPage, status: int, base: str | None = None) -> Response:
     """Return the way to the slug that a campaign has now, with what stood in the address."""
     to = page.path if base is None else f"{base}/{page.record['slug']}"
     query = urlencode(list(request.args.items(multi=True)))
-    headers = documents.headers() | {"Location": f"{to}?{query}" if query else to}
+    headers = documents.page_headers() | {"Location": f"{to}?{query}" if query else to}
     return Response(status=status, headers=headers)
 
 
@@ -148,7 +148,7 @@ def _recruiter() -> str:
     return sent if len(sent) <= _LONGEST_RECRUITER else ""
 
 
-def _again(page: LandingPage, answer: CallAnswer) -> Response:
+def _again(page: LandingPage, answer: ApiResult) -> Response:
     refusal = answer.refusal
     assert refusal is not None
     if answer.status >= 500:

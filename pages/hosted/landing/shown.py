@@ -15,7 +15,7 @@ from flask import Response
 import settings
 from api.edge import compression
 from api.storefront.landing_page import LandingPage
-from pages import documents, forms, statics
+from pages import documents, forms, static_files
 from pages.forms import FormState
 from pages.hosted.landing import theme
 from pages.hosted.landing.written import PAGES
@@ -44,7 +44,7 @@ def landing(
         said: str | bytes = PAGES.page(_known_by(page), write)
     else:
         said = write(forms.new_key())
-    return _settled(documents.answer(said, status=status, allows=_ALLOWED), page.record, is_preview)
+    return _settled(documents.html_response(said, status=status, allows=_ALLOWED), page.record, is_preview)
 
 
 def _known_by(page: LandingPage) -> bytes:
@@ -55,9 +55,9 @@ def _known_by(page: LandingPage) -> bytes:
 
 def _filled(page: LandingPage, *, form: FormState, key: str, recruiter: str, is_applied: bool, is_preview: bool) -> str:
     record = page.record
-    return documents.filled(
+    return documents.render_html(
         "hosted/landing/page.html",
-        static=statics.url,
+        static=static_files.url,
         new_key=lambda: key,
         here=page.path,
         form=form,
@@ -78,8 +78,8 @@ def _filled(page: LandingPage, *, form: FormState, key: str, recruiter: str, is_
 
 def nothing() -> Response:
     """Return the page for what is not there: the same for every address, so that it tells of nobody."""
-    answer = documents.page(
-        "hosted/landing/nothing.html", status=404, allows=_ALLOWED, static=statics.url, style=theme.url(None)
+    answer = documents.render_page(
+        "hosted/landing/nothing.html", status=404, allows=_ALLOWED, static=static_files.url, style=theme.url(None)
     )
     answer.vary.add("Cookie")
     return answer

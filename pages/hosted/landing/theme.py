@@ -9,7 +9,7 @@ from flask import Blueprint, Response
 from api.access.guards import Guard
 from api.edge.operations import operation, text
 from domain.refused import Refused
-from pages import statics
+from pages import static_files
 
 blueprint = Blueprint("landing_theme", __name__)
 
@@ -23,14 +23,14 @@ _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-T
 
 def url(color: str | None) -> str:
     """Return where the style is in this colour (`#rrggbb`), of this release."""
-    return f"/landing/{statics.version(*_SHEETS)}/{color.removeprefix('#') if color else _OWN}.css"
+    return f"/landing/{static_files.version_of(*_SHEETS)}/{color.removeprefix('#') if color else _OWN}.css"
 
 
 @blueprint.get("/landing/<version>/<color>.css")
 @operation(_OPEN, text("text/css"), is_described=False)
 def show_landing_theme(version: str, color: str) -> Response:
     """Show the style in a colour, accents as far as they can be read. Budget: no round trip."""
-    if version != statics.version(*_SHEETS) or (color != _OWN and not _COLOR.fullmatch(color)):
+    if version != static_files.version_of(*_SHEETS) or (color != _OWN and not _COLOR.fullmatch(color)):
         raise Refused(404, "not_found", "There is no such address.")
-    sheet = statics.colored(None if color == _OWN else f"#{color}", *_SHEETS)
+    sheet = static_files.themed_stylesheet(None if color == _OWN else f"#{color}", *_SHEETS)
     return Response(sheet, content_type=_CSS, headers=_FOREVER)

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from pages.show import colour
+from pages.template_filters import state_colour
 from tests.support.api.importing import import_sales, past_sale
 from tests.support.recruits import Recruits
 from tests.support.rows.paying import Payroll
@@ -131,7 +131,7 @@ def test_a_manager_decides_with_a_reason(campaign, sold, people, action, status)
     answer = visitor.send(f"{_HERE}/{sold}", {"_key": "k", "action": action, "reason": "Asked <them>"})
 
     assert (answer.status_code, answer.headers["Location"]) == (303, f"{_HERE}/{sold}")
-    assert f'<span class="chip {colour(status)}">{status}</span>' in visitor.open(f"{_HERE}/{sold}").text
+    assert f'<span class="chip {state_colour(status)}">{status}</span>' in visitor.open(f"{_HERE}/{sold}").text
     ((after,),) = campaign.rows("select after from audit_entry where entity_id = %s", sold)
     assert (after["status"], after["reason"]) == (status, "Asked <them>")
 

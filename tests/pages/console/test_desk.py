@@ -5,7 +5,7 @@ import re
 import pytest
 
 from models import db
-from pages import show
+from pages import template_filters
 from tests.support.outside.console import audited
 from tests.support.outside.post_office import PostOffice, stage
 
@@ -100,7 +100,7 @@ def test_the_frame_says_who_one_is(visitor, links):
 def test_the_parts_are_all_on_one_page(operator):
     shown = operator.open("/console/style").text
 
-    assert [state for state in show.COLOURS if f">{state}</span>" not in shown] == []
+    assert [state for state in template_filters.COLOURS if f">{state}</span>" not in shown] == []
 
 
 @pytest.mark.parametrize(

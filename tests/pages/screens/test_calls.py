@@ -9,7 +9,7 @@ from api.access import persons
 from api.affiliates.affiliates import get_affiliate
 from api.programs.programs import create_program, list_programs
 from domain.refused import Refused
-from pages import calls
+from pages import api_client
 from tests.support.outside.visitor import Visitor
 
 _PROGRAM = {"name": "Spring", "slug": "spring", "defaultCommissionType": "Percentage", "defaultCommissionValue": 20}
@@ -32,7 +32,7 @@ def signed_in(app, links):
 
 def test_what_is_done_is_done_as_the_person_under_the_requests_id(signed_in, brand):
     with signed_in(create_program):
-        answer = calls.call(create_program, body=_PROGRAM)
+        answer = api_client.call(create_program, body=_PROGRAM)
 
     assert (answer.status, answer.refusal) == (201, None)
     assert brand.rows(
@@ -42,7 +42,7 @@ def test_what_is_done_is_done_as_the_person_under_the_requests_id(signed_in, bra
 
 def test_a_key_makes_a_repetition_safe(signed_in, brand):
     with signed_in(create_program):
-        first, again = (calls.call(create_program, body=_PROGRAM, key="one-form") for _ in range(2))
+        first, again = (api_client.call(create_program, body=_PROGRAM, key="one-form") for _ in range(2))
 
     assert first.data["id"] == again.data["id"]
     assert brand.rows("select count(*) from program") == [(1,)]
@@ -50,8 +50,8 @@ def test_a_key_makes_a_repetition_safe(signed_in, brand):
 
 def test_a_refusal_names_its_fields(signed_in):
     with signed_in(create_program):
-        malformed = calls.call(create_program, body=_PROGRAM | {"defaultCommissionType": "Gold"})
-        refused = calls.call(create_program, body=_PROGRAM | {"name": ""})
+        malformed = api_client.call(create_program, body=_PROGRAM | {"defaultCommissionType": "Gold"})
+        refused = api_client.call(create_program, body=_PROGRAM | {"name": ""})
 
     assert malformed.status == 400
     assert "defaultCommissionType" in malformed.refusal.fields
@@ -61,11 +61,11 @@ def test_a_refusal_names_its_fields(signed_in):
 
 def test_what_the_api_refuses_a_role_the_page_is_refused_and_does_not_offer(signed_in, brand):
     with signed_in(create_program, list_programs, role="Viewer"):
-        answer = calls.call(create_program, body=_PROGRAM)
+        answer = api_client.call(create_program, body=_PROGRAM)
 
         assert (answer.status, answer.refusal.code) == (403, "forbidden")
-        assert not calls.may(create_program)
-        assert calls.may(list_programs)
+        assert not api_client.is_allowed(create_program)
+        assert api_client.is_allowed(list_programs)
     assert brand.rows("select count(*) from program") == [(0,)]
 
 
@@ -73,7 +73,7 @@ def test_another_tenants_id_is_nobodys(signed_in, rival):
     rival.program()
     theirs = rival.affiliate("eva")
     with signed_in(get_affiliate), pytest.raises(Refused) as refused:
-        calls.needed(get_affiliate, path={"affiliate_id": theirs})
+        api_client.require(get_affiliate, path={"affiliate_id": theirs})
 
     assert refused.value.status == 404
 
@@ -82,13 +82,13 @@ def test_a_query_is_read_by_the_operations_own_schema(signed_in, brand):
     brand.program()
     brand.program()
     with signed_in(list_programs):
-        assert len(calls.needed(list_programs, query={"take": 1, "cursor": None})["items"]) == 1
-        assert calls.call(list_programs, query={"take": "many"}).status == 400
+        assert len(api_client.require(list_programs, query={"take": 1, "cursor": None})["items"]) == 1
+        assert api_client.call(list_programs, query={"take": "many"}).status == 400
 
 
 def test_the_outer_request_is_as_it_was(signed_in):
     with signed_in(list_programs):
-        calls.needed(list_programs)
+        api_client.require(list_programs)
 
         assert g.request_id == "a-request"
         assert "caller" not in g
@@ -96,7 +96,7 @@ def test_the_outer_request_is_as_it_was(signed_in):
 
 def test_a_screen_calls_nothing_that_it_does_not_name(signed_in):
     with signed_in(list_programs), pytest.raises(RuntimeError, match="create_program"):
-        calls.call(create_program, body=_PROGRAM)
+        api_client.call(create_program, body=_PROGRAM)
 
 
 def test_no_header_of_the_network_is_a_person(app):

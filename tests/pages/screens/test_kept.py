@@ -11,7 +11,7 @@ from adapters import clock
 from api.organization.keys import create_api_key
 from app import create_app
 from models import db
-from pages import calls, kept, screens
+from pages import api_client, pending_forms, screens
 from pages.screens import screen
 from tests.support.described import Description
 from tests.support.outside.visitor import Visitor
@@ -28,13 +28,13 @@ def app():
     @blueprint.get(_PAGE)
     @screen("member")
     def show_form():
-        found = kept.form()
+        found = pending_forms.restore()
         return Response(repr(found and dict(found.values)))
 
     @blueprint.post(_PAGE)
     @screen("member", uses=(create_api_key,))
     def send_form():
-        return screens.sent_on(f"/dashboard?made={calls.call(create_api_key, body={}).status}")
+        return screens.redirect(f"/dashboard?made={api_client.call(create_api_key, body={}).status}")
 
     made = create_app()
     made.register_blueprint(blueprint)
@@ -109,7 +109,7 @@ def test_another_page_gets_nothing_of_it(waiting, links, app):
     sealed = waiting.client.get_cookie("finderfee-kept").value
     headers = {"Cookie": f"finderfee={waiting.cookie}; finderfee-kept={sealed}"}
     with app.test_request_context("/dashboard/another", headers=headers):
-        assert kept.form() is None
+        assert pending_forms.restore() is None
 
 
 def test_it_waits_for_a_quarter_of_an_hour(waiting, links, monkeypatch):

@@ -2,14 +2,14 @@
 
 import pytest
 
-from pages import statics
+from pages import static_files
 
 
 @pytest.mark.parametrize(
     ("name", "kind"), [("app.css", "text/css"), ("icons.svg", "image/svg+xml"), ("favicon.svg", "image/svg+xml")]
 )
 def test_a_file_is_kept_for_a_year(app, name, kind):
-    answer = app.test_client().get(statics.url(name))
+    answer = app.test_client().get(static_files.url(name))
 
     assert (answer.status_code, answer.mimetype) == (200, kind)
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"

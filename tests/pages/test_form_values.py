@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages import typed
+from pages import form_values
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from pages import typed
     ],
 )
 def test_a_number_is_what_was_meant_and_else_the_text(text, number):
-    assert typed.number(text) == number
+    assert form_values.parse_number(text) == number
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,14 @@ def test_a_number_is_what_was_meant_and_else_the_text(text, number):
     ],
 )
 def test_an_amount_is_in_minor_units_of_its_currency(text, currency, minor):
-    assert typed.minor(text, currency) == minor
+    assert form_values.parse_amount(text, currency) == minor
 
 
 def test_minor_units_are_shown_as_they_would_be_typed():
-    assert [typed.major(*pair) for pair in ((123_450, "USD"), (5, "JPY"), (5, "KWD"), (None, "USD"), (5, None))] == [
+    assert [
+        form_values.format_amount(*pair)
+        for pair in ((123_450, "USD"), (5, "JPY"), (5, "KWD"), (None, "USD"), (5, None))
+    ] == [
         "1234.50",
         "5",
         "0.005",

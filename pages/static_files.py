@@ -1,6 +1,6 @@
-"""Style, icons and scripts: files of ours alone, read once, served under an address that changes with what is in them.
+"""Style, icons and scripts: own files only, read once, served under an address that contains a hash of the content.
 
-So a browser may keep each of them for a year, and what a page needs is always of the page's own release.
+So browsers may cache each of them for a year, and a page always loads the files of its own release.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ _OPEN = Guard(audience="public", bucket=None)
 _TYPES = {"css": "text/css", "svg": "image/svg+xml", "js": "text/javascript"}
 _FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 _HASH_DIGITS = 12
-# What accents stand on in app.css, light and dark.
+# Backgrounds behind accents in app.css, light and dark.
 _LIGHT, _DARK = ("#f5f7f4", "#ffffff", "#ebefeb"), ("#0f1411", "#171e1a", "#0b0f0d")
 _FILES = MappingProxyType(
     {
@@ -35,32 +35,32 @@ _VERSIONS = MappingProxyType(
 
 
 def url(name: str) -> str:
-    """Return where a file is served. Raises KeyError for one that is not there."""
+    """Return the address of a file. Raises KeyError for an unknown one."""
     return f"/static/{_VERSIONS[name]}/{name}"
 
 
-def content(name: str) -> bytes:
-    """Return what is in a file. Raises KeyError for one that is not there."""
+def read_file(name: str) -> bytes:
+    """Return the content of a file. Raises KeyError for an unknown one."""
     return _FILES[name]
 
 
-def version(*names: str) -> str:
-    """Return what changes with any of these files. Raises KeyError for one that is not there."""
+def version_of(*names: str) -> str:
+    """Return the common version of these files. Raises KeyError for an unknown one."""
     return "".join(_VERSIONS[name] for name in names)
 
 
-def colored(color: str | None, *names: str) -> str:
-    """Return sheets as one, with accents in a brand's colour (`#rrggbb`), as far as it can be read where they stand.
+def themed_stylesheet(color: str | None, *names: str) -> str:
+    """Return these style sheets as one, with accents in a brand's colour (`#rrggbb`), adjusted until it is readable.
 
-    Without a colour they have their own. Raises KeyError for a sheet that is not there.
+    Without a colour they keep their own. Raises KeyError for an unknown sheet.
     """
     sheet = "".join(_FILES[name].decode() for name in names)
     if color is None:
         return sheet
     light, dark = colors.readable(color, on=_LIGHT), colors.readable(color, on=_DARK)
-    shown = f"--accent: light-dark({light}, {dark})"
-    above = f"--on-accent: light-dark({colors.text_on(light)}, {colors.text_on(dark)})"
-    return f"{sheet}@layer tokens {{ :root {{ {shown}; {above} }} }}\n"
+    accent = f"--accent: light-dark({light}, {dark})"
+    text = f"--on-accent: light-dark({colors.text_on(light)}, {colors.text_on(dark)})"
+    return f"{sheet}@layer tokens {{ :root {{ {accent}; {text} }} }}\n"
 
 
 @blueprint.get("/static/<version>/<name>")
