@@ -18,7 +18,7 @@ def read_cookie() -> str | None:
 
 
 def find_person() -> Person | None:
-    """Return the signed-in person; None if there is none. Loaded once a request."""
+    """Return the signed-in person; None without a session. Loaded once a request."""
     signed_in: Person | None = g.get("person", _NOT_LOADED)
     if signed_in is _NOT_LOADED:
         signed_in = g.person = persons.of_cookie(read_cookie())

@@ -1,6 +1,6 @@
-"""Disputes about milestones of deals: both sides' words, and how an operator ends it.
+"""Disputes about milestones of deals: both sides' statements, and the operator's settlement.
 
-A decision is shown in both amounts before it is made, because it cannot be undone.
+Both amounts of a settlement are shown before it is confirmed, because it cannot be undone.
 """
 
 from typing import Any
@@ -25,22 +25,22 @@ _RETRY = Form("", retry_milestone_refund, read_texts("why"), to="/console/disput
 @blueprint.get("/console/disputes")
 @screen("operator", uses=(list_disputes,))
 def show_disputes() -> Response:
-    """Show what waits to be settled. Budget: 1 round trip, however much there is."""
+    """Show open disputes. Budget: 1 round trip, however much there is."""
     return screens.render("console/disputes.html", disputes=api_client.require(list_disputes))
 
 
 @blueprint.get(_DEAL)
 @screen("operator", uses=(get_whole_deal,))
 def show_whole_deal(deal_id: str) -> Response:
-    """Show a deal with its disputes, its money and what its source said. Budget: 5 round trips."""
+    """Show a deal with its disputes, its money and the messages of its payment source. Budget: 5 round trips."""
     return screens.render("console/deal.html", deal=_get_deal(deal_id))
 
 
-def _settle_part(deal_id: str, seq: str) -> Response | FormState:
-    """Show who gets how much, and once that is confirmed settle the dispute."""
+def _settle_milestone(deal_id: str, seq: str) -> Response | FormState:
+    """Show both amounts, and settle the dispute once they are confirmed."""
     why = request.form.get("why", "")
     deal = _get_deal(deal_id)
-    part = _get_part(deal, seq)
+    part = _get_milestone(deal, seq)
     cents = form_values.parse_amount(request.form.get("amount", ""), deal["currency"])
     errors = _find_errors(cents, part, why)
     if errors or part["status"] != MilestoneStatus.Disputed:
@@ -69,23 +69,23 @@ def _find_errors(cents: int | str | None, part: Any, why: str) -> dict[str, str]
     blueprint,
     "operator",
     f"{_PART}/settle",
-    CustomForm("", _settle_part, (mark_milestone_settled,)),
+    CustomForm("", _settle_milestone, (mark_milestone_settled,)),
     uses=(get_whole_deal,),
     restores=True,
 )
 def show_settlement(form: FormState | None, deal_id: str, seq: str) -> Response:
-    """Show both sides' words with a form that ends the dispute. Budget: 5 round trips."""
+    """Show both sides' statements with a form that settles the dispute. Budget: 5 round trips."""
     deal = _get_deal(deal_id)
-    part = _get_part(deal, seq)
+    part = _get_milestone(deal, seq)
     is_open = part["status"] == MilestoneStatus.Disputed
     return screens.render("console/settle_deal.html", form, deal=deal, part=part, cents=None, is_open=is_open)
 
 
 @form_page(blueprint, "operator", f"{_PART}/refund", _RETRY, uses=(get_whole_deal,), restores=True)
 def show_refund(form: FormState | None, deal_id: str, seq: str) -> Response:
-    """Show what its source refused to give back, with a form to ask once more. Budget: 5 round trips."""
+    """Show a refund that the payment source refused, with a form to retry it. Budget: 5 round trips."""
     deal = _get_deal(deal_id)
-    part = _get_part(deal, seq)
+    part = _get_milestone(deal, seq)
     return screens.render(
         "console/refund_deal.html", form, deal=deal, part=part, refund=deal["refunds"].get(part["id"])
     )
@@ -100,7 +100,7 @@ def _get_deal(deal_id: str) -> Any:
     }
 
 
-def _get_part(deal: Any, seq: str) -> Any:
+def _get_milestone(deal: Any, seq: str) -> Any:
     for part in deal["milestones"]:
         if str(part["seq"]) == seq:
             return part

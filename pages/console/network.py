@@ -1,4 +1,4 @@
-"""The creator network: what brands want to advertise there, let in or turned down with a reason."""
+"""The creator network: programs that brands want to list there, approved or rejected with a reason."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ _REVIEWS = RowList(list_network_reviews, ("status",))
 @blueprint.get(_NETWORK)
 @screen("operator", uses=(list_network_reviews,))
 def show_network_reviews() -> Response:
-    """Show what waits for a review, or by the filter what is decided. Budget: 1 round trip, however many there are."""
+    """Show programs to review, or decided ones by the filter. Budget: 1 round trip, however many there are."""
     status = read_filter("status") or "Pending"
     return screens.render("console/network.html", **_REVIEWS.read().values(), status_filter=status)
 
@@ -44,6 +44,6 @@ _DECISIONS = (
 
 @form_page(blueprint, "operator", f"{_NETWORK}/<program_id>", *_DECISIONS, uses=(get_network_review,), restores=True)
 def show_network_review(form: FormState | None, program_id: str) -> Response:
-    """Show all that a program advertises, with a form to decide. Budget: 1 round trip."""
+    """Show everything that a program advertises, with a form to decide. Budget: 1 round trip."""
     program = api_client.require(get_network_review, path={"program_id": program_id})
     return screens.render("console/network_review.html", form, program=program)

@@ -1,6 +1,6 @@
-"""Payouts that wait for an operator: runs to review, payouts whose rail never says, what rails said by themselves.
+"""Payouts that wait for an operator: runs to review, payouts with an unknown result, events of payment providers.
 
-A decision is a page of its own with a reason.
+Each decision has a page of its own with a reason.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ _REVIEW = Form("", submit_run_review, read_texts("decision", "why"), to=_PAYOUTS
 @blueprint.get(_PAYOUTS)
 @screen("operator", uses=(list_runs_to_review, list_doubtful_payouts, list_rail_events))
 def show_waiting_payouts() -> Response:
-    """Show what waits. Budget: 3 round trips, however much there is."""
+    """Show waiting runs, payouts and events. Budget: 3 round trips, however much there is."""
     return screens.render(
         "console/payouts.html",
         runs=api_client.require(list_runs_to_review),
@@ -41,7 +41,7 @@ def show_waiting_payouts() -> Response:
 
 @form_page(blueprint, "operator", f"{_PAYOUTS}/runs/<run_id>", _REVIEW, uses=(list_runs_to_review,), restores=True)
 def show_review(form: FormState | None, run_id: str) -> Response:
-    """Show a run with a form to decide about it. Budget: 1 round trip, 4 for one that is decided."""
+    """Show a run with a form to decide about it. Budget: 1 round trip, 4 for a decided one."""
     return screens.render("console/review.html", form, run=_find_run(run_id))
 
 
@@ -54,7 +54,7 @@ def _find_run(run_id: str) -> Any:
 
 
 def _settle_payout(payout_id: str) -> Response | FormState:
-    """Say how a payout ended: `end` is the field of the operation that is sent."""
+    """Record the result of a payout: `end` is the field of the operation to send."""
     name = request.form.get("end", "")
     if name not in ("paidAs", "failedBecause"):
         return forms.form_with_errors({"end": "Say whether it was paid."})
@@ -71,9 +71,6 @@ def _settle_payout(payout_id: str) -> Response | FormState:
     restores=True,
 )
 def show_settle(form: FormState | None, payout_id: str) -> Response:
-    """Show what the rail of a payout was asked and when, with a form to say how it ended.
-
-    Budget: 3 round trips.
-    """
+    """Show the requests to a payout's payment provider, with a form to record the result. Budget: 3 round trips."""
     payout = api_client.require(get_payout_asked, path={"payout_id": payout_id})
     return screens.render("console/settle.html", form, payout=payout)

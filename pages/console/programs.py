@@ -1,4 +1,4 @@
-"""Programs of every organization: found, suspended when they must not earn, and resumed."""
+"""Programs of all organizations: listed, suspended so that they earn nothing, and resumed."""
 
 from flask import Blueprint, Response
 

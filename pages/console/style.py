@@ -1,4 +1,4 @@
-"""Every part of a page and the chip of every state, for people to look at."""
+"""Every part of a page and the chip of every state, to look at."""
 
 from collections import defaultdict
 
@@ -11,8 +11,8 @@ from pages.screens import screen
 
 blueprint = Blueprint("style_page", __name__)
 
-_FIGURES = (3, 9, 4, 12, 8, 15, 11)
-_WRONG = FormState(
+_SAMPLE_VALUES = (3, 9, 4, 12, 8, 15, 11)
+_FORM_WITH_ERRORS = FormState(
     {"name": ["Spring"], "note": ["Two\nlines"], "model": ["fixed"], "agree": ["on"]},
     {"name": "Another program is called so."},
     "The figures moved.",
@@ -27,11 +27,11 @@ def show_style() -> Response:
     by_colour: dict[str, list[str]] = defaultdict(list)
     for state, colour in sorted(template_filters.COLOURS.items()):
         by_colour[colour].append(state)
-    points = [ChartPoint(f"{day} Nov", value, f"{value} clicks") for day, value in enumerate(_FIGURES, start=1)]
+    points = [ChartPoint(f"{day} Nov", value, f"{value} clicks") for day, value in enumerate(_SAMPLE_VALUES, start=1)]
     return screens.render(
         "console/style.html",
         by_colour=by_colour,
-        sample=_WRONG,
+        sample=_FORM_WITH_ERRORS,
         blank=forms.prefill("blank-"),
         points=points,
         picture=charts.draw_line(points, "Clicks"),

@@ -1,4 +1,4 @@
-"""Organizations: their plan and standing, what of the plan is used, and the settings that are the operator's alone."""
+"""Organizations: their plan, status and usage, and the settings that only the operator changes."""
 
 from dataclasses import replace
 

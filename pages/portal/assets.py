@@ -1,4 +1,4 @@
-"""Texts and images that brands give their affiliates: copied, looked at, downloaded."""
+"""Texts and images from brands for their affiliates, to copy and download."""
 
 from flask import Blueprint, Response
 
@@ -12,7 +12,7 @@ from pages.screens import screen
 blueprint = Blueprint("portal_assets_page", __name__)
 
 _HERE = "/portal/assets"
-#: So many a page, with all that the texts say.
+# The rows contain the whole texts, so a page has few.
 _ASSETS = RowList(list_own_assets, ("programId",), query={"take": 20})
 
 
@@ -21,11 +21,11 @@ _ASSETS = RowList(list_own_assets, ("programId",), query={"take": 20})
 def show_own_assets() -> Response:
     """Show texts and images by the filter in the address. Budget: 3 round trips, however many there are."""
     programs = frame.name_programs(api_client.require(list_own_programs), status="Approved")
-    return frame.show("assets.html", **_ASSETS.read().values(), programs=programs)
+    return frame.render("assets.html", **_ASSETS.read().values(), programs=programs)
 
 
 @blueprint.get(f"{_HERE}/<asset_id>/file")
 @screen("account", uses=(get_own_asset_file,))
 def download_own_asset(asset_id: str) -> Response:
-    """Give an image out as the API does. Budget: 2 round trips."""
+    """Send an image as the API does. Budget: 2 round trips."""
     return api_client.forward_file(get_own_asset_file, path={"asset_id": asset_id})

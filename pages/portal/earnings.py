@@ -1,4 +1,4 @@
-"""What an affiliate earned: each conversion with its share, the state of its money, its day and why. Also as a file."""
+"""The earnings of an affiliate: each conversion with its commission, state, day and reason. Also as a file."""
 
 from urllib.parse import urlencode
 
@@ -26,8 +26,8 @@ def show_earnings() -> Response:
     """
     filters = {name: read_filter(name) for name in _EARNINGS.filters}
     if request.args.get("as") == "csv":
-        return _file(filters)
-    return frame.show(
+        return _render_file(filters)
+    return frame.render(
         "earnings.html",
         **_EARNINGS.read().values(),
         programs=frame.name_programs(api_client.require(list_own_programs)),
@@ -35,7 +35,7 @@ def show_earnings() -> Response:
     )
 
 
-def _file(filters: dict[str, str | None]) -> Response:
+def _render_file(filters: dict[str, str | None]) -> Response:
     rows = api_client.require(export_own_conversions, query=filters)
     headers = {
         "Content-Disposition": 'attachment; filename="earnings.csv"',

@@ -1,4 +1,4 @@
-"""The portal's first screen: what one has, when more becomes payable, one's links, and the last 30 days."""
+"""The portal's first screen: balances, the next payable days, links, and the last 30 days."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -19,8 +19,8 @@ from pages.screens import screen
 blueprint = Blueprint("portal_home_page", __name__)
 
 _USES = (*frame.USES, get_own_balance, list_own_links, list_own_days, get_payout_account)
-_MOST_DAYS = 5
-_MOST_LINKS = 10
+_MAX_DAYS = 5
+_MAX_LINKS = 10
 
 
 @blueprint.get("/portal")
@@ -31,22 +31,22 @@ def show_portal_home() -> Response:
     days = api_client.require(list_own_days)
     links = [link for link in api_client.require(list_own_links) if link["isDefault"]]
     clicks = [ChartPoint(day["day"], day["clicks"], template_filters.format_number(day["clicks"])) for day in days]
-    numbers = _total(days)
-    return frame.show(
+    numbers = _sum_days(days)
+    return frame.render(
         "home.html",
         balances=balance["balances"],
-        coming=balance["coming"][:_MOST_DAYS],
-        more_days=max(0, len(balance["coming"]) - _MOST_DAYS),
-        links=links[:_MOST_LINKS],
+        coming=balance["coming"][:_MAX_DAYS],
+        more_days=max(0, len(balance["coming"]) - _MAX_DAYS),
+        links=links[:_MAX_LINKS],
         is_somewhere=bool(links),
         account=api_client.require(get_payout_account),
         numbers=numbers,
         clicks=charts.create_chart("Clicks", clicks),
-        earned=[_earned(days, currency) for currency, cents in sorted(numbers["earned"].items()) if cents],
+        earned=[_earnings_chart(days, currency) for currency, cents in sorted(numbers["earned"].items()) if cents],
     )
 
 
-def _total(days: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _sum_days(days: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     earned: defaultdict[str, int] = defaultdict(int)
     for day in days:
         for currency, cents in day["commissionCentsByCurrency"].items():
@@ -54,7 +54,7 @@ def _total(days: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return {name: sum(day[name] for day in days) for name in ("clicks", "leads", "sales")} | {"earned": dict(earned)}
 
 
-def _earned(days: Sequence[Mapping[str, Any]], currency: str) -> Chart:
+def _earnings_chart(days: Sequence[Mapping[str, Any]], currency: str) -> Chart:
     amounts = [(day["day"], day["commissionCentsByCurrency"].get(currency, 0)) for day in days]
     points = [ChartPoint(day, cents, wording.money(cents, currency)) for day, cents in amounts]
     return charts.create_chart(f"Earned in {currency}", points)
@@ -63,5 +63,5 @@ def _earned(days: Sequence[Mapping[str, Any]], currency: str) -> Chart:
 @blueprint.get("/portal/<path:rest>")
 @screen("account")
 def show_no_portal_page(rest: str) -> Response:
-    """Say that there is no such page."""
+    """Show that there is no such page."""
     return screens.refuse_address(rest)

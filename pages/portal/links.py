@@ -1,4 +1,4 @@
-"""An affiliate's links with their numbers: made, ended, and as QR codes."""
+"""An affiliate's links with their numbers: created, deleted, and as QR codes."""
 
 import io
 
@@ -18,7 +18,7 @@ from pages.screens import screen
 blueprint = Blueprint("portal_links_page", __name__)
 
 _HERE = "/portal/links"
-_MOST_CHANNELS = 50
+_MAX_CHANNELS = 50
 _QR_SCALE = 8
 
 
@@ -38,12 +38,12 @@ _FORMS = (
     blueprint, "account", _HERE, *_FORMS, uses=(*frame.USES, list_own_links, list_own_channels, list_own_programs)
 )
 def show_links(form: FormState | None) -> Response:
-    """Show links, and what each channel tag brought in 30 days. Budget: 4 round trips, however many there are."""
-    return frame.show(
+    """Show links, and the results of each channel tag in 30 days. Budget: 4 round trips, however many there are."""
+    return frame.render(
         "links.html",
         form,
         links=api_client.require(list_own_links),
-        channels=api_client.require(list_own_channels)[:_MOST_CHANNELS],
+        channels=api_client.require(list_own_channels)[:_MAX_CHANNELS],
         programs=frame.name_programs(api_client.require(list_own_programs), status="Approved"),
     )
 
@@ -55,10 +55,10 @@ def show_qr_code(link_id: str) -> Response:
     address = next((link["url"] for link in api_client.require(list_own_links) if link["id"] == link_id), None)
     if address is None:
         raise not_found("link", link_id)
-    drawn = io.BytesIO()
+    image = io.BytesIO()
     segno.make(address, error="m", micro=False).save(
-        drawn, kind="svg", scale=_QR_SCALE, light="#fff", svgclass=None, lineclass=None
+        image, kind="svg", scale=_QR_SCALE, light="#fff", svgclass=None, lineclass=None
     )
-    answer = Response(drawn.getvalue(), content_type="image/svg+xml", headers=documents.page_headers())
+    answer = Response(image.getvalue(), content_type="image/svg+xml", headers=documents.page_headers())
     answer.vary.add("Cookie")
     return answer

@@ -1,4 +1,4 @@
-"""Where an affiliate stands in each program, what it pays, and what else their brands offer."""
+"""The programs of an affiliate with status and terms, and other offers of their brands."""
 
 from flask import Blueprint, Response
 
@@ -17,10 +17,12 @@ _USES = (*frame.USES, list_own_programs, list_program_offers, list_own_applicati
 @blueprint.get(_HERE)
 @screen("account", uses=_USES)
 def show_own_programs() -> Response:
-    """Show programs, offers, and what else is asked. Budget: 4 round trips, however many there are."""
-    return frame.show(
+    """Show programs, offers, and unfinished applications. Budget: 4 round trips, however many there are."""
+    return frame.render(
         "programs.html",
         programs=api_client.require(list_own_programs),
         offers=api_client.require(list_program_offers),
-        applications={one["affiliateId"]: one for one in api_client.require(list_own_applications)},
+        applications={
+            application["affiliateId"]: application for application in api_client.require(list_own_applications)
+        },
     )

@@ -1,6 +1,6 @@
-"""The style of the portal in a brand's colour: buttons and marks in it, as far as it can be read on what it stands on.
+"""The style of the portal in a brand's colour, adjusted until it is readable on its background.
 
-It is the whole style, so that a page asks for one sheet.
+It is the whole style, so that a page loads one sheet.
 """
 
 from flask import Blueprint, Response

@@ -21,6 +21,6 @@ def show_affiliates() -> Response:
     return screens.render(
         "brand/affiliates.html",
         **_AFFILIATES.read().values(),
-        programs=choices.programs(),
+        programs=choices.list_program_choices(),
         waiting=len(api_client.require(list_applications)),
     )

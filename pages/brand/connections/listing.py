@@ -1,4 +1,4 @@
-"""What is connected, in what state, and what can be connected; and what one does about a connected platform."""
+"""Connections with their states, the catalogue, and actions on a connected platform."""
 
 from flask import Blueprint, Response, request
 
@@ -27,11 +27,11 @@ _READS = (
     list_platform_connections,
     list_platforms,
 )
-_MOST = 200
+_MAX_ROWS = 200
 
 
 def _act_on_platform(platform_id: str) -> Response | FormState:
-    """Check a platform, stop or start crediting by it, or let it go, as the button says."""
+    """Check a platform, stop or start crediting by it, or disconnect it, by the button that was pressed."""
     act, body = request.form.get("act", ""), None
     operation: View
     if act == "checked":
@@ -58,7 +58,7 @@ def show_connections(form: FormState | None) -> Response:
     """Show connections, ended ones last, and the catalogue. Budget: 2 round trips, however many there are."""
     gateways = api_client.require(list_gateways)
     platforms = api_client.require(list_platforms)
-    connections = api_client.require(list_connections, query={"take": _MOST})["items"]
+    connections = api_client.require(list_connections, query={"take": _MAX_ROWS})["items"]
     return screens.render(
         "brand/connections.html",
         form,
@@ -66,5 +66,5 @@ def show_connections(form: FormState | None) -> Response:
         platforms=platforms,
         labels={connection["name"]: connection["label"] for connection in (*gateways, *platforms)},
         connections=sorted(connections, key=lambda connection: connection["status"] == "Disconnected"),
-        platform_connections=api_client.require(list_platform_connections, query={"take": _MOST})["items"],
+        platform_connections=api_client.require(list_platform_connections, query={"take": _MAX_ROWS})["items"],
     )

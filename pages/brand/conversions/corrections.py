@@ -1,4 +1,4 @@
-"""Corrections of a conversion's money at the dashboard: refunds, their undoing, another commission."""
+"""Corrections of a conversion's money at the dashboard: refunds, restored refunds, another commission."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _REASONS = tuple(reason.value for reason in Reason)
 
 @dataclass(frozen=True, slots=True)
 class Corrections:
-    """Which forms are worth offering. `remaining_cents` is what a refund may still be of; None: only as a whole."""
+    """Forms to offer. `remaining_cents` is the maximum of a refund; None: the whole conversion only."""
 
     may_refund: bool
     may_restore: bool
@@ -38,8 +38,8 @@ class Corrections:
         return self.may_refund or self.may_restore or self.may_adjust
 
 
-def of(conversion: Mapping[str, Any]) -> Corrections:
-    """Return what the signed-in person may correct about a conversion as it is now."""
+def find_corrections(conversion: Mapping[str, Any]) -> Corrections:
+    """Return the corrections of a conversion in its current state that the signed-in person may make."""
     is_whole_only = conversion["type"] not in SALES or conversion["amountCents"] == 0
     return Corrections(
         may_refund=api_client.is_allowed(refund_conversion)
@@ -54,8 +54,8 @@ def of(conversion: Mapping[str, Any]) -> Corrections:
     )
 
 
-def send(name: str, conversion_id: str, currency: str) -> Response | FormState:
-    """Send what was typed to the operation that the form is for."""
+def send_correction(name: str, conversion_id: str, currency: str) -> Response | FormState:
+    """Send the typed form to its operation."""
     form = forms.form_from_request()
     body: dict[str, Any] = {"reason": form.value("reason") or None, "note": form.value("note").strip() or None}
     if name == "refund":
@@ -73,7 +73,7 @@ def send(name: str, conversion_id: str, currency: str) -> Response | FormState:
 
 
 def _has_brand_refund(conversion: Mapping[str, Any]) -> bool:
-    """Return whether a refund that no gateway reported may stand; what is left of it only the API knows."""
+    """Return whether there may be a refund by the brand to restore; only the API knows what is left of it."""
     if conversion["refundedAt"] is None and not conversion["refundedAmountCents"]:
         return False
     refunds: Sequence[Mapping[str, Any]] = [line for line in conversion["events"] if line["eventType"] == "refund"]

@@ -17,7 +17,7 @@ _ACTS = {"offer": offer_deal, "cancel": cancel_deal, "fund": fund_deal}
 
 
 def _act_on_deal(deal_id: str) -> Response | FormState:
-    """Offer, withdraw or fund a deal, as the button says."""
+    """Offer, withdraw or fund a deal, by the button that was pressed."""
     act = request.form.get("act", "")
     if act not in _ACTS:
         raise Refused(404, "not_found", "There is no such act.")
@@ -34,7 +34,7 @@ _FORMS = (
 )
 
 
-# The charge alone wants a fresh login; its button is pressed once more after it.
+# Only the charge requires a fresh login; its button is pressed again after it.
 @form_page(blueprint, "member", _HERE, *_FORMS, uses=(get_affiliate, get_deal), restores=True)
 def show_deal(form: FormState | None, deal_id: str) -> Response:
     """Show a deal with its milestones. Budget: 4 round trips, however many there are."""

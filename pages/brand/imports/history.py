@@ -1,4 +1,4 @@
-"""Imports: the list, the status of each, and undoing one."""
+"""Imports: the list, the status of one, and undoing it."""
 
 from typing import Any
 
@@ -29,17 +29,17 @@ def show_imports() -> Response:
 @screen("member", uses=(get_import,))
 def show_import(import_id: str) -> Response:
     """Show one import. Budget: 1 round trip."""
-    return screens.render("brand/imports/import.html", **_read_values(import_id))
+    return screens.render("brand/imports/import.html", **_import_values(import_id))
 
 
 @blueprint.get("/dashboard/imports/<import_id>/fragment")
 @screen("member", uses=(get_import,))
 def show_import_part(import_id: str) -> Response:
     """Show the status of one import alone. Budget: 1 round trip."""
-    return screens.render_part("brand/imports/_import.html", **_read_values(import_id))
+    return screens.render_part("brand/imports/_import.html", **_import_values(import_id))
 
 
-def _read_values(import_id: str) -> dict[str, Any]:
+def _import_values(import_id: str) -> dict[str, Any]:
     job = api_client.require(get_import, path={"import_id": import_id})
     why = [(words.said(code), count) for code, count in sorted(job["reasons"].items())]
     return {"job": job, "why": why, "may_undo": api_client.is_allowed(undo_import)}
@@ -50,7 +50,7 @@ _UNDO = Form("", undo_import, to="/dashboard/imports/{import_id}", shows_all=Tru
 
 @form_page(blueprint, "member", "/dashboard/imports/<import_id>/undo", _UNDO, uses=(preview_import_undo,))
 def show_undo(form: FormState | None, import_id: str) -> Response:
-    """Show what taking an import back would do, or what holds it back. Budget: 3 round trips."""
+    """Show the effects of undoing an import, or the reasons against it. Budget: 3 round trips."""
     preview = api_client.require(preview_import_undo, path={"import_id": import_id})
     taken_back = {balance["currency"]: balance["commissionCents"] for balance in preview["takenBack"]}
     return screens.render("brand/imports/undo.html", form, job_id=import_id, look=preview, taken_back=taken_back)

@@ -1,4 +1,4 @@
-"""One payout: what it pays for line by line, at which rates of which days, and what an Owner decides about it."""
+"""One payout: its lines with their rates and days, and the decisions of an Owner about it."""
 
 from typing import Any
 
@@ -24,26 +24,26 @@ _READS = (get_payout, list_payout_lines)
 @screen("member", uses=(*_READS, retry_payout, void_payout))
 def show_payout_state(payout_id: str) -> Response:
     """Show the status of a payout alone. Budget: 2 round trips."""
-    return screens.render_part("brand/payouts/_state.html", **_state(payout_id))
+    return screens.render_part("brand/payouts/_state.html", **_payout_values(payout_id))
 
 
 def _retry(payout_id: str) -> Response | FormState:
-    """Send a failed payout again."""
+    """Retry a failed payout."""
     return _decide(payout_id, retry_payout, {})
 
 
 def _void(payout_id: str) -> Response | FormState:
-    """Give a payout up: what it was to pay is due again."""
+    """Void a payout: its amount is due again."""
     return _decide(payout_id, void_payout, {})
 
 
 def _mark_paid(payout_id: str) -> Response | FormState:
-    """Say that the brand paid it by hand, and what its payment is called."""
+    """Mark a payout as paid by hand, with the reference of the payment."""
     return _decide(payout_id, mark_payout_paid, {"externalTransactionId": request.form.get("reference", "")})
 
 
 def _decide(payout_id: str, operation: View, body: Body) -> Response | FormState:
-    """Decide about a payout, and lead to the page that the form was on."""
+    """Send a decision about a payout, and redirect to the page of the form."""
     answer = send(operation, path={"payout_id": payout_id}, body=body, shows_all=True)
     if answer.refusal is None:
         return screens.redirect(
@@ -62,7 +62,7 @@ _FORMS = (
 @form_page(blueprint, "member", _PAYOUT, *_FORMS, uses=_READS, restores=True)
 def show_payout(form: FormState | None, payout_id: str) -> Response:
     """Show a payout. Budget: 2 round trips, however many lines it has."""
-    values = _state(payout_id)
+    values = _payout_values(payout_id)
     lines = api_client.require(
         list_payout_lines, path={"payout_id": payout_id}, query={"cursor": request.args.get("cursor")}
     )
@@ -71,10 +71,10 @@ def show_payout(form: FormState | None, payout_id: str) -> Response:
     )
 
 
-def _state(payout_id: str) -> dict[str, Any]:
+def _payout_values(payout_id: str) -> dict[str, Any]:
     payout = api_client.require(get_payout, path={"payout_id": payout_id}, query={"lineItems": "false"})
     return {
-        "payout": states.told(payout),
+        "payout": states.payout_view(payout),
         "page": f"/dashboard/payouts/{payout['id']}",
         "every": "2s" if payout["status"] in (PayoutStatus.Pending, PayoutStatus.Processing) else "10s",
     }

@@ -54,7 +54,7 @@ _FORMS = (
 
 @form_page(blueprint, "member", f"{_GROUPS}/<group_id>", *_FORMS, uses=(get_program, get_partner_group))
 def show_group(form: FormState | None, program_id: str, group_id: str) -> Response:
-    """Show a group to be changed or deleted. Budget: 4 round trips."""
+    """Show the forms to change and delete a group. Budget: 4 round trips."""
     group = api_client.require(get_partner_group, path={"program_id": program_id, "group_id": group_id})
     if form is None:
         if not api_client.is_allowed(change_partner_group):

@@ -1,4 +1,4 @@
-"""The brand's programs, each with its terms in a sentence."""
+"""The brand's programs, each with its terms in one sentence."""
 
 from flask import Blueprint, Response, request
 

@@ -1,4 +1,4 @@
-"""What recruiting other affiliates pays in a program."""
+"""The commission of a program for recruiting other affiliates."""
 
 from flask import Blueprint, Response, request
 
@@ -23,7 +23,7 @@ def _read_recruiting() -> Body:
     uses=(get_program, get_sub_affiliate_config),
 )
 def show_recruiting(form: FormState | None, program_id: str) -> Response:
-    """Show what recruiting pays. Budget: 2 round trips."""
+    """Show the commission for recruiting. Budget: 2 round trips."""
     path = {"program_id": program_id}
     program = api_client.require(get_program, path=path)
     if form is None:

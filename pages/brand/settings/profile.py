@@ -1,6 +1,6 @@
-"""The settings: who the brand is, how it pays, what its pages look for, its team.
+"""The settings: the brand's profile, its payouts, the parameters that its pages track, its team.
 
-Each card is a form of its own, and only what was changed is sent: what is about money wants a fresh login.
+Each card is a form of its own and sends only changed values: those about money require a fresh login.
 """
 
 import base64
@@ -24,22 +24,22 @@ blueprint = Blueprint("settings_page", __name__)
 
 _HERE = "/dashboard/settings"
 _READS = (get_organization, get_home_currency, list_members, create_embed_token)
-_MOST_BYTES = 1_100_000
+_MAX_LOGO_BYTES = 1_100_000
 _PAYOUT_CHOICES = ("payoutGraceDays", "automaticPayoutCadence", "commissionBasis", "selfReferrals")
 _TEXTS = ("description", "billingEmail", "industryCategory", "primaryBrandColor")
 
 
 def _change_profile() -> Response | FormState:
-    """Change who the brand is."""
+    """Change the brand's profile."""
     values: dict[str, Any] = {name: request.form.get(name, "").strip() or None for name in _TEXTS}
     values |= {name: request.form.get(name, "").strip() for name in ("name", "timezone")}
     if subdomain := request.form.get("subdomain", "").strip():
         values["subdomain"] = subdomain
-    return _change("profile", values)
+    return _send_changes("profile", values)
 
 
 def _change_payouts() -> Response | FormState:
-    """Change when money is payable, and when it leaves by itself."""
+    """Change when commissions are payable, and the automatic payouts."""
     home = api_client.require(get_organization)["homeCurrency"]
     values = {
         "payoutGraceDays": form_values.parse_number(request.form.get("payoutGraceDays", "")),
@@ -49,11 +49,11 @@ def _change_payouts() -> Response | FormState:
         "commissionBasis": request.form.get("commissionBasis", ""),
         "selfReferrals": request.form.get("selfReferrals", ""),
     }
-    return _change("payouts", values)
+    return _send_changes("payouts", values)
 
 
-def _change(card: str, values: Body) -> Response | FormState:
-    """Change what differs from what holds."""
+def _send_changes(card: str, values: Body) -> Response | FormState:
+    """Send the values that differ from the stored ones."""
     organization = api_client.require(get_organization)
     body = {name: value for name, value in values.items() if value != organization[name]}
     to = f"{_HERE}?done={card}"
@@ -61,12 +61,12 @@ def _change(card: str, values: Body) -> Response | FormState:
 
 
 def _read_parameters() -> Body:
-    """Return the parameters of the brand's own that its pages look for."""
+    """Return the brand's own parameters that its pages track."""
     return {"custom": request.form.get("custom", "").strip() or None}
 
 
 def _read_logo() -> Body | FormState:
-    content = forms.read_file("logo", _MOST_BYTES)
+    content = forms.read_file("logo", _MAX_LOGO_BYTES)
     if not content:
         return FormState(errors={"logo": "Choose an image."}, id="logo-", status=422)
     return {"dataBase64": base64.b64encode(content).decode()}
@@ -77,7 +77,7 @@ _FORMS = (
     CustomForm("/payouts", _change_payouts, (change_organization,)),
     Form("/currency", put_home_currency, read_texts("homeCurrency"), id="currency-", done="currency"),
     Form("/attribution", change_attribution_params, _read_parameters, id="attribution-", done="attribution"),
-    Form("/logo", put_logo, _read_logo, id="logo-", done="logo", max_bytes=_MOST_BYTES),
+    Form("/logo", put_logo, _read_logo, id="logo-", done="logo", max_bytes=_MAX_LOGO_BYTES),
     Form("/logo/delete", delete_logo, id="logo-", done="logo"),
     Form("/team/<member_id>", revoke_member_sessions, id="team-", done="team"),
 )
@@ -87,7 +87,7 @@ _FORMS = (
 def show_settings(form: FormState | None) -> Response:
     """Show the settings. Budget: 4 round trips."""
     organization, currency = api_client.require(get_organization), api_client.require(get_home_currency)
-    if form and not form.id:  # what was typed before a fresh login, which this card alone wants
+    if form and not form.id:  # restored after a fresh login, which only this card requires
         form = replace(form, id="payouts-")
     return screens.render(
         "brand/settings/settings.html",
@@ -101,7 +101,7 @@ def show_settings(form: FormState | None) -> Response:
 
 
 def _fill_cards(holds: Mapping[str, Any]) -> dict[str, FormState]:
-    """Return each card's form as things are."""
+    """Return each card's form with the stored values."""
     profile = {name: holds[name] for name in ("name", "timezone", "subdomain", *_TEXTS)}
     pays = {name: holds[name] for name in _PAYOUT_CHOICES}
     minimum = form_values.format_amount(holds["minPayoutCents"], holds["minPayoutCurrency"])

@@ -1,4 +1,4 @@
-"""One delivery: what was sent, what each attempt met, and sending it again."""
+"""One delivery: the request, the result of each attempt, and redelivery."""
 
 import json
 import shlex
@@ -39,7 +39,7 @@ def show_webhook_delivery(form: FormState | None, endpoint_id: str, delivery_id:
         form,
         payload=json.dumps(json.loads(body), indent=2, ensure_ascii=False),
         headers=list(delivery["headers"].items()),
-        curl=_curl(delivery["url"], delivery["headers"], body),
+        curl=_curl_commands(delivery["url"], delivery["headers"], body),
         **values,
     )
 
@@ -54,8 +54,8 @@ def _read_values(endpoint_id: str, delivery_id: str) -> dict[str, Any]:
     }
 
 
-def _curl(url: str, headers: Mapping[str, str], body: str) -> str:
-    """Return commands that send the same body, signed anew with the secret that the reader has."""
+def _curl_commands(url: str, headers: Mapping[str, str], body: str) -> str:
+    """Return shell commands that send the same body, signed with the reader's own secret."""
     header_options = [f"  -H {shlex.quote(f'{name}: {value}')}" for name, value in headers.items()]
     signed = [f'  -H "X-Service-Signature: t=$T,v1={_SIGNATURE}"', '  -H "X-Service-Timestamp: $T"']
     command = [f"curl -i {shlex.quote(url)}", *header_options, *signed, '  --data-binary "$BODY"']

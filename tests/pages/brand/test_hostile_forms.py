@@ -14,7 +14,7 @@ _FORMS = {
     "/dashboard/webhooks/{endpoint_id}/deliveries/{delivery_id}": ("_key",),
 }
 _FILE = "affiliateSlug,amount,commission,currency,occurredAt\nben,1.00,0.10,EUR,2024-01-31\n"
-_GOOD = {"url": "https://localhost/other", "events": "*", "packed": upload.packed(_FILE)}
+_GOOD = {"url": "https://localhost/other", "events": "*", "packed": upload.pack(_FILE)}
 _DOES = {
     "/dashboard/imports/new": ("look", "import"),
     "/dashboard/webhooks/{endpoint_id}": ("change", "sample", "rotate", "redeliver"),

@@ -272,7 +272,7 @@ def test_packing_costs_little_more_than_the_quickest_compression():
     # Two letters in random order are what the most thorough level takes thirty times as long for.
     text = "".join(random.Random(1).choices("ab", k=500_000))
 
-    assert _cost(lambda: upload.packed(text)) < 15 * _cost(lambda: zlib.compress(text.encode(), 1))
+    assert _cost(lambda: upload.pack(text)) < 15 * _cost(lambda: zlib.compress(text.encode(), 1))
 
 
 def _cost(act):

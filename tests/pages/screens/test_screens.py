@@ -118,9 +118,9 @@ def test_what_waits_is_what_the_api_says(app, brand, links):
 
 
 def test_a_fault_of_ours_is_a_page_that_names_the_request(people, monkeypatch):
-    from pages.console import now
+    from pages.console import status
 
-    monkeypatch.setattr(now.api_client, "require", lambda view: 1 / 0)
+    monkeypatch.setattr(status.api_client, "require", lambda view: 1 / 0)
     answer = people["/console"].open("/console")
 
     assert answer.status_code == 500

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pages.hosted.landing.written import WrittenPages
+from pages.hosted.landing.written import PageCache
 
 _KEY = re.compile(r'name="_key" value="([^"]+)"')
 
@@ -68,7 +68,7 @@ def test_who_was_sent_by_somebody_gets_another_page_and_the_next_one_does_not(sh
 
 
 def test_no_more_is_kept_than_may_be_and_what_was_asked_for_last_stays():
-    pages, written = WrittenPages(most_bytes=25), []
+    pages, written = PageCache(max_bytes=25), []
 
     def ask(name):
         def write(key):

@@ -1,4 +1,4 @@
-"""Connecting a gateway or a platform: its credentials are checked first, and the steps left to do there are shown."""
+"""Connecting a gateway or a platform: its credentials are checked first, then the remaining steps there are shown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ _NEW = "/dashboard/connections/new"
 
 
 def _connect_gateway(gateway: str) -> Response | FormState:
-    """Connect a gateway and show what is left to do there, once."""
+    """Connect a gateway and show the remaining steps there, once."""
     offer = find_offer(list_gateways, gateway)
     body = {"gateway": offer["name"], "mode": request.form.get("mode", "live"), "credentials": read_credentials(offer)}
     answer = send(connect_gateway, body=body)
@@ -39,8 +39,10 @@ def _connect_gateway(gateway: str) -> Response | FormState:
     uses=(list_gateways,),
 )
 def ask_for_gateway(form: FormState | None, gateway: str) -> Response:
-    """Show what a gateway needs. Costs no round trip beside the session's."""
-    return _show(form or forms.prefill(mode="live"), find_offer(list_gateways, gateway), "gateway", connect_gateway)
+    """Show the credentials that a gateway needs. Costs no round trip beyond the session's."""
+    return _render_form(
+        form or forms.prefill(mode="live"), find_offer(list_gateways, gateway), "gateway", connect_gateway
+    )
 
 
 def _connect_platform(platform: str) -> Response | FormState:
@@ -62,25 +64,25 @@ def _connect_platform(platform: str) -> Response | FormState:
     uses=(list_platforms,),
 )
 def ask_for_platform(form: FormState | None, platform: str) -> Response:
-    """Show what a platform needs. Costs no round trip beside the session's."""
+    """Show the credentials that a platform needs. Costs no round trip beyond the session's."""
     offer = find_offer(list_platforms, platform)
-    return _show(form or forms.prefill(slugField=offer["slugField"]), offer, "platform", connect_platform)
+    return _render_form(form or forms.prefill(slugField=offer["slugField"]), offer, "platform", connect_platform)
 
 
-def _show(form: FormState, offer: Mapping[str, Any], kind: str, operation: View) -> Response:
+def _render_form(form: FormState, offer: Mapping[str, Any], kind: str, operation: View) -> Response:
     return screens.render(
         "brand/connection_new.html", form, offer=offer, kind=kind, may_connect=api_client.is_allowed(operation)
     )
 
 
 def read_credentials(offer: Mapping[str, Any]) -> dict[str, str]:
-    """Return what was typed of the credentials that a gateway or a platform takes."""
+    """Return the typed credentials of a gateway or a platform; empty ones are left out."""
     typed = {field["name"]: request.form.get(field["name"], "").strip() for field in offer["fields"]}
     return {name: text for name, text in typed.items() if text}
 
 
 def form_from_refusal(answer: ApiResult, offer: Mapping[str, Any], form_id: str = "") -> FormState:
-    """Return the form as it was typed, with what was refused; an error of one credential appears at its field."""
+    """Return the form as typed with the refusal; an error of one credential appears at its field."""
     form, refusal = forms.form_from_refusal(answer, form_id=form_id), answer.refusal
     if refusal is None or set(refusal.fields) != {"credentials"}:
         return form
@@ -91,7 +93,7 @@ def form_from_refusal(answer: ApiResult, offer: Mapping[str, Any], form_id: str 
 
 
 def find_offer(catalogue: View, name: str) -> Mapping[str, Any]:
-    """Return what a catalogue says of a gateway or a platform. Raises Refused where it has none of this name."""
+    """Return a catalogue's entry of a gateway or a platform. Raises Refused if it has none of this name."""
     offers: Sequence[Mapping[str, Any]] = api_client.require(catalogue)
     offer = next((offer for offer in offers if offer["name"] == name), None)
     if offer is None:

@@ -1,4 +1,4 @@
-"""Dead letters: each opens to what it was given and why it gave up; replay in two clicks, discard with a reason."""
+"""Failed jobs (dead letters): each with its arguments and error; replay in two clicks, discard with a reason."""
 
 import re
 from collections.abc import Mapping
@@ -28,12 +28,12 @@ blueprint = Blueprint("dead_page", __name__)
 
 _DEAD = "/console/dead"
 _FILTERS = ("queue", "name", "organizationId", "error")
-_LIST = RowList(list_dead_letters, _FILTERS, query={"take": 20})
+_DEAD_LETTERS = RowList(list_dead_letters, _FILTERS, query={"take": 20})
 _COUNT = re.compile(r"[0-9]{1,9}")
 
 
 def _discard_letter(number: str) -> Response | FormState:
-    """Discard a dead letter, which wants a reason; asked for on its own page or in the list."""
+    """Discard a dead letter with a reason, typed on its own page or in the list."""
     answer = send(discard_dead_letter, path={"number": number}, body={"why": request.form.get("why", "")})
     if answer.refusal is None:
         return screens.redirect(_DEAD)
@@ -41,7 +41,7 @@ def _discard_letter(number: str) -> Response | FormState:
     form = forms.form_with_errors(
         {"why": "Say why: it is kept for ever."}, form_id="" if is_own_page else f"dead-{number}-"
     )
-    return _show_letter(form, number) if is_own_page else form
+    return _render_letter(form, number) if is_own_page else form
 
 
 @form_page(
@@ -54,9 +54,9 @@ def _discard_letter(number: str) -> Response | FormState:
 )
 def show_dead_letters(form: FormState | None) -> Response:
     """Show dead letters by the filter in the address, twenty a page. Budget: 6 round trips, however many there are."""
-    listed = _read_list()
+    values = _read_list()
     queues = [(row["queue"], row["queue"]) for row in api_client.require(list_queues)]
-    return screens.render("console/dead.html", **listed | {"form": listed["form"] or form}, queues=queues)
+    return screens.render("console/dead.html", **values | {"form": values["form"] or form}, queues=queues)
 
 
 @blueprint.get(f"{_DEAD}/fragment")
@@ -67,43 +67,43 @@ def show_dead_letters_part() -> Response:
 
 
 def _read_list() -> dict[str, Any]:
-    listed, narrowed = _LIST.read(), _narrowed()
+    letters, filters = _DEAD_LETTERS.read(), _read_filters()
     cursor = read_filter("cursor")
-    return listed.values() | {
-        "count": 0 if listed.form else api_client.require(count_dead_letters, query=narrowed)["count"],
-        "replay_address": _address("replay", narrowed),
-        "discard_address": _address("discard", narrowed),
-        "part_address": _address("fragment", narrowed | ({"cursor": cursor} if cursor else {})),
+    return letters.values() | {
+        "count": 0 if letters.form else api_client.require(count_dead_letters, query=filters)["count"],
+        "replay_address": _filter_address("replay", filters),
+        "discard_address": _filter_address("discard", filters),
+        "part_address": _filter_address("fragment", filters | ({"cursor": cursor} if cursor else {})),
     }
 
 
-def _narrowed() -> dict[str, str]:
-    """Return the filter that holds: of the address, or of the form that carries it."""
+def _read_filters() -> dict[str, str]:
+    """Return the filter of the address, or of the form that contains it."""
     source = request.form if request.method == "POST" else request.args
     return {name: value for name in _FILTERS if (value := source.get(name, "").strip())}
 
 
-def _address(name: str, query: Mapping[str, str]) -> str:
+def _filter_address(name: str, query: Mapping[str, str]) -> str:
     return f"{_DEAD}/{name}?{urlencode(query)}" if query else f"{_DEAD}/{name}"
 
 
 @form_page(blueprint, "operator", f"{_DEAD}/<number>", uses=(get_dead_letter, replay_dead_letter), restores=True)
 def show_dead_letter(form: FormState | None, number: str) -> Response:
     """Show one dead letter with its whole error. Budget: 1 round trip."""
-    return _show_letter(form, number)
+    return _render_letter(form, number)
 
 
-def _show_letter(form: FormState | None, number: str) -> Response:
+def _render_letter(form: FormState | None, number: str) -> Response:
     letter = api_client.require(get_dead_letter, path={"number": number})
     return screens.render("console/dead_letter.html", form, letter=letter, own=f"{_DEAD}/{letter['id']}")
 
 
-def _read_filter_and_count() -> Body:
-    return _confirmed(request.form.get("count", ""))
+def _read_confirmation() -> Body:
+    return _confirmation_body(request.form.get("count", ""))
 
 
-def _confirmed(count: str) -> Body:
-    """Return the filter with the number of dead letters that the person saw, and why."""
+def _confirmation_body(count: str) -> Body:
+    """Return the filter with the number of dead letters that the person saw, and the reason."""
     return {
         **{name: request.form.get(name) or None for name in _FILTERS},
         "confirmCount": int(count) if _COUNT.fullmatch(count) else None,
@@ -115,23 +115,23 @@ def _confirmed(count: str) -> Body:
     blueprint,
     "operator",
     f"{_DEAD}/replay",
-    Form("", replay_dead_letters, _read_filter_and_count, to=_DEAD),
+    Form("", replay_dead_letters, _read_confirmation, to=_DEAD),
     uses=(count_dead_letters,),
     restores=True,
 )
 def show_replay_of_filter(form: FormState | None) -> Response:
-    """Say how many dead letters a filter has, before all of them run again. Budget: 1 round trip."""
-    narrowed = _narrowed()
-    count = api_client.require(count_dead_letters, query=narrowed)["count"]
+    """Show the number of dead letters of a filter before all of them run again. Budget: 1 round trip."""
+    filters = _read_filters()
+    count = api_client.require(count_dead_letters, query=filters)["count"]
     return screens.render(
-        "console/replay.html", form, page=_address("replay", narrowed), count=count, narrowed=narrowed
+        "console/replay.html", form, page=_filter_address("replay", filters), count=count, narrowed=filters
     )
 
 
 def _discard_all() -> Response | FormState:
-    """Delete all dead letters of a filter, if their number was typed and is still right."""
+    """Delete all dead letters of a filter, if their number was typed and is still correct."""
     typed = request.form.get("typed", "").strip().replace(",", "")
-    answer = send(discard_dead_letters, body=_confirmed(typed))
+    answer = send(discard_dead_letters, body=_confirmation_body(typed))
     if answer.refusal is None:
         return screens.redirect(_DEAD)
     errors = {} if _COUNT.fullmatch(typed) else {"typed": "Type their number."}
@@ -149,10 +149,10 @@ def _discard_all() -> Response | FormState:
     restores=True,
 )
 def show_discard_of_filter(form: FormState | None) -> Response:
-    """Show what a discard of a filter's dead letters leaves undone, before they are deleted. Budget: 1 round trip."""
-    narrowed = _narrowed()
-    summary = api_client.require(summarize_dead_letters, query=narrowed)
-    page = _address("discard", narrowed)
+    """Show the work that a discard of a filter leaves undone, before it is confirmed. Budget: 1 round trip."""
+    filters = _read_filters()
+    summary = api_client.require(summarize_dead_letters, query=filters)
+    page = _filter_address("discard", filters)
     return screens.render(
-        "console/discard.html", form, page=page, count=summary["count"], kinds=summary["kinds"], narrowed=narrowed
+        "console/discard.html", form, page=page, count=summary["count"], kinds=summary["kinds"], narrowed=filters
     )

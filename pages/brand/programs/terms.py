@@ -24,8 +24,8 @@ _AMOUNTS = {
     "clickRewardCents": "clickRewardCurrency",
 }
 _SWITCHES = ("isActive", "autoApprove")
-# What a change says for no limit, where null would leave it as it is.
-_FOR_EVER = -1
+# The API's value for no limit; null would mean no change.
+_UNLIMITED = -1
 
 
 def _fill_terms(program: Mapping[str, Any]) -> FormState:
@@ -41,7 +41,7 @@ def _read_changes(program: Mapping[str, Any], home: str) -> dict[str, Any]:
     An amount keeps its currency until another amount is typed; then it is in the home currency.
     """
     fields = request.form
-    values: dict[str, Any] = {name: _lines(fields[name]) or None for name in _TEXTS if name in fields}
+    values: dict[str, Any] = {name: _normalize_lines(fields[name]) or None for name in _TEXTS if name in fields}
     values |= {name: fields[name] or None for name in _CHOICES if name in fields}
     values |= {name: form_values.parse_number(fields[name]) for name in _NUMBERS if name in fields}
     values |= {name: name in fields for name in _SWITCHES}
@@ -52,17 +52,17 @@ def _read_changes(program: Mapping[str, Any], home: str) -> dict[str, Any]:
             values[name] = form_values.parse_amount(fields[name], home)
     changes = {name: value for name, value in values.items() if value != program[name]}
     if changes.get("recurringMonths", 0) is None:
-        changes["recurringMonths"] = _FOR_EVER
+        changes["recurringMonths"] = _UNLIMITED
     return changes
 
 
-def _lines(text: str) -> str:
-    """Return a text with the ends of its lines as everywhere else; a form sends them in two characters."""
+def _normalize_lines(text: str) -> str:
+    """Return a text with normalized line ends; a form sends CRLF."""
     return text.replace("\r\n", "\n").strip()
 
 
 def _change_terms(program_id: str) -> Response | FormState:
-    """Change what differs from what holds, and lead to the program."""
+    """Send the changed terms, and redirect to the program."""
     program = _get_program(program_id)
     to = f"/dashboard/programs/{program['id']}"
     changes = _read_changes(program, api_client.require(get_organization)["homeCurrency"])
@@ -79,7 +79,7 @@ def _change_terms(program_id: str) -> Response | FormState:
     uses=(get_program, get_organization),
 )
 def show_change(form: FormState | None, program_id: str) -> Response:
-    """Show the terms to be changed. Budget: 2 round trips."""
+    """Show the form of the terms. Budget: 2 round trips."""
     program = _get_program(program_id)
     return screens.render(
         "brand/programs/change.html",
@@ -105,7 +105,7 @@ def _get_program(program_id: str) -> Any:
     uses=(get_program,),
 )
 def show_archive(form: FormState | None, program_id: str) -> Response:
-    """Ask before a program ends. Budget: 2 round trips."""
+    """Ask for confirmation before a program is archived. Budget: 2 round trips."""
     program = api_client.require(get_program, path={"program_id": program_id})
     if not api_client.is_allowed(archive_program):
         raise Refused(403)

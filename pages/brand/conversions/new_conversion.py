@@ -20,7 +20,7 @@ from pages.times import time_fields
 
 blueprint = Blueprint("new_conversion_page", __name__)
 
-# How fields of the API are called in the form, which speaks of major units and of people.
+# Form fields of the API's fields: the form has major units and names of people.
 _NAMES: Mapping[str, str] = {"amountCents": "amount", "commissionCents": "commission", "affiliateId": "affiliate"}
 
 
@@ -43,23 +43,23 @@ def _fill_from_uncredited(uncredited_id: str) -> FormState | None:
 
 
 def _find_affiliate(form: FormState) -> str | FormState:
-    """Return the id of who is to be credited, or the form with what is wrong with them."""
-    sought = form.value("affiliate").strip()
-    if not sought:
+    """Return the id of the affiliate to credit, or the form with an error."""
+    query_text = form.value("affiliate").strip()
+    if not query_text:
         return forms.form_with_errors({"affiliate": "Type the email of the affiliate."})
-    query = {"programId": form.value("programId") or "-", "q": sought, "take": 200}
+    query = {"programId": form.value("programId") or "-", "q": query_text, "take": 200}
     answer = api_client.call(list_affiliates, query=query)
     if answer.refusal is not None:
         return forms.form_from_refusal(answer, {"q": "affiliate"})
     for candidate in answer.data["items"]:
-        if sought.lower() in (candidate["email"], candidate["fullName"].lower()):
+        if query_text.lower() in (candidate["email"], candidate["fullName"].lower()):
             return str(candidate["id"])
     return forms.form_with_errors({"affiliate": "Nobody in this program has this email or name."})
 
 
 def _read_body(form: FormState, affiliate_id: str) -> Mapping[str, Any]:
     code = form.value("currency").strip() or api_client.require(get_organization)["homeCurrency"]
-    # In a currency that is none of ours no amount is right: the API says so, whatever it is.
+    # In an unknown currency every amount is invalid: the API reports it, whatever the amount.
     currency = currencies.normalize(code) or "USD"
     return {
         "programId": form.value("programId"),
@@ -74,15 +74,15 @@ def _read_body(form: FormState, affiliate_id: str) -> Mapping[str, Any]:
     }
 
 
-def _record() -> Response | FormState:
-    """Record it; the sale that it makes good is looked at by that."""
+def _create_conversion() -> Response | FormState:
+    """Record the conversion; the uncredited sale that it replaces is dismissed."""
     form = forms.form_from_request()
     affiliate = _find_affiliate(form)
     if isinstance(affiliate, FormState):
         return affiliate
     answer = send(create_conversion, body=_read_body(form, affiliate))
     if answer.refusal is not None:
-        return _show(forms.form_from_refusal(answer, _NAMES), affiliate)
+        return _render_form(forms.form_from_refusal(answer, _NAMES), affiliate)
     if form.value("uncredited"):
         api_client.call(dismiss_uncredited_conversion, path={"uncredited_id": form.value("uncredited")})
     return screens.redirect(f"/dashboard/conversions/{answer.data['conversion']['id']}")
@@ -92,22 +92,19 @@ def _record() -> Response | FormState:
     blueprint,
     "member",
     "/dashboard/conversions/new",
-    CustomForm("", _record, (create_conversion, dismiss_uncredited_conversion)),
+    CustomForm("", _create_conversion, (create_conversion, dismiss_uncredited_conversion)),
     uses=(get_organization, list_affiliates, list_programs, list_uncredited_conversions),
 )
 def show_new_conversion(form: FormState | None) -> Response:
-    """Show the form, filled in from an uncredited sale where the address names one.
-
-    Budget: 3 round trips.
-    """
+    """Show the form, filled in from an uncredited sale if the address has one. Budget: 3 round trips."""
     if form is None:
         home = api_client.require(get_organization)["homeCurrency"]
         form = _fill_from_uncredited(request.args.get("uncredited", "")) or forms.prefill(kind="sale", currency=home)
-    return _show(form)
+    return _render_form(form)
 
 
-def _show(form: FormState, affiliate_id: str | None = None) -> Response:
+def _render_form(form: FormState, affiliate_id: str | None = None) -> Response:
     if not api_client.is_allowed(create_conversion):
         raise Refused(403)
-    programs = choices.programs()
+    programs = choices.list_program_choices()
     return screens.render("brand/conversions/new.html", form, programs=programs, affiliate_id=affiliate_id)

@@ -1,6 +1,6 @@
-"""The console's first screen: what needs attention, whether the service can do its work, and the queues.
+"""The console's first screen: items that need attention, the service's health, and the queues.
 
-A pause is a page of its own that asks why, so nothing that matters hangs on a part that changes under the pointer.
+A pause has a page of its own with a reason, so that no important button is in a part that updates under the pointer.
 """
 
 from typing import Any
@@ -27,22 +27,22 @@ blueprint = Blueprint("now_page", __name__)
     uses=(get_readiness, summarize_attention, list_queues),
 )
 def show_now(form: FormState | None) -> Response:
-    """Show what waits, health and queues. Budget: 9 round trips, however much waits."""
-    return screens.render("console/now.html", form, **_health(), **_queues())
+    """Show attention items, health and queues. Budget: 9 round trips, however many there are."""
+    return screens.render("console/now.html", form, **_health_values(), **_queue_values())
 
 
 @blueprint.get("/console/queues/fragment")
 @screen("operator", uses=(list_queues,))
 def show_queues_part() -> Response:
     """Show the queues alone. Budget: 4 round trips."""
-    return screens.render_part("console/_queues.html", **_queues())
+    return screens.render_part("console/_queues.html", **_queue_values())
 
 
 @blueprint.get("/console/attention/fragment")
 @screen("operator", uses=(get_readiness, summarize_attention))
 def show_attention_part() -> Response:
-    """Show what waits alone. Budget: 5 round trips."""
-    return screens.render_part("console/_attention.html", **_health())
+    """Show the attention items alone. Budget: 5 round trips."""
+    return screens.render_part("console/_attention.html", **_health_values())
 
 
 @form_page(
@@ -53,7 +53,7 @@ def show_attention_part() -> Response:
     uses=(list_queues,),
 )
 def show_pause(form: FormState | None, queue: str) -> Response:
-    """Ask why a queue is to be paused. Budget: 4 round trips."""
+    """Ask for the reason of a pause. Budget: 4 round trips."""
     row = next((row for row in api_client.require(list_queues) if row["queue"] == queue), None)
     if row is None:
         raise not_found("queue")
@@ -63,13 +63,13 @@ def show_pause(form: FormState | None, queue: str) -> Response:
 @blueprint.get("/console/<path:rest>")
 @screen("operator")
 def show_no_console_page(rest: str) -> Response:
-    """Say that there is no such page."""
+    """Show that there is no such page."""
     return screens.refuse_address(rest)
 
 
-def _health() -> dict[str, Any]:
+def _health_values() -> dict[str, Any]:
     return {"health": api_client.call(get_readiness).data, "attention": api_client.require(summarize_attention)}
 
 
-def _queues() -> dict[str, Any]:
+def _queue_values() -> dict[str, Any]:
     return {"queues": api_client.require(list_queues)}

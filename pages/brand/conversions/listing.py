@@ -1,4 +1,4 @@
-"""What was sold and whom it credits: the list with its filters in the address, and the same as a file."""
+"""The list of conversions with its filters in the address, and the same as a file."""
 
 from flask import Blueprint, Response
 
@@ -25,7 +25,7 @@ def show_conversions() -> Response:
     return screens.render(
         "brand/conversions/desk.html",
         **_CONVERSIONS.read().values(forms.form_from_query()),
-        programs=choices.programs(),
+        programs=choices.list_program_choices(),
         file=_CONVERSIONS.filtered_address(f"{_HERE}/export.csv"),
     )
 
@@ -33,5 +33,5 @@ def show_conversions() -> Response:
 @blueprint.get(f"{_HERE}/export.csv")
 @screen("member", uses=(export_conversions,))
 def show_file() -> Response:
-    """Give the list as a file, in pieces; a filter that says nothing sensible is mended on the list."""
+    """Stream the list as a file; a refused filter redirects to the list, which shows the error."""
     return _CONVERSIONS.send_file(export_conversions, back=_CONVERSIONS.filtered_address(_HERE))

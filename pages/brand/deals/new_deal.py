@@ -1,4 +1,4 @@
-"""A new deal: for whom, and what is paid for which part of the work."""
+"""A new deal: its affiliate, and the amount of each milestone."""
 
 from typing import Any
 
@@ -16,17 +16,17 @@ from pages.times import time_fields
 
 blueprint = Blueprint("new_deal_page", __name__)
 
-#: So many parts has the form; a deal of more is made by the API.
+# Milestones of the form; a deal with more is created by the API.
 _PARTS = range(1, 6)
 
 
 def _read_deal() -> Body | FormState:
     program_id = request.form.get("programId", "")
     currency = currencies.normalize(request.form.get("currency", ""))
-    affiliate_id = choices.affiliate(request.form.get("email", ""), program_id)
+    affiliate_id = choices.find_affiliate_id(request.form.get("email", ""), program_id)
     errors = {}
     if affiliate_id is None:
-        errors["email"] = choices.NO_AFFILIATE
+        errors["email"] = choices.UNKNOWN_AFFILIATE
     if currency is None:
         errors["currency"] = "Three letters, such as USD."
     if affiliate_id is None or currency is None:
@@ -41,7 +41,7 @@ def _read_deal() -> Body | FormState:
 
 
 def _read_milestones(currency: str) -> list[dict[str, Any]]:
-    """Return the parts of which anything was typed."""
+    """Return the milestones with any typed value."""
     rows = [
         [request.form.get(f"{name}{number}", "").strip() for name in ("title", "amount", "due")] for number in _PARTS
     ]
@@ -63,4 +63,4 @@ _NEW = Form("", create_deal, _read_deal, to="/dashboard/deals/{id}", done="made"
 def ask_for_deal(form: FormState | None) -> Response:
     """Show the form. Budget: 1 round trip."""
     form = form or forms.prefill(currency="USD", programId=request.args.get("programId"))
-    return screens.render("brand/deal_new.html", form, programs=choices.programs(), parts=_PARTS)
+    return screens.render("brand/deal_new.html", form, programs=choices.list_program_choices(), parts=_PARTS)

@@ -1,4 +1,4 @@
-"""What a brand's own site shows its affiliates: the tokens that are in force, a new one for one affiliate, its end."""
+"""Tokens for the embedded page in a brand's own site: the list, a new one for an affiliate, and revoking one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ blueprint = Blueprint("embed_tokens_page", __name__)
 _HERE = "/dashboard/embed"
 _OF_AFFILIATE = "/dashboard/affiliates/<affiliate_id>/embed"
 _TOKENS = RowList(list_embed_tokens)
-_USUAL_HOURS = "24"
+_DEFAULT_HOURS = "24"
 
 
 @form_page(blueprint, "member", _HERE, Form("/<token_id>/revoke", delete_embed_token), uses=(list_embed_tokens,))
@@ -28,7 +28,7 @@ def show_embed_tokens(form: FormState | None) -> Response:
 
 
 def _create_token(affiliate_id: str) -> Response | FormState:
-    """Make an affiliate's token, or show the one in force, with what goes into the brand's page."""
+    """Create an affiliate's token, or show the current one, with the snippet for the brand's page."""
     body = {
         "affiliateId": affiliate_id,
         "allowedOrigins": request.form.get("allowedOrigins", "").split(),
@@ -36,7 +36,9 @@ def _create_token(affiliate_id: str) -> Response | FormState:
         "rotate": "rotate" in request.form,
     }
     answer = send(create_embed_token, body=body)
-    return forms.form_from_refusal(answer) if answer.refusal else _show(None, affiliate_id, made=answer.data)
+    return (
+        forms.form_from_refusal(answer) if answer.refusal else _render_form(None, affiliate_id, new_token=answer.data)
+    )
 
 
 @form_page(
@@ -48,28 +50,28 @@ def _create_token(affiliate_id: str) -> Response | FormState:
     restores=True,
 )
 def show_embed_form(form: FormState | None, affiliate_id: str) -> Response:
-    """Show the form for an affiliate's token, with the origins of the one in force. Budget: 5 round trips."""
-    return _show(form, affiliate_id)
+    """Show the form for an affiliate's token, with the origins of the current one. Budget: 5 round trips."""
+    return _render_form(form, affiliate_id)
 
 
-def _show(form: FormState | None, affiliate_id: str, made: Mapping[str, Any] | None = None) -> Response:
+def _render_form(form: FormState | None, affiliate_id: str, new_token: Mapping[str, Any] | None = None) -> Response:
     affiliate = api_client.require(get_affiliate, path={"affiliate_id": affiliate_id})
     tokens = api_client.require(list_embed_tokens, query={"affiliateId": affiliate_id})["items"]
     origins = "\n".join(tokens[0]["allowedOrigins"]) if tokens else ""
     return screens.render(
         "brand/embed_token.html",
-        form or forms.prefill(allowedOrigins=origins, expiresInHours=_USUAL_HOURS),
+        form or forms.prefill(allowedOrigins=origins, expiresInHours=_DEFAULT_HOURS),
         affiliate=affiliate,
         name=affiliate["fullName"] or affiliate["email"],
         held=tokens[0] if tokens else None,
-        made=made,
-        snippet=_snippet(made) if made else None,
+        made=new_token,
+        snippet=_embed_snippet(new_token) if new_token else None,
         example="https://app.example.com",
     )
 
 
-def _snippet(made: Mapping[str, Any]) -> str:
-    """Return what stands in the brand's page: what is in it is ours, so there is nothing to escape."""
+def _embed_snippet(new_token: Mapping[str, Any]) -> str:
+    """Return the HTML for the brand's page; its values are the service's own and need no escaping."""
     script = f"{settings.current().web.url}/embed.js"
-    place = f'<div data-finderfee-embed="{made["embedUrl"]}"\n     data-token="{made["token"]}"></div>'
+    place = f'<div data-finderfee-embed="{new_token["embedUrl"]}"\n     data-token="{new_token["token"]}"></div>'
     return f'{place}\n<script async src="{script}"></script>'

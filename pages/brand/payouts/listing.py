@@ -1,4 +1,4 @@
-"""Payouts at the dashboard: whether the brand may pay, what a cadence prepared, the runs, and every payout."""
+"""Payouts at the dashboard: whether the brand may pay, drafts of the payout schedule, runs, and all payouts."""
 
 from flask import Blueprint, Response, request
 
@@ -14,13 +14,13 @@ from pages.forms import FormState
 
 blueprint = Blueprint("payout_desk_page", __name__)
 
-_RUNS, _PAYOUTS = 5, 20
+_MAX_RUNS, _MAX_PAYOUTS = 5, 20
 _READS = (get_funding_status, list_payout_drafts, list_payout_runs, list_payouts)
 _OFFERS = (retry_payout, run_payouts, void_payout)
 
 
 def _dismiss_draft() -> Response | FormState:
-    """Put away what a cadence prepared: nothing is paid."""
+    """Dismiss a prepared draft: nothing is paid."""
     answer = api_client.call(dismiss_payout_draft, path={"draft_id": request.form.get("draft") or "none"})
     if answer.refusal is None:
         return screens.redirect("/dashboard/payouts")
@@ -36,14 +36,16 @@ def _dismiss_draft() -> Response | FormState:
 )
 def show_payouts(form: FormState | None) -> Response:
     """Show payouts, newest first. Budget: 6 round trips, however many there are."""
-    listed = api_client.require(list_payouts, query={"lineItems": "false", "take": _PAYOUTS, **states.wanted()})
+    payouts = api_client.require(
+        list_payouts, query={"lineItems": "false", "take": _MAX_PAYOUTS, **states.read_filters()}
+    )
     return screens.render(
         "brand/payouts/desk.html",
         form,
         funding=api_client.require(get_funding_status),
         drafts=api_client.require(list_payout_drafts) if api_client.is_allowed(list_payout_drafts) else (),
-        runs=api_client.require(list_payout_runs, query={"take": _RUNS, "cursor": request.args.get("runs")}),
-        payouts=[states.told(payout) for payout in listed["items"]],
-        next_cursor=listed["nextCursor"],
+        runs=api_client.require(list_payout_runs, query={"take": _MAX_RUNS, "cursor": request.args.get("runs")}),
+        payouts=[states.payout_view(payout) for payout in payouts["items"]],
+        next_cursor=payouts["nextCursor"],
         statuses=states.STATUSES,
     )
